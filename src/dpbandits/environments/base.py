@@ -1,0 +1,110 @@
+"""What the world answers. A policy never sees an environment; hosts do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbandits.privacy import Grid
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Exhausted(Exception):
+    """A finite environment has no further round."""
+
+
+class Lattice(NamedTuple):
+    """The law of one round's reward on a grid: values in grid steps, shape (levels,); probabilities, shape (arms, levels)."""
+
+    values: Integers
+    probabilities: Floats
+
+
+class Environment(ABC):
+    """Rewards in [0, 1] for `arms` arms.
+
+    means: each arm's expected reward, shape (arms,): what pseudo-regret is measured against.
+    """
+
+    means: Floats
+
+    @final
+    @property
+    def arms(self) -> int:
+        return len(self.means)
+
+    @abstractmethod
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        """One round's reward."""
+
+    @abstractmethod
+    def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
+        """The sum of `rounds` rewards put on the grid, in grid steps; the same law as so many draws, by one draw."""
+
+    @final
+    def gap(self, action: int) -> float:
+        """Best mean minus this action's mean."""
+        return float(self.means.max() - self.means[action])
+
+    @final
+    @property
+    def gaps(self) -> Floats:
+        gaps: Floats = self.means.max() - self.means
+        return gaps
+
+    def fresh(self) -> Self:
+        """An environment at its first round; itself where rounds are independent."""
+        return self
+
+    def lattice(self, grid: Grid) -> Lattice | None:
+        """The exact law on the grid where rounds are independent; None where they are not."""
+        return None
+
+
+class Independent(Environment):
+    """Independent rounds. Subclasses say how to draw one reward and what its law is on a grid."""
+
+    def __init__(self, means: Floats) -> None:
+        self.means = means
+        self._lattices: dict[Grid, Lattice] = {}
+
+    @abstractmethod
+    def on_grid(self, steps: int) -> Lattice:
+        """The law of round(steps · reward)."""
+
+    @final
+    def lattice(self, grid: Grid) -> Lattice:
+        """The law the vault adds up, rounding included."""
+        if grid not in self._lattices:
+            self._lattices[grid] = two_point(self.means, grid) if grid.rounding == "bernoulli" else self.on_grid(grid.steps)
+        return self._lattices[grid]
+
+    @final
+    def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
+        values, probabilities = self.lattice(grid)
+        row = probabilities[action]
+        if len(values) == 2:
+            ones = int(rng.binomial(rounds, row[1]))
+            return int(values[0]) * (rounds - ones) + int(values[1]) * ones
+        return int(rng.multinomial(rounds, row) @ values)
+
+
+def two_point(means: Floats, grid: Grid) -> Lattice:
+    """0/1 rewards: a Bernoulli law, or what Bernoulli rounding makes of any law with these means."""
+    return Lattice(np.array([0, grid.steps]), np.stack([1 - means, means], axis=1))
+
+
+def checked_means(means: ArrayLike, what: str = "means") -> Floats:
+    """A non-empty vector of numbers in [0, 1]."""
+    array = np.asarray(means, dtype=np.float64)
+    if array.ndim != 1 or len(array) == 0:
+        raise ValueError(f"Expected {what} to be a list of at least one number, got shape {array.shape}.")
+    bad = np.flatnonzero(~((array >= 0) & (array <= 1)))
+    if len(bad):
+        raise ValueError(f"Expected {what} in [0, 1]; entry {bad[0]} is {array[bad[0]]}.")
+    return array

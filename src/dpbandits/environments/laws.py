@@ -1,0 +1,112 @@
+"""Independent rewards with a known law: Bernoulli, and any bounded law on [0, 1]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbandits.environments.base import Floats, Independent, Lattice, checked_means, two_point
+from dpbandits.privacy import Grid
+
+
+@final
+class Bernoulli(Independent):
+    """0/1 rewards with the given success probabilities, shape (arms,).
+
+    >>> Bernoulli([0.5, 0.25]).gaps.tolist()
+    [0.0, 0.25]
+    """
+
+    def __init__(self, means: ArrayLike) -> None:
+        super().__init__(checked_means(means))
+
+    def __repr__(self) -> str:
+        return f"Bernoulli({[round(float(m), 6) for m in self.means]})"
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        return float(rng.random() < self.means[action])
+
+    def on_grid(self, steps: int) -> Lattice:
+        return two_point(self.means, Grid(steps=steps))
+
+
+@final
+class Categorical(Independent):
+    """Finitely many reward values: values, shape (levels,); probabilities, shape (arms, levels), rows summing to 1.
+
+    >>> Categorical([0, 0.5, 1], [[0.2, 0.3, 0.5]]).means.tolist()
+    [0.65]
+    """
+
+    def __init__(self, values: ArrayLike, probabilities: ArrayLike) -> None:
+        levels = checked_means(values, "values")
+        rows = np.atleast_2d(np.asarray(probabilities, dtype=np.float64))
+        if rows.ndim != 2 or rows.shape[1] != len(levels) or not np.all(rows >= 0) or not np.allclose(rows.sum(axis=1), 1, atol=1e-9):
+            raise ValueError(f"Expected probabilities of shape (arms, {len(levels)}), none negative, rows summing to 1; got shape {rows.shape}.")
+        rows = rows / rows.sum(axis=1, keepdims=True)
+        self.values, self.probabilities = levels, rows
+        super().__init__(np.clip(rows @ levels, 0, 1))
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        return float(rng.choice(self.values, p=self.probabilities[action]))
+
+    def on_grid(self, steps: int) -> Lattice:
+        values, where = np.unique(np.rint(self.values * steps).astype(np.int64), return_inverse=True)
+        probabilities = np.zeros((len(self.probabilities), len(values)))
+        np.add.at(probabilities.T, where, self.probabilities.T)
+        return Lattice(values, probabilities)
+
+
+@final
+class Uniform(Independent):
+    """Uniform rewards on [low, high] within [0, 1], one pair an arm.
+
+    >>> Uniform([0, 0.5], [1, 0.75]).means.tolist()
+    [0.5, 0.625]
+    """
+
+    def __init__(self, low: ArrayLike, high: ArrayLike) -> None:
+        self.low, self.high = checked_means(low, "low"), checked_means(high, "high")
+        if self.low.shape != self.high.shape or np.any(self.low > self.high):
+            raise ValueError("Expected low and high of equal length with low <= high for every arm.")
+        super().__init__((self.low + self.high) / 2)
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        return float(rng.uniform(self.low[action], self.high[action]))
+
+    def on_grid(self, steps: int) -> Lattice:
+        width = np.maximum(self.high - self.low, 1e-300)
+        return lattice_of(lambda arm, x: np.clip((x - self.low[arm]) / width[arm], 0, 1), self.arms, steps)
+
+
+@final
+class Beta(Independent):
+    """Beta(a, b) rewards, one pair of positive shapes an arm.
+
+    >>> Beta([1, 3], [1, 1]).means.tolist()
+    [0.5, 0.75]
+    """
+
+    def __init__(self, a: ArrayLike, b: ArrayLike) -> None:
+        self.a, self.b = np.atleast_1d(np.asarray(a, dtype=np.float64)), np.atleast_1d(np.asarray(b, dtype=np.float64))
+        if self.a.shape != self.b.shape or self.a.ndim != 1 or not (np.all(self.a > 0) and np.all(self.b > 0)):
+            raise ValueError("Expected shapes a and b of equal length, all > 0.")
+        super().__init__(self.a / (self.a + self.b))
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        return float(rng.beta(self.a[action], self.b[action]))
+
+    def on_grid(self, steps: int) -> Lattice:
+        from scipy.special import betainc  # slow to import, rarely needed
+
+        return lattice_of(lambda arm, x: betainc(self.a[arm], self.b[arm], np.clip(x, 0, 1)), self.arms, steps)
+
+
+def lattice_of(cdf: Callable[[int, Floats], Floats], arms: int, steps: int) -> Lattice:
+    """The law of round(steps · X) for continuous X: mass between neighbouring half steps."""
+    edges = (np.arange(steps + 2) - 0.5) / steps
+    masses = np.stack([np.diff(cdf(arm, edges)) for arm in range(arms)])
+    return Lattice(np.arange(steps + 1), masses / masses.sum(axis=1, keepdims=True))

@@ -1,0 +1,27 @@
+"""Release mechanisms: together with the vault, the only code that reads private sums."""
+
+from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, Separable
+from dpbandits.mechanisms.batches import GaussianBatches, LazyCumulative, LazyForgetful
+from dpbandits.mechanisms.exact import Exact
+from dpbandits.mechanisms.hybrid import Hybrid, Logarithmic
+from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
+from dpbandits.mechanisms.tree import BinaryTree
+
+__all__ = [
+    "Answer",
+    "BinaryTree",
+    "Block",
+    "Exact",
+    "GaussianBatches",
+    "Hybrid",
+    "LazyCumulative",
+    "LazyForgetful",
+    "LocalLaplace",
+    "Logarithmic",
+    "Mechanism",
+    "Pure",
+    "RandomizedResponse",
+    "Randomizer",
+    "Report",
+    "Separable",
+]

@@ -1,0 +1,87 @@
+"""What a release mechanism is: the only code that reads exact sums. A closed block goes in, an answer with noise comes out.
+
+All numbers inside are whole grid steps, so sums are exact and their order is irrelevant; division comes after the noise.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple, final
+
+from dpbandits.noise import Noise
+from dpbandits.privacy import Grid, Guarantee, Measure, as_fraction
+
+
+class Block(NamedTuple):
+    """Exact and private: for each coordinate, the sum (grid steps) and number of its rewards since its last release."""
+
+    coordinates: tuple[int, ...]
+    sums: tuple[int, ...]
+    counts: tuple[int, ...]
+
+
+class Answer(NamedTuple):
+    """Public: a noised sum of rewards (reward units), the rounds it covers and the noise draws inside it."""
+
+    total: float
+    rounds: int
+    draws: int
+
+
+class Mechanism(ABC):
+    """Reads blocks, each record in one block only, and promises a price for one record over the memory's whole life."""
+
+    grid: Grid
+
+    @abstractmethod
+    def promise(self) -> Guarantee | None:
+        """What one record pays, over the memory's whole life, for entering one block. None: it is read without noise."""
+
+    @abstractmethod
+    def init(self, coordinates: int) -> Any:
+        """Fresh private memory for so many coordinates."""
+
+    @abstractmethod
+    def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Answer, ...]]:
+        """Read a block once. Returns the new memory and an answer for each coordinate of the block."""
+
+
+class Separable(Mechanism):
+    """A mechanism that treats every coordinate alone: it says only how one coordinate's memory takes one block."""
+
+    @abstractmethod
+    def start(self) -> Any:
+        """Fresh memory of one coordinate, as plain numbers and lists."""
+
+    @abstractmethod
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Answer]:
+        """One coordinate's block (sum in grid steps, number of rewards) in; its new memory and answer out."""
+
+    @final
+    def init(self, coordinates: int) -> list[Any]:
+        return [self.start() for _ in range(coordinates)]
+
+    @final
+    def answer(self, memory: list[Any], block: Block, noise: Noise) -> tuple[list[Any], tuple[Answer, ...]]:
+        stepped = [self.step(memory[c], s, n, noise) for c, s, n in zip(*block, strict=True)]
+        for c, (new, _) in zip(block.coordinates, stepped, strict=True):
+            memory[c] = new
+        return memory, tuple(answer for _, answer in stepped)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pure(Separable):
+    """A coordinate-wise mechanism with a pure-DP price `epsilon` for replacing one reward."""
+
+    epsilon: Fraction
+    grid: Grid = Grid()
+    proof: ClassVar[str]
+    measure: ClassVar[Measure] = "pure"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
+
+    def promise(self) -> Guarantee:
+        return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid, proof=self.proof)

@@ -1,0 +1,76 @@
+"""Noise on batch sums: each reward enters one batch, each batch is noised once.
+
+`LazyForgetful` answers with the newest batch alone, `LazyCumulative` with the running sum of all noisy batches.
+When a batch ends is the policy's business, decided on public counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from dpbandits.mechanisms.base import Answer, Pure, Separable
+from dpbandits.noise import Noise
+from dpbandits.privacy import Grid, Guarantee, as_fraction
+
+
+@dataclass(frozen=True, kw_only=True)
+class LazyForgetful(Pure):
+    """The newest batch's sum with one discrete Laplace draw of scale 1/epsilon. Guarantee: epsilon.
+
+    Source: Hu, Huang and Mehta 2021, Algorithm 1 (the array side).
+    """
+
+    proof: ClassVar[str] = "lazy_forgetful"
+
+    def start(self) -> None:
+        return None
+
+    def step(self, memory: None, total: int, count: int, noise: Noise) -> tuple[None, Answer]:
+        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        return None, Answer(noisy / self.grid.steps, count, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LazyCumulative(Pure):
+    """The running sum of all noisy batch sums: m batches carry m draws of scale 1/epsilon. Guarantee: epsilon.
+
+    Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025 (batches without forgetting).
+    The memory holds noised values only.
+    """
+
+    proof: ClassVar[str] = "lazy_cumulative"
+
+    def start(self) -> list[int]:
+        return [0, 0, 0]
+
+    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+        noisy, rounds, draws = memory
+        noisy += noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        memory = [noisy, rounds + count, draws + 1]
+        return memory, Answer(noisy / self.grid.steps, rounds + count, draws + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianBatches(Separable):
+    """The newest batch's sum with one discrete Gaussian draw of variance 1/(2 rho). Guarantee: rho-zCDP.
+
+    Source: Azize and Basu 2022 (AdaC episodes); Bun and Steinke 2016 for the Gaussian's price.
+    """
+
+    rho: Fraction
+    grid: Grid = Grid()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
+
+    def promise(self) -> Guarantee:
+        return Guarantee(measure="zCDP", rho=self.rho, grid=self.grid, proof="gaussian_batches")
+
+    def start(self) -> None:
+        return None
+
+    def step(self, memory: None, total: int, count: int, noise: Noise) -> tuple[None, Answer]:
+        noisy = noise.gaussian(total, sensitivity=self.grid.steps, rho=self.rho)
+        return None, Answer(noisy / self.grid.steps, count, 1)

@@ -1,0 +1,35 @@
+"""The checks a reward passes before anything else sees it. Messages never repeat the reward."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpbandits.privacy import Grid
+
+if TYPE_CHECKING:
+    from dpbandits.noise import Noise
+
+
+class RewardError(ValueError):
+    """A reward that is no number in [0, 1]. Nothing was recorded."""
+
+
+def checked_reward(value: object) -> float:
+    """`value` as a float in [0, 1]; a clear error otherwise, which does not show the value (it is somebody's datum)."""
+    try:
+        reward = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise RewardError(
+            f"Expected a reward that is a number in [0, 1], got an object of type {type(value).__name__}. Nothing was recorded."
+        ) from None
+    if 0.0 <= reward <= 1.0:
+        return reward
+    what = "NaN" if reward != reward else "an infinite value" if reward in (float("inf"), float("-inf")) else "a value outside it"
+    raise RewardError(f"Expected a reward in [0, 1], got {what} (not shown: rewards are private). Rescale it. Nothing was recorded.")
+
+
+def on_grid(reward: float, grid: Grid, noise: Noise) -> int:
+    """A checked reward in whole grid steps."""
+    if grid.rounding == "nearest" or reward == 0.0 or reward == 1.0:
+        return round(reward * grid.steps)
+    return grid.steps * (noise.uniform() < reward)

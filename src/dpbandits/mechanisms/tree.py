@@ -1,0 +1,69 @@
+"""The binary (tree) mechanism: every prefix sum of a stream of known length.
+
+Chan, Shi and Song 2011 and Dwork, Naor, Pitassi and Rothblum 2010. A leaf sits in at most
+`leaves.bit_length()` released nodes, so each node carries Laplace noise of that many times 1/epsilon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+
+from dpbandits.mechanisms.base import Answer, Pure
+from dpbandits.noise import Noise
+
+Nodes = tuple[list[int], list[int]]
+"""Exact and noised partial sums by level; only the levels set in the number of leaves so far are in use."""
+
+
+def empty_nodes(levels: int) -> Nodes:
+    return [0] * levels, [0] * levels
+
+
+def add_leaf(nodes: Nodes, leaf: int, total: int, epsilon: Fraction, sensitivity: int, noise: Noise) -> int:
+    """Add the `leaf`-th block (counted from 1); returns the noised prefix sum. One draw: for the node this leaf completes."""
+    exact, noised = nodes
+    level = (leaf & -leaf).bit_length() - 1
+    node = total + sum(exact[:level])
+    exact[: level + 1] = [0] * level + [node]
+    noised[: level + 1] = [0] * level + [noise.laplace(node, sensitivity=sensitivity, epsilon=epsilon)]
+    return sum(noised)
+
+
+class TreeMemory(NamedTuple):
+    leaf: int  # leaves so far
+    rounds: int
+    exact: list[int]
+    noised: list[int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryTree(Pure):
+    """Every prefix sum of at most `leaves` blocks. Guarantee: epsilon.
+
+    A tree in use is never deepened: a block beyond `leaves` raises before anything is read.
+    """
+
+    leaves: int
+    proof: ClassVar[str] = "binary_tree"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.leaves < 1:
+            raise ValueError(f"Expected leaves={self.leaves} to be at least 1.")
+
+    @property
+    def levels(self) -> int:
+        return self.leaves.bit_length()
+
+    def start(self) -> TreeMemory:
+        return TreeMemory(0, 0, *empty_nodes(self.levels))
+
+    def step(self, memory: TreeMemory, total: int, count: int, noise: Noise) -> tuple[TreeMemory, Answer]:
+        leaf, rounds, exact, noised = memory
+        leaf, rounds = leaf + 1, rounds + count
+        if leaf > self.leaves:
+            raise ValueError(f"This tree was made for {self.leaves} releases of one arm; give the policy a longer horizon.")
+        prefix = add_leaf((exact, noised), leaf, total, self.epsilon / self.levels, self.grid.steps, noise)
+        return TreeMemory(leaf, rounds, exact, noised), Answer(prefix / self.grid.steps, rounds, leaf.bit_count())

@@ -1,0 +1,120 @@
+"""What to play until the next release. Plans are public data: computed from released values and public randomness only.
+
+A closed union; a new algorithm does not add a kind. A plan ends by counts of told decisions, which are public:
+`Hold` and `Cycle` when every action has its planned number, `Draw` when some action reaches its limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+FOREVER = 2**62
+"""Rounds of a plan that no release will end."""
+
+
+class PublicRng:
+    """Public randomness of one plan: a stream of its own for each (seed, step), made only when it is used.
+
+    It serves tie-breaks and posterior samples. It never touches a reward or the privacy noise.
+    """
+
+    __slots__ = ("_generator", "seed", "step")
+
+    def __init__(self, seed: int, step: int, state: dict[str, object] | None = None) -> None:
+        self.seed, self.step = seed, step
+        self._generator: np.random.Generator | None = None
+        if state is not None:
+            self.generator.bit_generator.state = state
+
+    @property
+    def generator(self) -> np.random.Generator:
+        if self._generator is None:
+            self._generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, self.step])))
+        return self._generator
+
+    def state(self) -> dict[str, object] | None:
+        """The stream's position as plain data; None if nothing was drawn."""
+        return None if self._generator is None else dict(self._generator.bit_generator.state)
+
+
+class Law(Protocol):
+    """How a `Draw` chooses: independent draws, one a round, from a law that is known when the plan is made."""
+
+    def sample(self, round: int, rng: PublicRng) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Play one action for `rounds` rounds, then release the blocks of `release` (perhaps none)."""
+
+    action: int
+    rounds: int
+    release: tuple[int, ...]
+
+    def action_at(self, i: int, round: int, rng: PublicRng) -> int:
+        return self.action
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Play each action in turn, `each` times, then release the blocks of `release`. Asks beyond the plan start over."""
+
+    actions: tuple[int, ...]
+    each: int
+    release: tuple[int, ...]
+
+    def action_at(self, i: int, round: int, rng: PublicRng) -> int:
+        return self.actions[i // self.each % len(self.actions)]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Draw an action from `law` afresh each round; the first action told `limits[action]` times is released."""
+
+    law: Law
+    limits: tuple[int, ...]
+
+    def action_at(self, i: int, round: int, rng: PublicRng) -> int:
+        return self.law.sample(round, rng)
+
+
+Plan = Hold | Cycle | Draw
+
+
+class Progress:
+    """How far the told decisions have carried a plan. Counts only: nothing here depends on a reward."""
+
+    __slots__ = ("_left", "_waiting", "plan", "told")
+
+    def __init__(self, plan: Plan, told: Sequence[tuple[int, int]] = ()) -> None:
+        self.plan = plan
+        self.told: dict[int, int] = {}
+        match plan:
+            case Hold(action, rounds, _):
+                self._left = {action: rounds}
+            case Cycle(actions, each, _):
+                self._left = dict.fromkeys(actions, each)
+            case Draw(_, limits):
+                self._left = dict(enumerate(limits))
+        self._waiting = len(self._left)
+        for action, times in told:
+            self.count(action, times)
+
+    def count(self, action: int, times: int = 1) -> tuple[int, ...] | None:
+        """Count told decisions; returns the coordinates to release when that completes the plan, else None."""
+        self.told[action] = self.told.get(action, 0) + times
+        left = self._left.get(action)
+        if left is None:  # a late tell of an earlier plan: it enters the open block, and ends nothing
+            return None
+        self._left[action] = left - times
+        if left > 0 >= left - times:
+            self._waiting -= 1
+            if isinstance(self.plan, Draw):
+                return (action,)
+            if self._waiting == 0:
+                return self.plan.release
+        return None

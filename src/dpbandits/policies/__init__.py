@@ -1,0 +1,38 @@
+"""Every policy, one family a file. `POLICIES` is the explicit table: a new algorithm adds its line here."""
+
+from dpbandits.policies.cumulative import DPIMED, DPKLUCB
+from dpbandits.policies.elimination import DPSE, SuccessiveElimination
+from dpbandits.policies.episodes import AdaCUCB, AdaPKLUCB, AdaPUCB
+from dpbandits.policies.lazy import AnytimeLazyUCB
+from dpbandits.policies.local import LDPKLUCB, LDPUCB
+from dpbandits.policies.noise_aware import NoiseAwareTS
+from dpbandits.policies.thompson import LazyDPTS, ThompsonBeta
+from dpbandits.policies.tree import DPUCB, DPUCBBound, HybridUCB
+from dpbandits.policies.ucb import KLUCB, UCB1
+from dpbandits.policy import Policy
+
+POLICIES: dict[str, type[Policy]] = {
+    cls.__name__: cls
+    for cls in (
+        UCB1,
+        KLUCB,
+        ThompsonBeta,
+        SuccessiveElimination,
+        DPSE,
+        DPUCB,
+        DPUCBBound,
+        AnytimeLazyUCB,
+        HybridUCB,
+        LazyDPTS,
+        AdaPUCB,
+        AdaPKLUCB,
+        DPKLUCB,
+        NoiseAwareTS,
+        DPIMED,
+        AdaCUCB,
+        LDPUCB,
+        LDPKLUCB,
+    )
+}
+
+__all__ = [*POLICIES, "POLICIES"]

@@ -1,0 +1,86 @@
+"""What the index policies share: released statistics of each arm, and plans that fill one arm's batch at a time."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+from dpbandits.mechanisms.base import Answer
+from dpbandits.plan import Hold, Plan, PublicRng
+from dpbandits.policy import Policy, Release
+
+
+class Statistics(NamedTuple):
+    """Public state, one number an arm unless said."""
+
+    totals: tuple[float, ...]  # released sum of rewards
+    rounds: tuple[int, ...]  # rounds behind `totals`; 0: nothing released yet
+    draws: tuple[int, ...]  # noise draws inside `totals`
+    pulls: tuple[int, ...]  # rounds told
+    open: tuple[int, ...]  # rounds told since the last release
+    t: int  # rounds told, all arms
+
+
+def empty(arms: int) -> Statistics:
+    zeros = (0,) * arms
+    return Statistics((0.0,) * arms, zeros, zeros, zeros, zeros, 0)
+
+
+def fold(s: Statistics, release: Release) -> Statistics:
+    """The statistics after one plan: counts move by what was told, released arms get their new answer."""
+    pulls, open_ = list(s.pulls), list(s.open)
+    for arm, times in release.told:
+        pulls[arm] += times
+        open_[arm] += times
+    if not release.coordinates:
+        return s._replace(pulls=tuple(pulls), open=tuple(open_), t=release.round)
+    totals, rounds, draws = list(s.totals), list(s.rounds), list(s.draws)
+    for arm, answer in zip(release.coordinates, release.answers, strict=True):
+        totals[arm], rounds[arm], draws[arm] = Answer(*answer)
+        open_[arm] = 0
+    return Statistics(tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_), release.round)
+
+
+def first_unseen(s: Statistics) -> int | None:
+    """The lowest arm without a release, if any."""
+    return s.rounds.index(0) if 0 in s.rounds else None
+
+
+def sum_of(terms: Sequence[float], gaps: Sequence[float]) -> float:
+    """Sum over the arms with a gap."""
+    return math.fsum(x for x, gap in zip(terms, gaps, strict=True) if gap > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexPolicy(Policy):
+    """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then releases it.
+
+    Every arm's first batch comes first, in order.
+    """
+
+    @abstractmethod
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        """Every arm's index at round t, from released values; all arms have a release behind them."""
+
+    @abstractmethod
+    def batch(self, s: Statistics, arm: int) -> int:
+        """Rounds in the arm's next batch."""
+
+    @final
+    def init(self) -> Statistics:
+        return empty(self.arms)
+
+    @final
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        arm = first_unseen(state)
+        if arm is None:
+            scores = self.scores(state, state.t + 1)
+            arm = scores.index(max(scores))
+        return Hold(arm, max(1, self.batch(state, arm) - state.open[arm]), (arm,))
+
+    @final
+    def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
+        return fold(state, release)

@@ -1,0 +1,149 @@
+"""The public half of an algorithm: a frozen record of hyper-parameters and three pure functions of released values."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, NamedTuple, final
+
+from dpbandits.mechanisms.base import Answer, Mechanism
+from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.plan import Plan, PublicRng
+from dpbandits.privacy import Grid, Guarantee, as_fraction
+
+
+class Release(NamedTuple):
+    """Public: what a mechanism answered at a plan's end (nothing, for a plan that releases nothing).
+
+    round: rounds resolved so far. told: (arm, rounds resolved since the plan began), by arm.
+    """
+
+    coordinates: tuple[int, ...]
+    answers: tuple[Answer, ...]
+    round: int
+    told: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What is known of an algorithm: for `dpbandits explain`, the table of policies and the checks."""
+
+    paper: str
+    algorithm: str
+    bound: str
+    proof: str = ""  # page in proofs/; empty for a policy without privacy
+    twin: str = ""  # its non-private counterpart, for the price of privacy
+    privacy: Literal["none", "pure", "zCDP", "local"] = "pure"
+    needs_horizon: bool = False
+    randomised: bool = False  # plans draw public randomness each round (`Draw`)
+    every_round: bool = False  # releases after every round
+    theory: bool = True  # the bound is proved
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy(ABC):
+    """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes its state.
+
+    State is a NamedTuple of plain numbers and tuples: a fold of releases that can be printed, stored as JSON, rebuilt.
+
+    Raises:
+        ValueError: fewer than one arm.
+    """
+
+    arms: int
+    about: ClassVar[About]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.arms, bool) or not isinstance(self.arms, int) or self.arms < 1:
+            raise ValueError(f"Expected arms={self.arms!r} to be a whole number of at least 1.")
+        self.validate()
+
+    def validate(self) -> None:  # noqa: B027  a hook: most policies have nothing to add
+        """Check and normalise further hyper-parameters. Called once, on construction."""
+
+    @abstractmethod
+    def mechanism(self) -> Mechanism:
+        """What reads the rewards."""
+
+    @abstractmethod
+    def init(self) -> Any:
+        """The state before anything was released."""
+
+    @abstractmethod
+    def plan(self, state: Any, rng: PublicRng) -> Plan:
+        """What to play until the next release."""
+
+    @abstractmethod
+    def update(self, state: Any, plan: Plan, release: Release) -> Any:
+        """The state after a release that ended `plan`. A plan without release still moves the clock."""
+
+    @abstractmethod
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        """Leading terms of the regret bound for arms with these gaps (0 for the best) after `rounds` rounds.
+
+        Constants are the source's where it states them, else 1; NaN where no bound is proved.
+        """
+
+    def randomizer(self) -> Randomizer | None:
+        """The user's side, for policies that are private in the local model."""
+        return None
+
+    @final
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the decisions promise; None for a policy without privacy. A host fills in the kind of noise."""
+        source = self.randomizer() or self.mechanism()
+        return source.promise()
+
+    @final
+    @property
+    def name(self) -> str:
+        preset = getattr(self, "preset", None)
+        default = next((f.default for f in fields(self) if f.name == "preset"), None)
+        return type(self).__name__ + (f"[{preset}]" if preset != default else "")
+
+    @final
+    def _number(self, field: str, low: float, high: float = math.inf) -> None:
+        """Require low < field < high."""
+        value = getattr(self, field)
+        if not isinstance(value, (int, float)) or not low < value < high:
+            raise ValueError(f"Expected {field}={value!r} to be a number with {low:g} < {field} < {high:g}.")
+
+    @final
+    def _one_of(self, field: str, *allowed: str) -> None:
+        value = getattr(self, field)
+        if value not in allowed:
+            raise ValueError(f"Expected {field}={value!r} to be one of {', '.join(map(repr, allowed))}.")
+
+    @final
+    def _horizon(self, required: bool) -> None:
+        value = getattr(self, "horizon", None)
+        if value is None and not required:
+            return
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"Expected horizon={value!r} to be a whole number of rounds, at least 1.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivatePolicy(Policy):
+    """A policy with pure differential privacy.
+
+    epsilon: budget for one round's reward; a float is read as the decimal it is written as.
+    grid: public steps per unit of reward; 1 for 0/1 rewards.
+    """
+
+    epsilon: Fraction | float | str
+    grid: int = 1024
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
+        Grid(steps=self.grid)
+        super().__post_init__()
+
+    @final
+    @property
+    def budget(self) -> Fraction:
+        return as_fraction(self.epsilon, "epsilon")

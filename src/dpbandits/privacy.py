@@ -1,0 +1,113 @@
+"""Guarantees as data: what is promised, what was read, and what the ledger adds up to. Exact fractions throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+Measure = Literal["pure", "zCDP"]
+NoiseKind = Literal["secure", "simulated"]
+Real = int | float | str | Fraction | Decimal
+
+
+def as_fraction(value: Real, name: str) -> Fraction:
+    """The positive exact number a user meant: `0.1` is one tenth, not the binary float next to it.
+
+    Raises:
+        ValueError: `value` is not a finite number above 0.
+    """
+    try:
+        exact = Fraction(repr(value)) if type(value) is float else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"Expected {name}={value!r} to be a finite number > 0, for example {name}=1 or {name}='1/10'.") from None
+    if exact <= 0:
+        raise ValueError(f"Expected {name}={value} to be > 0; a policy without privacy is another class (see dpbandits.policies()).")
+    return exact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """The public fixed-point grid rewards are put on before they are added. Part of the guarantee.
+
+    steps: grid steps per unit of reward; 1 is right for 0/1 rewards (least noise), more for fractional ones.
+    rounding: "nearest" grid point, or "bernoulli": a coin with the reward's value as its bias (mean kept, always 0 or 1).
+    """
+
+    steps: int = 1024
+    rounding: Literal["nearest", "bernoulli"] = "nearest"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.steps, int) or not 1 <= self.steps <= 2**20:
+            raise ValueError(f"Expected grid={self.steps!r} to be a whole number from 1 to {2**20} (steps per unit of reward).")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarantee:
+    """What the whole sequence of decisions promises about any one round's reward, until the end of time.
+
+    A policy without privacy has no guarantee: it says `None`, never 0.
+    """
+
+    measure: Measure
+    epsilon: Fraction | None = None
+    rho: Fraction | None = None
+    claimed: Fraction | None = None  # what the publication says, where that differs from what holds
+    unit: Literal["round"] = "round"
+    neighbours: Literal["replace"] = "replace"
+    trust: Literal["central", "local"] = "central"
+    noise: NoiseKind | None = None  # None until a host has chosen
+    grid: Grid = Grid()
+    proof: str = ""
+    public: tuple[str, ...] = ("decisions", "number and time of asks, tells and expiries")
+
+    @property
+    def cost(self) -> Fraction:
+        """The one number the ledger must add up to: epsilon, or rho under zCDP."""
+        cost = self.epsilon if self.measure == "pure" else self.rho
+        if cost is None:
+            raise ValueError(f"A {self.measure} guarantee without its number is no guarantee.")
+        return cost
+
+    def __str__(self) -> str:
+        letter = "ε" if self.measure == "pure" else "ρ-zCDP, ρ"
+        text = f"{letter} = {float(self.cost):g} per {self.unit} ({self.neighbours}-one), {self.trust} trust"
+        text += f", {self.noise} noise" if self.noise else ", noise not chosen yet"
+        if self.claimed is not None and self.claimed != self.cost:
+            text += f"; the publication claims {float(self.claimed):g}"
+        return text
+
+
+class Entry(NamedTuple):
+    """One line of the ledger: rounds [start, stop) of a coordinate's own clock were read, each once.
+
+    cost: what one such reading costs a record for ever; None: read without noise.
+    releases: how many consecutive releases (each of its own rounds) the line stands for.
+    """
+
+    coordinate: int
+    start: int
+    stop: int
+    cost: Fraction | None
+    releases: int = 1
+
+
+def spent(ledger: Iterable[Entry]) -> Fraction | None:
+    """The exact cost to the worst-off record: disjoint readings cost their maximum, overlapping ones their sum.
+
+    Returns 0 for an empty ledger and None where anything was read without noise.
+    """
+    edges: dict[int, list[tuple[int, Fraction]]] = {}
+    for entry in ledger:
+        if entry.cost is None:
+            return None
+        edges.setdefault(entry.coordinate, []).extend([(entry.start, entry.cost), (entry.stop, -entry.cost)])
+    worst = Fraction(0)
+    for marks in edges.values():
+        level = Fraction(0)
+        for _, step in sorted(marks):
+            level += step
+            worst = max(worst, level)
+    return worst

@@ -1,0 +1,126 @@
+"""Host 2: exact simulation. Fast where the policy allows it, the same law always."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+
+from dpbandits.environments.base import Environment, Integers
+from dpbandits.environments.replay import LoggedReplay
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policy import Policy
+from dpbandits.simulate.plain import Path, play_events, play_rounds
+from dpbandits.simulate.runs import Runs
+
+__all__ = ["Path", "Runs", "default_checkpoints", "play_events", "play_rounds", "simulate"]
+
+Player = Callable[[Integers, int], Path]
+
+
+def simulate(
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    *,
+    runs: int = 1,
+    seed: int = 0,
+    workers: int | None = None,
+    at: Sequence[int] | None = None,
+    compiled: bool = True,
+) -> Runs:
+    """Play `runs` independent runs of `rounds` rounds with seeded, simulated noise (not private: see `Runs.guarantee`).
+
+    A run's path depends on (policy, environment, rounds of a known horizon, seed, its number) only: never on `workers`,
+    on `runs`, or on what else is simulated.
+
+    Args:
+        workers: runs played at once; None: one per core for many runs.
+        at: rounds whose play counts are kept beside the last; others are recomputed when asked for.
+        compiled: use the compiled twin where there is one (equal in law); False plays the policy's own Python.
+    """
+    checked(policy, environment, rounds, runs, seed)
+    checkpoints = default_checkpoints(rounds) if at is None else np.unique(np.append(np.asarray(at, np.int64), rounds))
+    if checkpoints[0] < 1 or checkpoints[-1] > rounds:
+        raise ValueError(f"Expected at= to hold rounds from 1 to {rounds}, got {list(at or [])}.")
+    player, threads = choose_player(policy, environment, rounds, seed, compiled)
+    play = partial(play_all, player, runs=runs, workers=workers, threads=threads)
+    paths = play(checkpoints)
+    logged = isinstance(environment, LoggedReplay)
+    return Runs(
+        policy=policy,
+        environment=environment,
+        rounds=rounds,
+        seed=seed,
+        checkpoints=checkpoints,
+        counts=np.stack([p.plays for p in paths]),
+        releases=np.array([p.releases for p in paths]),
+        events=np.array([p.events for p in paths]),
+        lengths=np.array([p.rounds for p in paths]),
+        acceptance=np.array([p.acceptance for p in paths]) if logged else None,
+        recompute=lambda marks: np.stack([p.plays for p in play(marks)]),
+    )
+
+
+def checked(policy: Policy, environment: Environment, rounds: int, runs: int, seed: int) -> None:
+    """Raise for what cannot be played."""
+    if not isinstance(environment, Environment):
+        raise TypeError(f"Expected an environment such as dpbandits.Bernoulli([.5, .4]), got {type(environment).__name__}.")
+    if policy.arms != environment.arms:
+        raise ValueError(f"The policy has arms={policy.arms}, the environment has {environment.arms}; they must be equal.")
+    for name, value, low in (("rounds", rounds, 1), ("runs", runs, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            raise ValueError(f"Expected {name}={value!r} to be a whole number of at least {low}.")
+    horizon = getattr(policy, "horizon", None)
+    if policy.about.needs_horizon and horizon is not None and horizon < rounds:
+        raise ValueError(f"{policy.name} was made for horizon={horizon}; it cannot be played for rounds={rounds}.")
+    if rounds * policy.mechanism().grid.steps >= 2**62:
+        raise ValueError(f"Expected rounds={rounds} times grid={policy.mechanism().grid.steps} to stay below 2**62.")
+
+
+def default_checkpoints(rounds: int) -> Integers:
+    """About fifty rounds, half of them evenly spaced, half by ratio; the last is `rounds`."""
+    even = np.linspace(0, rounds, 25)[1:]
+    ratio = np.geomspace(1, rounds, 25)
+    return np.unique(np.rint(np.concatenate([even, ratio])).astype(np.int64))
+
+
+def choose_player(policy: Policy, environment: Environment, rounds: int, seed: int, compiled: bool) -> tuple[Player, bool]:
+    """How one run is played, and whether threads can play several at once."""
+    if compiled and environment.lattice(policy.mechanism().grid) is not None:
+        from dpbandits.simulate.compiled import compiled_player  # numba: only when it is used
+
+        player = compiled_player(policy, environment, rounds, seed)
+        if player is not None:
+            return player, True
+    return partial(play_plain, policy, environment, rounds, seed), False
+
+
+def play_plain(policy: Policy, environment: Environment, rounds: int, seed: int, checkpoints: Integers, run: int) -> Path:
+    """Run number `run`, by events; round by round where the environment asks for it."""
+    noise_seed, public_seed, feedback = np.random.SeedSequence([seed, run]).generate_state(3, np.uint64).tolist()
+    play = play_rounds if isinstance(environment, LoggedReplay) else play_events
+    rng = np.random.Generator(np.random.PCG64(feedback))
+    return play(policy, environment, rounds, checkpoints, noise=SimulatedNoise(noise_seed), seed=public_seed, rng=rng)
+
+
+def play_all(player: Player, checkpoints: Integers, *, runs: int, workers: int | None, threads: bool) -> list[Path]:
+    """Every run, in order; in threads where the player leaves the interpreter, else in processes."""
+    first = player(checkpoints, 0)  # compiles once, and fails early
+    if workers is None:
+        workers = min(os.cpu_count() or 1, runs) if threads and runs >= 64 else 1
+    if workers <= 1 or runs == 1:
+        return [first, *(player(checkpoints, run) for run in range(1, runs))]
+    bounds = np.linspace(1, runs, 4 * workers + 1).astype(int).tolist()
+    spans = [range(a, b) for a, b in zip(bounds, bounds[1:], strict=False) if a < b]
+    pool: Executor = ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers)
+    with pool:
+        parts: Iterable[list[Path]] = pool.map(partial(play_span, player, checkpoints), spans)
+        return [first, *(path for part in parts for path in part)]
+
+
+def play_span(player: Player, checkpoints: Integers, span: range) -> list[Path]:
+    return [player(checkpoints, run) for run in span]

@@ -1,0 +1,116 @@
+"""Host 2, the plain way: any policy in any environment, event by event (one draw a block) or round by round.
+
+Both run the real vault. Compiled twins of the built-in policies (in `compiled/`) are equal to this in law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.environments.base import Environment, Exhausted, Integers
+from dpbandits.environments.replay import LoggedReplay
+from dpbandits.noise import Noise
+from dpbandits.plan import Cycle, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.policy import Policy
+from dpbandits.privacy import Entry
+from dpbandits.session import Session
+from dpbandits.vault import Vault
+
+
+class Path(NamedTuple):
+    """One run. plays: shape (checkpoints, arms), counts after each checkpoint round."""
+
+    plays: Integers
+    rounds: int  # played; fewer than asked only where a finite environment ran out
+    releases: int
+    events: int
+    ledger: tuple[Entry, ...] = ()
+    state: Any = None
+    acceptance: float = float("nan")
+
+
+class Curve:
+    """Counts plays and keeps a copy at every checkpoint (increasing rounds)."""
+
+    def __init__(self, arms: int, checkpoints: Integers) -> None:
+        self.checkpoints, self.now, self._next = checkpoints, np.zeros(arms, np.int64), 0
+        self.at = np.zeros((len(checkpoints), arms), np.int64)
+
+    def play(self, t: int, action: int, times: int) -> None:
+        """`times` rounds of `action` after round t."""
+        while self._next < len(self.checkpoints) and self.checkpoints[self._next] <= t + times:
+            self.at[self._next] = self.now
+            self.at[self._next, action] += self.checkpoints[self._next] - t
+            self._next += 1
+        self.now[action] += times
+
+    def close(self) -> Integers:
+        self.at[self._next :] = self.now
+        return self.at
+
+
+def moves(plan: Plan, t: int, left: int, rng: PublicRng) -> Iterator[tuple[int, int]]:
+    """(action, times) in playing order for at most `left` rounds after round t. A `Draw` is endless: its reader stops."""
+    match plan:
+        case Hold(action, rounds, _):
+            yield action, min(rounds, left)
+        case Cycle(actions, each, _):
+            for j, action in enumerate(actions):
+                if j * each < left:
+                    yield action, min(each, left - j * each)
+        case Draw(law, _):
+            for i in range(left):
+                yield law.sample(t + i + 1, rng), 1
+
+
+def play_events(
+    policy: Policy, environment: Environment, rounds: int, checkpoints: Integers, *, noise: Noise, seed: int, rng: np.random.Generator
+) -> Path:
+    """One run by events: cost grows with plans and releases, not with rounds (but for `Draw` plans)."""
+    environment, curve = environment.fresh(), Curve(policy.arms, checkpoints)
+    randomizer = policy.randomizer()
+    vault = Vault(policy.mechanism(), policy.arms, noise, randomizer)
+    grid = policy.mechanism().grid
+    state, t, step, events = policy.init(), 0, 0, 0
+    while t < rounds:
+        public = PublicRng(seed, step)
+        plan = policy.plan(state, public)
+        progress = Progress(plan)
+        for action, times in moves(plan, t, rounds - t, public):
+            if randomizer is None:
+                vault.add_block(action, environment.block(action, times, grid, rng), times)
+            else:
+                for _ in range(times):
+                    vault.add(action, randomizer.report(environment.draw(action, rng), noise))
+            curve.play(t, action, times)
+            t, events = t + times, events + 1
+            ended = progress.count(action, times)
+            if ended is not None:
+                release = vault.release(ended, t, tuple(sorted(progress.told.items())))
+                state, step = policy.update(state, plan, release), step + 1
+                break
+    return Path(curve.close(), t, vault.releases, events, vault.ledger, state)
+
+
+def play_rounds(
+    policy: Policy, environment: Environment, rounds: int, checkpoints: Integers, *, noise: Noise, seed: int, rng: np.random.Generator
+) -> Path:
+    """One run round by round through a `Session`: the reference every faster way is tested against."""
+    environment, curve = environment.fresh(), Curve(policy.arms, checkpoints)
+    session = Session(policy, noise=noise, seed=seed)
+    randomizer = policy.randomizer()
+    t = 0
+    for t in range(1, rounds + 1):
+        decision = session.ask()
+        try:
+            reward: object = environment.draw(decision.action, rng)
+        except Exhausted:
+            t -= 1
+            break
+        session.tell(decision, reward if randomizer is None else randomizer.report(reward, noise))  # type: ignore[arg-type]
+        curve.play(t - 1, decision.action, 1)
+    acceptance = environment.acceptance if isinstance(environment, LoggedReplay) else float("nan")
+    return Path(curve.close(), t, session.releases, t, session.ledger, session.state, acceptance)

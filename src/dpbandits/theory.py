@@ -1,0 +1,53 @@
+"""Regret theory to hold beside every curve: lower bounds, and the policies' own upper bounds, as numbers of the instance."""
+
+from __future__ import annotations
+
+import math
+
+from dpbandits.environments.base import Environment
+from dpbandits.policies.divergences import d_eps, kl
+from dpbandits.policy import Policy
+
+
+def lai_robbins(environment: Environment, rounds: int) -> float:
+    """Σ Δ ln T/kl(μ, μ*): no consistent policy does better in the long run (Lai and Robbins 1985)."""
+    return _sum_over_gaps(environment, rounds, kl)
+
+
+def private_lower_bound(environment: Environment, rounds: int, epsilon: float) -> float:
+    """Σ Δ ln T/d_eps(μ, μ*): the same for epsilon-DP policies (Azize, Wu, Honda, Orabona, Ito and Basu 2025)."""
+    return _sum_over_gaps(environment, rounds, lambda mean, best: d_eps(mean, best, epsilon))
+
+
+def shariff_sheffet(environment: Environment, rounds: int, epsilon: float) -> float:
+    """K' ln T/epsilon with constant 1, K' arms with a gap: the order of the added regret (Shariff and Sheffet 2018)."""
+    return sum(1 for gap in environment.gaps if gap > 0) * math.log(rounds) / epsilon
+
+
+def local_lower_bound(environment: Environment, rounds: int, epsilon: float) -> float:
+    """Σ Δ ln T/min(kl, min(4, e^2ε)(e^ε − 1)² Δ²): Lai–Robbins through an epsilon-LDP channel (Duchi, Jordan and Wainwright 2013)."""
+    shrink = min(4.0, math.exp(2 * epsilon)) * math.expm1(epsilon) ** 2
+    return _sum_over_gaps(environment, rounds, lambda mean, best: min(kl(mean, best), shrink * (best - mean) ** 2))
+
+
+def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
+    """The asymptotic lower bound that applies to a policy of this kind of privacy, at T = `rounds`.
+
+    It bounds lim inf Regret/ln T for consistent policies; at a finite T good policies may lie below it.
+    """
+    guarantee = policy.guarantee
+    if guarantee is None or guarantee.measure != "pure":
+        return lai_robbins(environment, rounds)
+    bound = local_lower_bound if guarantee.trust == "local" else private_lower_bound
+    return bound(environment, rounds, float(guarantee.cost))
+
+
+def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
+    """Leading terms of the policy's regret bound on this instance; NaN where none is proved."""
+    return policy.regret_bound([float(gap) for gap in environment.gaps], rounds)
+
+
+def _sum_over_gaps(environment: Environment, rounds: int, divergence: object) -> float:
+    best = float(environment.means.max())
+    terms = [(best - mean) / divergence(float(mean), best) for mean in environment.means if mean < best]  # type: ignore[operator]
+    return math.fsum(terms) * math.log(rounds)
