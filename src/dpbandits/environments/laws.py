@@ -44,8 +44,11 @@ class Categorical(Independent):
     def __init__(self, values: ArrayLike, probabilities: ArrayLike) -> None:
         levels = checked_means(values, "values")
         rows = np.atleast_2d(np.asarray(probabilities, dtype=np.float64))
-        if rows.ndim != 2 or rows.shape[1] != len(levels) or not np.all(rows >= 0) or not np.allclose(rows.sum(axis=1), 1, atol=1e-9):
-            raise ValueError(f"Expected probabilities of shape (arms, {len(levels)}), none negative, rows summing to 1; got shape {rows.shape}.")
+        fits = rows.ndim == 2 and len(rows) > 0 and rows.shape[1] == len(levels)
+        if not (fits and np.all(rows >= 0) and np.allclose(rows.sum(axis=1), 1, atol=1e-9)):
+            raise ValueError(
+                f"Expected probabilities of shape (arms, {len(levels)}), none negative, rows summing to 1; got shape {rows.shape}."
+            )
         rows = rows / rows.sum(axis=1, keepdims=True)
         self.values, self.probabilities = levels, rows
         super().__init__(np.clip(rows @ levels, 0, 1))
@@ -79,7 +82,10 @@ class Uniform(Independent):
 
     def on_grid(self, steps: int) -> Lattice:
         width = np.maximum(self.high - self.low, 1e-300)
-        return lattice_of(lambda arm, x: np.clip((x - self.low[arm]) / width[arm], 0, 1), self.arms, steps)
+        law = lattice_of(lambda arm, x: np.clip((x - self.low[arm]) / width[arm], 0, 1), self.arms, steps)
+        for arm in np.flatnonzero(self.low == self.high):  # one value only, which may lie on a half step
+            law.probabilities[arm] = law.values == np.rint(self.low[arm] * steps)
+        return law
 
 
 @final
@@ -92,8 +98,9 @@ class Beta(Independent):
 
     def __init__(self, a: ArrayLike, b: ArrayLike) -> None:
         self.a, self.b = np.atleast_1d(np.asarray(a, dtype=np.float64)), np.atleast_1d(np.asarray(b, dtype=np.float64))
-        if self.a.shape != self.b.shape or self.a.ndim != 1 or not (np.all(self.a > 0) and np.all(self.b > 0)):
-            raise ValueError("Expected shapes a and b of equal length, all > 0.")
+        shapes = np.stack([self.a, self.b]) if self.a.shape == self.b.shape and self.a.ndim == 1 else np.empty((2, 0))
+        if shapes.size == 0 or not np.all((shapes > 0) & np.isfinite(shapes)):
+            raise ValueError("Expected shapes a and b of equal length, at least one of each, all finite and > 0.")
         super().__init__(self.a / (self.a + self.b))
 
     def draw(self, action: int, rng: np.random.Generator) -> float:

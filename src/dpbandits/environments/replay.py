@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Self, final
+from typing import Self, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbandits.environments.base import Environment, Exhausted, Integers, Lattice, two_point
 from dpbandits.privacy import Grid
+
+E = TypeVar("E", bound=Environment)
 
 
 @final
@@ -26,20 +28,22 @@ class Table(Environment):
             row, arm = np.argwhere(~((self.rewards >= 0) & (self.rewards <= 1)))[0]
             raise ValueError(f"Expected rewards in [0, 1]; row {row}, arm {arm} is not (rescale, or fill what is missing).")
         self.resample, self.means, self._next = resample, self.rewards.mean(axis=0), 0
+        self._lattices: dict[Grid, Lattice] = {}
 
     def __repr__(self) -> str:
         return f"Table(rounds={len(self.rewards)}, arms={self.arms}, resample={self.resample})"
 
     def fresh(self) -> Self:
-        return self if self.resample else type(self)(self.rewards)
+        return self if self.resample else rewound(self, _next=0)
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         row = int(rng.integers(len(self.rewards))) if self.resample else self._take(1)
         return float(self.rewards[row, action])
 
     def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
-        if self.resample:
-            values, probabilities = self.lattice(grid)  # type: ignore[misc]
+        law = self.lattice(grid)
+        if law is not None:
+            values, probabilities = law
             return int(rng.multinomial(rounds, probabilities[action]) @ values)
         start = self._take(rounds)
         rewards = self.rewards[start : start + rounds, action]
@@ -50,11 +54,14 @@ class Table(Environment):
     def lattice(self, grid: Grid) -> Lattice | None:
         if not self.resample:
             return None
-        if grid.rounding == "bernoulli":
-            return two_point(self.means, grid)
-        steps = np.rint(self.rewards * grid.steps).astype(np.int64)
-        values, where = np.unique(steps, return_inverse=True)
-        where = where.reshape(steps.shape)
+        if grid not in self._lattices:  # a walk over the whole table: once is enough
+            self._lattices[grid] = two_point(self.means, grid) if grid.rounding == "bernoulli" else self._counted(grid.steps)
+        return self._lattices[grid]
+
+    def _counted(self, steps: int) -> Lattice:
+        rounded = np.rint(self.rewards * steps).astype(np.int64)
+        values, where = np.unique(rounded, return_inverse=True)
+        where = where.reshape(rounded.shape)
         counts = np.stack([np.bincount(where[:, arm], minlength=len(values)) for arm in range(self.arms)])
         return Lattice(values, counts / len(self.rewards))
 
@@ -77,20 +84,17 @@ class LoggedReplay(Environment):
     """
 
     def __init__(self, actions: ArrayLike, rewards: ArrayLike, *, arms: int, propensities: ArrayLike | None = None) -> None:
-        self.actions: Integers = np.asarray(actions, dtype=np.int64)
+        self.actions = whole_actions(actions, arms)
         self.rewards = np.asarray(rewards, dtype=np.float64)
         n = len(self.actions)
-        if self.actions.shape != (n,) or self.rewards.shape != (n,) or n == 0:
-            raise ValueError(f"Expected actions and rewards of one equal length, got shapes {self.actions.shape} and {self.rewards.shape}.")
-        if self.actions.min() < 0 or self.actions.max() >= arms:
-            raise ValueError(f"Expected actions from 0 to {arms - 1}, found {self.actions.min()} to {self.actions.max()}.")
-        if not np.all((self.rewards >= 0) & (self.rewards <= 1)):
-            raise ValueError("Expected rewards in [0, 1].")
-        counts = np.bincount(self.actions, minlength=arms)
-        if counts.min() == 0:
-            raise ValueError(f"Arm {counts.argmin()} never occurs in the log: nothing can be replayed for it.")
-        self.means = np.bincount(self.actions, self.rewards, minlength=arms) / counts
+        if self.rewards.shape != (n,):
+            raise ValueError(f"Expected a reward for each of the {n} actions, got shape {self.rewards.shape}.")
+        outside = np.flatnonzero(~((self.rewards >= 0) & (self.rewards <= 1)))
+        if len(outside):
+            raise ValueError(f"Expected rewards in [0, 1]; that of entry {outside[0]} is not (rescale, or drop what is missing).")
         self.keep = self._keep(propensities, n)
+        # Kept entries are what a policy meets, so they count in the means as often as they are kept.
+        self.means = np.bincount(self.actions, self.rewards * self.keep, arms) / np.bincount(self.actions, self.keep, arms)
         self._next = self.accepted = 0
 
     def __repr__(self) -> str:
@@ -107,10 +111,7 @@ class LoggedReplay(Environment):
         return float(self.keep.mean()) / self.arms
 
     def fresh(self) -> Self:
-        copy = object.__new__(type(self))
-        copy.__dict__ |= self.__dict__
-        copy._next = copy.accepted = 0
-        return copy
+        return rewound(self, _next=0, accepted=0)
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         while self._next < len(self.actions):
@@ -130,6 +131,27 @@ class LoggedReplay(Environment):
             return np.ones(n)
         p = np.asarray(propensities, dtype=np.float64)
         if p.shape != (n,) or not np.all((p > 0) & (p <= 1)):
-            raise ValueError(f"Expected {n} propensities in (0, 1].")
+            raise ValueError(f"Expected {n} propensities in (0, 1], one an entry; got shape {p.shape}, or one outside.")
         keep: NDArray[np.float64] = p.min() / p
         return keep
+
+
+def rewound(environment: E, **position: int) -> E:
+    """The same data, at another position."""
+    copy = object.__new__(type(environment))
+    copy.__dict__ |= environment.__dict__ | position
+    return copy
+
+
+def whole_actions(actions: ArrayLike, arms: int) -> Integers:
+    """A non-empty vector of arm numbers, each of which occurs."""
+    given = np.asarray(actions)
+    if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
+        raise ValueError(f"Expected actions to be a non-empty list of whole numbers, got shape {given.shape} of {given.dtype}.")
+    if given.min() < 0 or given.max() >= arms:
+        raise ValueError(f"Expected actions from 0 to {arms - 1}, found {given.min()} to {given.max()}.")
+    whole: Integers = given.astype(np.int64)
+    counts = np.bincount(whole, minlength=arms)
+    if counts.min() == 0:
+        raise ValueError(f"Arm {counts.argmin()} never occurs in the log: nothing can be replayed for it.")
+    return whole

@@ -17,16 +17,16 @@ from dpbandits.privacy import Grid
 PAPER = "Azize, Wu, Honda, Orabona, Ito and Basu 2025"
 
 
-def growing_batch(draws: int, first: int, alpha: float) -> int:
-    """Rounds in the batch after `draws` batches: ⌈first·alpha^draws⌉, held below 2^62."""
-    return math.ceil(min(2.0**62, first * alpha ** min(draws, 4000)))
+def growing_batch(rounds: int, first: int, alpha: float) -> int:
+    """Rounds in the batch of an arm with `rounds` released: `first`, then what makes its rounds grow by the factor alpha."""
+    return first if rounds == 0 else max(1, math.ceil(min(2.0**62, (alpha - 1.0) * rounds)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class CumulativeBatches(IndexPolicy, PrivatePolicy):
-    """Batches of ⌈first·alpha^m⌉ rounds, whose noisy sums all stay in the mean.
+    """Batches whose noisy sums all stay in the mean; each makes the arm's rounds grow by the factor alpha.
 
-    first: rounds in an arm's first batch (n₀); None stands for ⌈32/epsilon⌉. alpha: ratio of batch sizes, above 1.
+    first: rounds in an arm's first batch (n₀); None stands for ⌈32/epsilon⌉. alpha: growth of an arm's rounds, above 1.
     """
 
     first: int | None = None
@@ -43,7 +43,7 @@ class CumulativeBatches(IndexPolicy, PrivatePolicy):
         return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def batch(self, s: Statistics, arm: int) -> int:
-        return growing_batch(s.draws[arm], self.first or 1, self.alpha)
+        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         # Pinsker for d_eps: d_eps(x, x + Δ) >= min(eps·Δ/2, Δ²/2); DP-KLUCB's leading constant is alpha-near 1.

@@ -100,6 +100,11 @@ def ldp_ucb(mean: float, n: int, t: int, eps: float) -> float:
     return mean + math.sqrt(2.0 * log_t / n) + math.sqrt(32.0 * log_t / (eps * eps * n))
 
 
+def lifted_mean(mean: float, n: int, t: int, eps: float) -> float:
+    """Bonus first, then clip: min(1, max(0, mean + 3 ln t/(eps n))). Hu, Huang, Mehta and Hegde 2024, Lazy-DP-TS."""
+    return clip01(mean + 3.0 * math.log(t) / (eps * n))
+
+
 def overtakes(j: int, index_j: float, i: int, index_i: float) -> bool:
     """Whether arm j is chosen before arm i: the larger index, the smaller number on a tie."""
     return index_j > index_i or (index_j == index_i and j < i)

@@ -41,7 +41,7 @@ class NoiseAwareTS(PrivatePolicy):
     Source: ours; study of its tail in decisions/. Guarantee: epsilon-DP (post-processing of lazy-cumulative releases).
     Regret: no proof yet. Measured figures are in docs/.
 
-    first, alpha: first batch (None: ⌈32/epsilon⌉) and ratio of batches. c: factor on the variance.
+    first, alpha: first batch (None: ⌈32/epsilon⌉), and growth of an arm's rounds by each later one. c: factor on the variance.
     preset: "optimistic" (sample above the mean only; thinner tail) or "gaussian".
     """
 
@@ -81,7 +81,7 @@ class NoiseAwareTS(PrivatePolicy):
         eps = float(self.epsilon)
         means = tuple(total / n for total, n in zip(state.totals, state.rounds, strict=True))
         sds = tuple(posterior_sd(m, n, d, eps, self.c) for m, n, d in zip(means, state.rounds, state.draws, strict=True))
-        sizes = (growing_batch(d, self.first or 1, self.alpha) for d in state.draws)
+        sizes = (growing_batch(n, self.first or 1, self.alpha) for n in state.rounds)
         limits = tuple(max(1, size - open_) for size, open_ in zip(sizes, state.open, strict=True))
         return Draw(Gaussians(means, sds, self.preset == "optimistic"), limits)
 

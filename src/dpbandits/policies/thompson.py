@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from dpbandits.mechanisms import Exact, LazyForgetful
 from dpbandits.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.policies.base import Statistics, empty, first_unseen, fold, sum_of
-from dpbandits.policies.divergences import clip01
+from dpbandits.policies.indices import lifted_mean
 from dpbandits.policy import About, Policy, PrivatePolicy, Release
 from dpbandits.privacy import Grid
 
@@ -39,11 +39,6 @@ class LazyBetas(NamedTuple):
             centre = lifted_mean(mean, n, round, self.eps)
             draws.append(rng.generator.beta(centre * n + 1.0, (1.0 - centre) * n + 1.0))
         return draws.index(max(draws))
-
-
-def lifted_mean(mean: float, n: int, t: int, eps: float) -> float:
-    """Bonus first, then clip: min(1, max(0, mean + 3 ln t/(eps n)))."""
-    return clip01(mean + 3.0 * math.log(t) / (eps * n))
 
 
 @dataclass(frozen=True, kw_only=True)

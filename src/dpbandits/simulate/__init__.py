@@ -19,6 +19,7 @@ from dpbandits.simulate.runs import Runs
 __all__ = ["Path", "Runs", "default_checkpoints", "play_events", "play_rounds", "simulate"]
 
 Player = Callable[[Integers, int], Path]
+Host = Callable[..., Path]
 
 
 def simulate(
@@ -99,10 +100,12 @@ def choose_player(policy: Policy, environment: Environment, rounds: int, seed: i
     return partial(play_plain, policy, environment, rounds, seed), False
 
 
-def play_plain(policy: Policy, environment: Environment, rounds: int, seed: int, checkpoints: Integers, run: int) -> Path:
-    """Run number `run`, by events; round by round where the environment asks for it."""
+def play_plain(
+    policy: Policy, environment: Environment, rounds: int, seed: int, checkpoints: Integers, run: int, *, host: Host | None = None
+) -> Path:
+    """Run number `run`, by events (round by round on a log), or in the given host."""
     noise_seed, public_seed, feedback = np.random.SeedSequence([seed, run]).generate_state(3, np.uint64).tolist()
-    play = play_rounds if isinstance(environment, LoggedReplay) else play_events
+    play = host or (play_rounds if isinstance(environment, LoggedReplay) else play_events)
     rng = np.random.Generator(np.random.PCG64(feedback))
     return play(policy, environment, rounds, checkpoints, noise=SimulatedNoise(noise_seed), seed=public_seed, rng=rng)
 

@@ -1,0 +1,48 @@
+"""Checks that ship with the package: a new policy is checked without writing a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpbandits.checks.checks import (
+    CheckFailed,
+    beats_uniform,
+    hosts_agree,
+    late_and_missing_tells,
+    ledger_equals_claim,
+    loss_within_claim,
+    only_reports_enter,
+    replay_is_blind,
+    state_is_a_fold,
+    survives_json,
+)
+from dpbandits.checks.examples import examples
+from dpbandits.checks.law import compiled_law
+from dpbandits.policy import Policy
+
+CHECKS: dict[str, Callable[[Policy], None]] = {
+    check.__name__: check
+    for check in (
+        hosts_agree,
+        replay_is_blind,
+        loss_within_claim,
+        ledger_equals_claim,
+        survives_json,
+        state_is_a_fold,
+        late_and_missing_tells,
+        only_reports_enter,
+        beats_uniform,
+        compiled_law,
+    )
+}
+
+__all__ = ["CHECKS", "CheckFailed", "check_policy", "examples"]
+
+
+def check_policy(policy: Policy) -> None:
+    """Run every check on a policy of yours; raises `CheckFailed` with the first broken promise.
+
+    A check takes up to some seconds; give a small instance (three arms, epsilon about 1, small batches).
+    """
+    for check in CHECKS.values():
+        check(policy)

@@ -1,0 +1,227 @@
+"""The checks a policy must pass, one function each: every one takes a policy and raises `CheckFailed` if it is wrong.
+
+They know a policy by its declared capabilities only; third parties run them on policies of their own with `check_policy`.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpbandits.checks.tape import Diverged, Recorder, Tape, random_tape
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policy import Policy
+from dpbandits.privacy import spent
+from dpbandits.session import DecisionError, Session
+from dpbandits.simulate.plain import Path, play_events, play_rounds
+
+HORIZONS = (*range(1, 121), 3000)
+
+
+class CheckFailed(AssertionError):
+    """A policy broke a promise; the message says which."""
+
+
+def require(condition: bool, message: str) -> None:
+    if not condition:
+        raise CheckFailed(message)
+
+
+def play(host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any, every: int = 1) -> Path:
+    marks = np.arange(every, rounds + 1, every) if rounds >= every else np.array([rounds])
+    path: Path = host(policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5))
+    return path
+
+
+def hosts_agree(policy: Policy) -> None:
+    """On one tape of rewards and noise the hosts make equal decisions, releases, ledgers and states, at every horizon."""
+    tape = random_tape(policy.arms, max(HORIZONS), seed=1)
+    for rounds in HORIZONS:
+        if horizon_of(policy) < rounds:
+            continue
+        slow = play(play_rounds, policy, tape, rounds, SimulatedNoise(2))
+        fast = play(play_events, policy, tape, rounds, SimulatedNoise(2))
+        where = f"at horizon {rounds}"
+        require(np.array_equal(slow.plays, fast.plays), f"Session and event simulator decide differently {where}.")
+        require(slow.ledger == fast.ledger, f"Session and event simulator release differently {where}.")
+        require(slow.state == fast.state, f"Session and event simulator reach different states {where}.")
+
+
+def replay_is_blind(policy: Policy) -> None:
+    """Swap every reward, keep the releases: every decision must stay. Rewards reach decisions through releases only."""
+    if policy.guarantee is None or policy.randomizer() is not None:
+        return  # nothing is hidden from a non-private policy; a local one is handed reports only (see `only_reports_enter`)
+    rounds = min(2000, horizon_of(policy))
+    tape = random_tape(policy.arms, rounds, seed=3)
+    first = Recorder(4)
+    recorded = play(play_rounds, policy, tape, rounds, first)
+    second = Recorder(4, script=first.draws)
+    try:
+        replayed = play(play_rounds, policy, Tape(1.0 - tape.rewards), rounds, second)
+    except Diverged as error:
+        raise CheckFailed(f"With swapped rewards and the same releases the requests change: {error}") from None
+    require(np.array_equal(recorded.plays, replayed.plays), "With swapped rewards and the same releases a decision changes.")
+    require(recorded.state == replayed.state, "With swapped rewards and the same releases the public state changes.")
+    require(len(first.draws) == len(second.draws), "With swapped rewards and the same releases noise is drawn less often.")
+
+
+def loss_within_claim(policy: Policy) -> None:
+    """Change one reward anywhere: the exact loss of all releases together never exceeds the claim."""
+    guarantee = policy.guarantee
+    if guarantee is None or policy.randomizer() is not None:
+        return  # a local report is priced by its randomizer, whose law is tested exactly
+    for rounds in (300, 6000):  # the longer run for policies whose first release comes late
+        rounds = min(rounds, horizon_of(policy))
+        tape, first = random_tape(policy.arms, rounds, seed=6), Recorder(7)
+        recorded = play(play_rounds, policy, tape, rounds, first)
+        if first.draws:
+            break
+    worst = Fraction(0)
+    for arm, told in enumerate(recorded.plays[-1]):
+        for j in range(0, int(told), max(1, rounds // 300)):
+            rewards = tape.rewards.copy()
+            rewards[arm, j] = 1.0 - rewards[arm, j]
+            other = Recorder(7, script=first.draws)
+            try:
+                play(play_rounds, policy, Tape(rewards), rounds, other, every=rounds)
+            except Diverged as error:
+                raise CheckFailed(f"One changed reward changes what is asked of the noise: {error}") from None
+            worst = max(worst, other.loss())
+    require(worst <= guarantee.cost, f"One reward can cost {worst}, the claim is {guarantee.cost}.")
+    require(worst > 0, "No change of a reward changes any release: the check saw nothing.")
+
+
+def ledger_equals_claim(policy: Policy) -> None:
+    """The ledger's exact total is the claim after any run with a release; no reward is read twice, none is read untold."""
+    claim = policy.guarantee
+    for rounds in (policy.arms * 70, min(3000, horizon_of(policy))):
+        path = play(play_events, policy, random_tape(policy.arms, rounds, seed=8), rounds, SimulatedNoise(9))
+        total = spent(path.ledger)
+        expected = claim.cost if claim is not None else None
+        require(path.releases == sum(e.releases for e in path.ledger), "The ledger counts other releases than the vault.")
+        require(total == (expected if path.ledger else 0), f"The ledger spent {total}, the claim is {expected}.")
+        for arm in range(policy.arms):
+            spans = sorted((e.start, e.stop) for e in path.ledger if e.coordinate == arm)
+            require(all(a[1] <= b[0] for a, b in zip(spans, spans[1:], strict=False)), f"A reward of arm {arm} was read twice.")
+            require(not spans or spans[-1][1] <= path.plays[-1, arm], f"The ledger reads rewards of arm {arm} that were never told.")
+
+
+def survives_json(policy: Policy) -> None:
+    """Saved at any point and continued from the text, a session decides and releases as the uninterrupted one."""
+    rounds = min(400, horizon_of(policy))
+    tape = random_tape(policy.arms, rounds, seed=12)
+    whole, broken = (Session(policy, noise=SimulatedNoise(13), seed=14) for _ in range(2))
+    worlds = tape.fresh(), tape.fresh()
+    rng = np.random.default_rng(0)
+    for t in range(rounds):
+        if t % 37 == 5 or t < 12:
+            text = broken.to_json()
+            broken = Session.from_json(text)
+            require(json.loads(text) == json.loads(broken.to_json()), f"A loaded session saves differently at round {t}.")
+        decisions = whole.ask(), broken.ask()
+        require(decisions[0] == decisions[1], f"After loading, decision {t + 1} differs from the uninterrupted session's.")
+        for session, world, decision in zip((whole, broken), worlds, decisions, strict=True):
+            tell(session, decision, world.draw(decision.action, rng))
+        require(whole.state == broken.state, f"After loading, the state differs at round {t + 1}.")
+    require(whole.ledger == broken.ledger, "After loading, the ledger differs.")
+
+
+def state_is_a_fold(policy: Policy) -> None:
+    """The public state can be rebuilt from the log of plans and releases alone."""
+    rounds = min(400, horizon_of(policy))
+    log: list[Any] = []
+    session = Session(policy, noise=SimulatedNoise(15), seed=16)
+    inner = session._vault.release
+
+    def logged(*args: Any) -> Any:
+        release = inner(*args)
+        log.append((session.plan, release))
+        return release
+
+    session._vault.release = logged  # type: ignore[method-assign]
+    world, rng = random_tape(policy.arms, rounds, seed=17), np.random.default_rng(0)
+    for _ in range(rounds):
+        decision = session.ask()
+        tell(session, decision, world.draw(decision.action, rng))
+    state = policy.init()
+    for plan, release in log:
+        state = policy.update(state, plan, release)
+    require(state == session.state, "Folding the releases does not give the session's state.")
+
+
+def late_and_missing_tells(policy: Policy) -> None:
+    """Batches of asks, tells in any order, expiries and wrong tells: nothing is lost, counted twice or read twice."""
+    rng, session = np.random.default_rng(18), Session(policy, noise=SimulatedNoise(19), seed=20)
+    told = [0] * policy.arms
+    for _ in range(min(60, max(1, horizon_of(policy) // 12))):
+        session.ask(count=int(rng.integers(1, 9)))
+        waiting = list(session.pending)
+        rng.shuffle(waiting)
+        for decision in waiting[: rng.integers(0, len(waiting) + 1)]:
+            if rng.random() < 0.2:
+                session.expire(decision)
+            else:
+                tell(session, decision, float(rng.integers(2)))
+            told[decision.action] += 1
+            refused(session, decision)
+    counts = session._vault.public_state()
+    require(counts["counts"] == [n - c for n, c in zip(told, counts["clocks"], strict=True)], "A tell was lost or counted twice.")
+    claim = policy.guarantee
+    expected = None if claim is None else claim.cost
+    require(spent(session.ledger) == (expected if session.ledger else 0), "Late tells change what the ledger adds up to.")
+
+
+def refused(session: Session, decision: Any) -> None:
+    """A second tell and an unknown one raise and change nothing."""
+    before = session.to_json()
+    for wrong in (decision, decision.id, 10**9, -1):
+        try:
+            tell(session, wrong, 1.0)
+        except DecisionError:
+            continue
+        raise CheckFailed("A decision was told twice, or an unknown one was told, without an error.")
+    require(session.to_json() == before, "A refused tell changed the session.")
+
+
+def only_reports_enter(policy: Policy) -> None:
+    """In the local model a raw reward is refused by the server, and nothing is recorded."""
+    if policy.randomizer() is None:
+        return
+    session = Session(policy, noise=SimulatedNoise(21))
+    decision = session.ask()
+    for raw in (1.0, 0, True, "1"):
+        try:
+            session.tell(decision, raw)
+        except TypeError:
+            continue
+        raise CheckFailed("The server of a local policy accepted a raw reward.")
+    require(session.pending == (decision,), "A refused raw reward resolved the decision.")
+
+
+def beats_uniform(policy: Policy) -> None:
+    """On an easy instance the regret is below that of uniform play."""
+    if policy.arms == 1:
+        return
+    from dpbandits.environments import Bernoulli
+    from dpbandits.simulate import simulate
+
+    rounds = min(100_000, horizon_of(policy))
+    environment = Bernoulli([0.95] + [0.05] * (policy.arms - 1))
+    runs = simulate(policy, environment, rounds, runs=10, seed=22, at=[rounds])
+    uniform = rounds * environment.gaps.mean()
+    require(runs.regret().mean() < uniform, f"Mean regret {runs.regret().mean():.0f} in {rounds} rounds; uniform play has {uniform:.0f}.")
+
+
+def tell(session: Session, decision: Any, reward: float) -> None:
+    """Tell a reward, through the user's randomizer where the policy has one."""
+    randomizer = session.policy.randomizer()
+    session.tell(decision, reward if randomizer is None else randomizer.report(reward, SimulatedNoise(int(1e6 * reward) + 23)))
+
+
+def horizon_of(policy: Policy) -> int:
+    """The longest run the policy can play."""
+    horizon = getattr(policy, "horizon", None)
+    return int(horizon) if policy.about.needs_horizon and horizon is not None else 10**18

@@ -1,0 +1,66 @@
+"""The compiled twin of a policy against the round-by-round host: equal laws of integer play counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dpbandits.environments import Bernoulli
+from dpbandits.environments.base import Integers
+from dpbandits.policy import Policy
+from dpbandits.simulate import choose_player, play_plain
+from dpbandits.simulate.plain import Path, play_events, play_rounds
+
+FALSE_ALARM = 1e-6
+"""Probability that one call of `compiled_law` fails although the laws are equal."""
+
+SIZES = ((12, 2000), (150, 500), (1500, 60))
+"""(rounds, runs) of the round-by-round host; the compiled twin plays more runs of each."""
+
+LONG = (20_000, 200)
+"""(rounds, runs) of the event host, for policies it plays by batches; with fewer of both where it must draw every round."""
+
+MORE = 20
+"""Runs of the compiled twin for each of the slow host."""
+
+
+def compiled_law(policy: Policy) -> None:
+    """Play counts of the compiled twin have the law of `Session`'s at several horizons, and of the event host's at a long one."""
+    for rounds, runs in SIZES:
+        compare_law(policy, rounds, runs, play_rounds)
+    if not policy.about.every_round:
+        rounds, runs = LONG
+        compare_law(policy, *((rounds // 4, runs // 4) if policy.about.randomised else (rounds, runs)), play_events)
+
+
+def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path]) -> None:
+    """Raise `CheckFailed` if the compiled play counts after `rounds` rounds differ in law from the host's."""
+    from dpbandits.checks.checks import horizon_of, require
+
+    rounds = min(rounds, horizon_of(policy))
+    environment = Bernoulli(np.linspace(0.85, 0.35, policy.arms) if policy.arms > 1 else [0.5])
+    player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
+    if not compiled:
+        return  # a third party's policy: it is only ever played the plain way
+    marks = np.array([rounds])
+    fast = np.stack([player(marks, run).plays[0] for run in range(MORE * runs)])
+    slow = np.stack([play_plain(policy, environment, rounds, 32, marks, run, host=host).plays[0] for run in range(runs)])
+    p = smallest_p(slow, fast)
+    tests = len(SIZES) + 1
+    require(p > FALSE_ALARM / tests, f"Compiled and plain play counts differ in law at {rounds} rounds (p = {p:.1g}).")
+
+
+def smallest_p(a: Integers, b: Integers) -> float:
+    """Bonferroni p-value of equal laws: for each arm a Kolmogorov–Smirnov test (conservative on integers) and Welch's test of means."""
+    from scipy.stats import ks_2samp, norm
+
+    values = []
+    for x, y in zip(a.T, b.T, strict=True):
+        values.append(float(ks_2samp(x, y, method="asymp").pvalue))
+        error = np.sqrt(x.var(ddof=1) / len(x) + y.var(ddof=1) / len(y))
+        if error > 0:
+            values.append(float(2 * norm.sf(abs(x.mean() - y.mean()) / error)))
+        elif x.mean() != y.mean():
+            values.append(0.0)
+    return min(1.0, min(values) * len(values))

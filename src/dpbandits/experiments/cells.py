@@ -1,0 +1,74 @@
+"""A cell: one policy in one environment at one budget. It is the unit of work, of storage and of resuming."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpbandits.documents import policy_to_data
+from dpbandits.environments import Environment
+from dpbandits.policy import Policy
+from dpbandits.simulate import default_checkpoints
+from dpbandits.version import __version__
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """Everything that determines one result, and the names it goes by in tables and figures.
+
+    label: of the policy. setting: the environment's name. epsilon: None without privacy, or under zCDP (then `rho` is set).
+    at: the rounds at which regret is kept; the last is `rounds`.
+    """
+
+    label: str
+    setting: str
+    policy: Policy
+    environment: Environment
+    epsilon: float | None
+    rho: float | None
+    rounds: int
+    runs: int
+    seed: int
+    at: tuple[int, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of all that determines the numbers, this package's version included; names do not."""
+        parts: dict[str, Any] = {
+            "version": __version__,
+            "policy": policy_to_data(self.policy),
+            "environment": fingerprint(self.environment),
+            "rounds": self.rounds,
+            "runs": self.runs,
+            "seed": self.seed,
+            "at": self.at,
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
+
+    def __str__(self) -> str:
+        budget = f", ε = {self.epsilon:g}" if self.epsilon is not None else ""
+        return f"{self.label} in {self.setting}{budget}"
+
+
+def fingerprint(environment: Environment) -> dict[str, Any]:
+    """The environment's class and its public data; arrays by their hash."""
+    public = {name: value for name, value in vars(environment).items() if not name.startswith("_")}
+    return {"class": type(environment).__name__} | {name: hashed(value) for name, value in sorted(public.items())}
+
+
+def hashed(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), list(value.shape), hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()]
+    return value if isinstance(value, (bool, int, float, str)) else repr(value)
+
+
+def checkpoints(rounds: int, at: list[int] | None) -> tuple[int, ...]:
+    """The rounds to keep: those asked for up to `rounds`, and the last; about fifty where none were asked for."""
+    if at is None:
+        return tuple(default_checkpoints(rounds).tolist())
+    return tuple(sorted({t for t in at if t <= rounds} | {rounds}))

@@ -1,0 +1,113 @@
+"""What a paper claims of its experiments, read from data, and the verdict that our own runs give on it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from dpbandits.experiments import measures
+from dpbandits.experiments.evidence import Evidence
+from dpbandits.experiments.measures import MISS, Check
+
+Word = Literal["reproduced", "differs", "undecided", "not attempted"]
+
+MEASURES: dict[str, Callable[..., list[Check]]] = {
+    measure.__name__: measure
+    for measure in (
+        measures.regret_ratio,
+        measures.lowest,
+        measures.similar,
+        measures.late_share,
+        measures.spread_over_epsilon,
+        measures.falls_with_epsilon,
+    )
+}
+
+UNKNOWN = "No reason is known yet."
+
+
+class Claim(BaseModel):
+    """One statement of a paper. The verdict is no field: it is computed.
+
+    measure, arguments: how it is measured, with its threshold. differs: why, should it differ. later: why it is not attempted.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(pattern=r"^[a-z0-9-]+$")
+    statement: str
+    where: str  # in the paper
+    measure: str = ""
+    arguments: dict[str, Any] = {}
+    note: str = ""  # how a vague word of the statement was made a number
+    differs: str = ""
+    later: str = ""
+
+    @model_validator(mode="after")
+    def _measured_or_later(self) -> Self:
+        if bool(self.measure) == bool(self.later):
+            raise ValueError(f"claim {self.id}: expected either measure (and arguments) or later")
+        if self.measure and self.measure not in MEASURES:
+            raise ValueError(f"claim {self.id}: there is no measure {self.measure!r}; there are {', '.join(MEASURES)}")
+        return self
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out. checks: every number that was compared with the threshold, and with which outcome."""
+
+    claim: Claim
+    word: Word
+    measured: str
+    reason: str = ""
+    checks: tuple[Check, ...] = ()
+
+
+def load_claims(path: Path) -> list[Claim]:
+    """The `[[claims]]` of a file.
+
+    Raises:
+        ValueError: a field is missing or wrong, or two claims share an id; the message names the claim.
+    """
+    claims = [Claim.model_validate(table) for table in tomllib.loads(path.read_text(encoding="utf-8"))["claims"]]
+    ids = [claim.id for claim in claims]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise ValueError(f"{path}: the id {name!r} occurs twice.")
+    return claims
+
+
+def judge(claim: Claim, evidence: Evidence) -> Verdict:
+    """Reproduced: every check holds. Differs: some check fails. Undecided: an interval lies across its threshold."""
+    if claim.later:
+        return Verdict(claim, "not attempted", "", claim.later)
+    checks = MEASURES[claim.measure](evidence, **claim.arguments)
+    if not checks:
+        raise ValueError(f"Claim {claim.id}: {claim.measure} found nothing to compare; check its arguments.")
+    failing = [check for check in checks if check.fails(len(checks))]
+    open_ = [check for check in checks if not check.holds and check not in failing]
+    measured = told(checks, len(failing), len(open_))
+    if failing:
+        return Verdict(claim, "differs", measured, claim.differs or UNKNOWN, tuple(checks))
+    if open_:
+        reason = f"Too few runs to tell in {len(open_)} of {len(checks)} comparisons: their intervals lie across the threshold."
+        return Verdict(claim, "undecided", measured, reason, tuple(checks))
+    return Verdict(claim, "reproduced", measured, "", tuple(checks))
+
+
+def told(checks: list[Check], failing: int, open_: int) -> str:
+    """The range of what was measured, and the number that is worst for the claim with its interval."""
+    values = sorted(check.estimate.value for check in checks)
+    worst = min(checks, key=lambda check: check.margin)
+    low, high = worst.estimate.interval(MISS)
+    outcome = f"{len(checks) - failing - open_} of {len(checks)} hold"
+    outcome += f", {failing} fail{'s' if failing == 1 else ''}" * bool(failing) + f", {open_} open" * bool(open_)
+    return (
+        f"{values[0]:.3g} to {values[-1]:.3g} ({outcome}); worst: "
+        f"{worst.estimate.value:.3g} [{low:.3g}, {high:.3g}] for {worst.what}; asked {worst.asked}"
+    )

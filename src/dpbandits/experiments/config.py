@@ -1,0 +1,165 @@
+"""A sweep as data: a TOML file of policies × environments × budgets, checked when it is read."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
+
+from dpbandits.environments import Environment
+from dpbandits.experiments.cells import Cell, checkpoints
+from dpbandits.experiments.entries import Budget, Entry, close_to
+from dpbandits.experiments.settings import LAWS, AnySetting, Loaded, Spec
+from dpbandits.privacy import as_fraction
+
+
+class ConfigError(ValueError):
+    """A sweep file that cannot be used; the message names the file, the field and what to write there."""
+
+
+class Quick(Spec):
+    """Overrides for a quick run."""
+
+    rounds: int | None = Field(default=None, ge=1)
+    runs: int | None = Field(default=None, ge=1)
+    epsilons: list[Budget] | None = Field(default=None, min_length=1)
+
+
+class Config(Spec):
+    """One sweep. `cells()` is the work it stands for."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    title: str
+    about: str = ""  # a paragraph for the report
+    rounds: int = Field(ge=1)
+    runs: int = Field(ge=1)
+    seed: int = Field(default=0, ge=0)
+    epsilons: list[Budget] = Field(default=[1], min_length=1)
+    at: list[int] | None = None  # rounds at which regret is kept; about fifty by default
+    quick: Quick = Quick()
+    environments: list[AnySetting] = Field(min_length=1)
+    policies: list[Entry] = Field(min_length=1)
+    _folder: Path = PrivateAttr(default=Path())
+
+    @model_validator(mode="after")
+    def _names(self) -> Self:
+        settings = [s.name for s in self.environments]
+        refuse_twins("environments", settings, "give each its own name")
+        labels = [p.label or p.policy + str(sorted(p.given.items())) for p in self.policies]
+        refuse_twins("policies", labels, "give each its own label")
+        for entry in self.policies:
+            for name in entry.environments or ():
+                if name not in settings:
+                    raise ValueError(f"policy {entry.policy}: there is no environment {name!r}{close_to(name, settings)}")
+        return self
+
+    @cached_property
+    def loaded(self) -> dict[str, Loaded]:
+        """Every environment by name, with its arms' names and its source."""
+        loaded = {}
+        for i, setting in enumerate(self.environments):
+            try:
+                loaded[setting.name] = setting.load(self._folder)
+            except (ValueError, TypeError, LookupError, OSError) as error:
+                text = error.args[0] if isinstance(error, KeyError) and error.args else error
+                raise ConfigError(f"environments[{i}] ({setting.name}): {text}") from None
+        return loaded
+
+    @property
+    def built(self) -> dict[str, Environment]:
+        """Every environment by name."""
+        return {name: loaded.environment for name, loaded in self.loaded.items()}
+
+    def cells(self) -> list[Cell]:
+        """Every (environment, policy, budget), in the file's order.
+
+        Raises:
+            ConfigError: an environment or a policy refuses its values; the message names it.
+        """
+        return [
+            cell
+            for name, loaded in self.loaded.items()
+            for i, entry in enumerate(self.policies)
+            if name in (entry.environments or [name])
+            for cell in self._cells_of(i, entry, name, loaded.environment)
+        ]
+
+    def _cells_of(self, i: int, entry: Entry, setting: str, environment: Environment) -> list[Cell]:
+        rounds = entry.rounds or self.rounds
+        cells = []
+        for budget in entry.budgets(self.epsilons):
+            try:
+                policy = entry.build(environment.arms, rounds, budget)
+            except (ValueError, TypeError) as error:
+                raise ConfigError(f"policies[{i}] ({entry.policy}): {error}") from None
+            epsilon, rho = (float(as_fraction(v, n)) if (v := getattr(policy, n, None)) else None for n in ("epsilon", "rho"))
+            cells.append(
+                Cell(
+                    label=entry.name(policy),
+                    setting=setting,
+                    policy=policy,
+                    environment=environment,
+                    epsilon=epsilon,
+                    rho=rho,
+                    rounds=rounds,
+                    runs=entry.runs or self.runs,
+                    seed=self.seed,
+                    at=checkpoints(rounds, self.at),
+                )
+            )
+        return cells
+
+    def quickened(self) -> Config:
+        """The same sweep with its `[quick]` overrides; a policy's own rounds and runs shrink to them, too."""
+        quick = self.quick.model_dump(exclude_none=True)
+        small = {name: quick[name] for name in ("rounds", "runs") if name in quick}
+        entries = [e.model_copy(update={n: min(v, s) for n, s in small.items() if (v := getattr(e, n))}) for e in self.policies]
+        copy = self.model_copy(update=quick | {"policies": entries})
+        copy._folder = self._folder
+        return copy
+
+
+def load_config(path: str | Path, *, quick: bool = False) -> Config:
+    """Read and check a sweep file; everything it names is built once, so mistakes show before any work.
+
+    Raises:
+        ConfigError: the file is missing, is no TOML, or holds a wrong field; the message says which and what to write.
+    """
+    path = Path(path)
+    try:
+        config = Config.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        config._folder = path.parent
+        config = config.quickened() if quick else config
+        config.cells()
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such file.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"{path}: this is not a readable TOML file: {error}") from None
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {explained(error)}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return config
+
+
+def explained(error: ValidationError) -> str:
+    """The first mistake in one line, and how many more there are."""
+    first, *more = error.errors()
+    parts = [p for i, p in enumerate(first["loc"]) if not (i == 2 and first["loc"][0] == "environments" and p in LAWS)]
+    place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts).lstrip(".")
+    text = first["msg"].removeprefix("Value error, ")
+    if first["type"] not in ("missing", "value_error", "extra_forbidden"):
+        text += f", got {first['input']!r:.80}"
+    if first["type"] == "extra_forbidden":
+        text = "there is no such field here"
+    return (f"{place}: " if place else "") + text + (f" (and {len(more)} more)" if more else "")
+
+
+def refuse_twins(what: str, names: list[str], cure: str) -> None:
+    twins = [name for name, count in Counter(names).items() if count > 1]
+    if twins:
+        raise ValueError(f"{what}: {twins[0]!r} occurs twice; {cure}")

@@ -1,0 +1,161 @@
+"""Figures: regret against rounds, and final regret against ε. PNG and small SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from dpbandits.environments import Environment
+from dpbandits.experiments.labels import End, label_ends
+from dpbandits.experiments.palette import BOUND, DASHES, Look, looks
+from dpbandits.experiments.panels import Panel, in_panel
+from dpbandits.experiments.results import Results
+from dpbandits.theory import lai_robbins, private_lower_bound
+
+Band = Literal["mean", "runs"]
+"""What is shaded: the 95 % confidence band of the mean, or where 90 % of the runs lie."""
+
+STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#888888",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.6,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+    "svg.fonttype": "none",  # text stays text: small, and it can be searched
+    "svg.hashsalt": "dpbandits",  # the same figure is the same file
+}
+WIDTH, LEFT, NAMES, ROW, TOP, BOTTOM = 8.0, 0.75, 1.95, 3.3, 0.4, 0.6  # inches
+SPREAD = 6.0  # from this ratio between the largest and the smallest final regret on, the axis is logarithmic
+DECADES = 1000  # a logarithmic axis of rounds starts at this part of the last round
+PRIVATE_BOUND, PLAIN_BOUND = Look(BOUND, DASHES[3]), Look("#777777", DASHES[3])
+
+
+def regret_figure(results: Results, panels: list[Panel], *, log_x: bool = True, band: Band = "mean") -> Figure:
+    """Mean regret against rounds, one panel below the other on the same scales, with names at the curves' ends."""
+    with matplotlib.rc_context(STYLE):
+        figure, axes = canvas(len(panels))
+        shown = pl.concat([in_panel(results.bands, panel) for panel in panels]).unique(maintain_order=True)
+        last = int(shown["round"].max())  # type: ignore[arg-type]
+        first = max(1, last // DECADES) if log_x else 1
+        shown = shown.filter(pl.col("round") >= first)
+        for ax, panel in zip(axes, panels, strict=True):
+            ends = draw_curves(ax, results, in_panel(shown, panel), band)
+            ends += draw_bounds(ax, results.config.built[panel.environment], panel, np.geomspace(max(2, first), last, 60))
+            scale_rounds(ax, first, last, log_x)
+            scale_regret(ax, shown)
+            ax.set_title(panel.title)
+            ax.set_ylabel("regret")
+            label_ends(ax, ends)
+        axes[-1].set_xlabel(f"round{' (log scale)' if log_x else ''}; shaded: {shading(band)}")
+    return figure
+
+
+def epsilon_figure(results: Results, environment: str, *, log_x: bool = True) -> Figure:
+    """Mean regret at the end against ε, with its 95 % confidence interval; policies without ε are level lines."""
+    rows = results.summary.filter(pl.col("environment") == environment)
+    epsilons = rows["epsilon"].drop_nulls().unique().sort().to_list()
+    with matplotlib.rc_context(STYLE):
+        figure, (ax,) = canvas(1)
+        ends, styles = [], looks(list(results.cells))
+        for (label,), part in rows.group_by("label", maintain_order=True):
+            look, part = styles[str(label)], part.sort("epsilon")
+            x = epsilons if part["epsilon"].null_count() else part["epsilon"].to_list()
+            mean, error = (np.broadcast_to(part[name].fill_null(0).to_numpy(), (len(x),)) for name in ("mean", "error"))
+            marker = "" if part["epsilon"].null_count() else "o"
+            ax.errorbar(x, mean, 1.96 * error, color=look.colour, linestyle=look.dash, marker=marker, markersize=4, linewidth=1.6)
+            ends.append(End(str(label), x[-1], float(mean[-1]), look))
+        ax.set_xscale("log" if log_x else "linear")
+        ax.xaxis.set_major_locator(FixedLocator(epsilons))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        scale_regret(ax, rows.with_columns(round=pl.col("rounds")))
+        ax.set_title(environment)
+        ax.set_ylabel("regret at the end")
+        ax.set_xlabel(f"privacy budget ε{' (log scale)' if log_x else ''}; bars: 95 % confidence interval of the mean")
+        label_ends(ax, ends)
+    return figure
+
+
+def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
+    """Write stem.png and stem.svg; the same figure always gives the same files."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(png, dpi=130, metadata={"Software": None})
+        figure.savefig(svg, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return png, svg
+
+
+def canvas(rows: int) -> tuple[Figure, list[Axes]]:
+    """A figure of `rows` axes with room for names on the right."""
+    height = rows * ROW + BOTTOM - 0.2
+    figure = Figure(figsize=(WIDTH, height), facecolor="white")
+    axes = []
+    for row in range(rows):
+        bottom = height - (row + 1) * ROW + (ROW - TOP) * 0.12
+        box = (LEFT / WIDTH, bottom / height, (WIDTH - LEFT - NAMES) / WIDTH, (ROW - TOP) * 0.88 / height)
+        axes.append(figure.add_axes(box))
+    return figure, axes
+
+
+def draw_curves(ax: Axes, results: Results, shown: pl.DataFrame, band: Band) -> list[End]:
+    styles, ends = looks(list(results.cells)), []
+    for (label,), curve in shown.group_by("label", maintain_order=True):
+        look, x, mean = styles[str(label)], curve["round"].to_numpy(), curve["mean"].to_numpy()
+        error = 1.96 * curve["error"].fill_null(0).to_numpy()
+        low, high = (mean - error, mean + error) if band == "mean" else (curve["q05"].to_numpy(), curve["q95"].to_numpy())
+        ax.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0)
+        ax.plot(x, mean, color=look.colour, linestyle=look.dash, linewidth=1.7)
+        ends.append(End(str(label), float(x[-1]), float(mean[-1]), look))
+    return ends
+
+
+def draw_bounds(ax: Axes, environment: Environment, panel: Panel, rounds: np.ndarray) -> list[End]:
+    """What no consistent policy beats in the long run: without privacy, and with ε-DP."""
+    bounds = [("lower bound, no privacy", PLAIN_BOUND, [lai_robbins(environment, t) for t in rounds])]
+    if (epsilon := panel.epsilon) is not None:
+        bounds.append((f"lower bound, ε = {epsilon:g}", PRIVATE_BOUND, [private_lower_bound(environment, t, epsilon) for t in rounds]))
+    for _, look, values in bounds:
+        ax.plot(rounds, values, color=look.colour, linestyle=look.dash, linewidth=1.1)
+    return [End(name, float(rounds[-1]), values[-1], look) for name, look, values in bounds]
+
+
+def scale_rounds(ax: Axes, first: int, last: int, log_x: bool) -> None:
+    ax.set_xscale("log" if log_x else "linear")
+    ax.set_xlim(first if log_x else 0, last)
+    if not log_x:
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def scale_regret(ax: Axes, shown: pl.DataFrame) -> None:
+    """The same scale for every panel of a figure: logarithmic where policies differ much."""
+    final = shown.filter(pl.col("round") == pl.col("round").max().over("label"))["mean"]
+    low, high = float(final.min()), float(final.max())  # type: ignore[arg-type]
+    top = 1.12 * max(high, float(shown["mean"].max()))  # type: ignore[arg-type]
+    if low > 0 and high / low > SPREAD:
+        ax.set_yscale("log")
+        ax.set_ylim(low / 12, 1.3 * top)
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    else:
+        ax.set_ylim(0, top)
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def shading(band: Band) -> str:
+    return "95 % confidence band of the mean" if band == "mean" else "the middle 90 % of runs"

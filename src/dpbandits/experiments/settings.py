@@ -1,0 +1,152 @@
+"""The environments a sweep file can name: one small model a law, each of which builds its environment."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dpbandits.environments import Bernoulli, Beta, Categorical, Environment, Uniform, datasets
+
+
+class Loaded(NamedTuple):
+    """arms: their names, where the data has names. source: of real data; empty for a made-up setting."""
+
+    environment: Environment
+    arms: tuple[str, ...] = ()
+    source: str = ""
+
+
+class Spec(BaseModel):
+    """A table of a sweep file: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Setting(Spec):
+    """One `[[environments]]` table."""
+
+    name: str = Field(min_length=1)
+
+    @abstractmethod
+    def load(self, folder: Path) -> Loaded:
+        """The environment; relative paths start at `folder`, where the sweep file lies."""
+
+
+class BernoulliSetting(Setting):
+    law: Literal["bernoulli"]
+    means: list[float]
+
+    def load(self, folder: Path) -> Loaded:
+        return Loaded(Bernoulli(self.means))
+
+
+class BetaSetting(Setting):
+    law: Literal["beta"]
+    a: list[float]
+    b: list[float]
+
+    def load(self, folder: Path) -> Loaded:
+        return Loaded(Beta(self.a, self.b))
+
+
+class UniformSetting(Setting):
+    law: Literal["uniform"]
+    low: list[float]
+    high: list[float]
+
+    def load(self, folder: Path) -> Loaded:
+        return Loaded(Uniform(self.low, self.high))
+
+
+class CategoricalSetting(Setting):
+    law: Literal["categorical"]
+    values: list[float]
+    probabilities: list[list[float]]
+
+    def load(self, folder: Path) -> Loaded:
+        return Loaded(Categorical(self.values, self.probabilities))
+
+
+class ClinicalSetting(Setting):
+    """A real trial that comes with the package: the pooled response rate of each arm."""
+
+    law: Literal["clinical"]
+    trial: str
+
+    def load(self, folder: Path) -> Loaded:
+        trial = datasets.clinical(self.trial)
+        return Loaded(trial.environment, trial.arms, f"{trial.title}. {trial.source}")
+
+
+class TableSetting(Setting):
+    """A file of rewards in [0, 1]: a row is one round, a column one arm."""
+
+    law: Literal["table"]
+    path: Path
+    arms: list[str] | None = None
+    shuffle: int | None = None
+    resample: bool = False
+
+    def load(self, folder: Path) -> Loaded:
+        table = datasets.table(folder / self.path, arms=self.arms, seed=self.shuffle, resample=self.resample)
+        return Loaded(table, tuple(self.arms or ()), f"rewards from {self.path.name}")
+
+
+class UpworthySetting(Setting):
+    """One headline test of the Upworthy archive."""
+
+    law: Literal["upworthy"]
+    path: Path
+    test: str
+    keep_imbalanced: bool = False
+
+    def load(self, folder: Path) -> Loaded:
+        test = datasets.upworthy(folder / self.path, self.test, keep_imbalanced=self.keep_imbalanced)
+        return Loaded(test.environment, test.headlines, f"Upworthy Research Archive, test {self.test}")
+
+
+class MSWebSetting(Setting):
+    """Visitors of microsoft.com; an arm is an area of the site."""
+
+    law: Literal["msweb"]
+    path: Path
+    areas: int | list[int | str] | None = None
+    shuffle: int = 0
+    resample: bool = False
+
+    def load(self, folder: Path) -> Loaded:
+        visits = datasets.msweb(folder / self.path, self.areas, seed=self.shuffle, resample=self.resample)
+        names = tuple(a.title for a in datasets.msweb_areas(folder / self.path)[: visits.arms]) if not isinstance(self.areas, list) else ()
+        return Loaded(visits, names, "Anonymous Microsoft Web Data (UCI)")
+
+
+class OBDSetting(Setting):
+    """A replayed log of the Open Bandit Dataset."""
+
+    law: Literal["obd"]
+    path: Path
+    position: int | None = None
+    items: int | None = None
+
+    def load(self, folder: Path) -> Loaded:
+        return Loaded(datasets.obd(folder / self.path, position=self.position, items=self.items), (), "Open Bandit Dataset")
+
+
+class OBDRatesSetting(Setting):
+    """The production click rates of an Open Bandit campaign, as independent coins."""
+
+    law: Literal["obd_rates"]
+    path: Path
+    campaign: str = "all"
+
+    def load(self, folder: Path) -> Loaded:
+        return Loaded(datasets.obd_rates(folder / self.path, self.campaign), (), f"Open Bandit Dataset, campaign {self.campaign!r}")
+
+
+Made = BernoulliSetting | BetaSetting | UniformSetting | CategoricalSetting
+Real = ClinicalSetting | TableSetting | UpworthySetting | MSWebSetting | OBDSetting | OBDRatesSetting
+AnySetting = Annotated[Made | Real, Field(discriminator="law")]
+LAWS = {law.model_fields["law"].annotation.__args__[0]: law for law in (*Made.__args__, *Real.__args__)}

@@ -1,0 +1,87 @@
+"""Run a sweep: cells in parallel, each stored as soon as it is finished, finished ones skipped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from joblib import Parallel, delayed
+
+from dpbandits.experiments.cells import Cell
+from dpbandits.experiments.config import Config
+from dpbandits.experiments.measure import measure
+from dpbandits.experiments.results import Results, collect
+from dpbandits.experiments.store import DamagedCell, read_cell, write_cell
+
+
+class Step(NamedTuple):
+    """Progress of a sweep, told after every cell (and once for a damaged file, which is then computed anew)."""
+
+    what: Literal["skipped", "damaged", "computed"]
+    cell: Cell
+    done: int  # cells finished or skipped so far
+    total: int
+    note: str = ""  # for "damaged": which file
+
+
+Tell = Callable[[Step], None]
+
+
+def run_sweep(config: Config, out: Path, *, progress: Tell | None = None, workers: int | None = None) -> Results:
+    """Compute every cell that is not stored under `out` yet, and return the whole sweep's results.
+
+    A cell's numbers depend on the sweep's seed and on the cell itself: never on `workers`, or on what else is in the sweep.
+
+    Args:
+        progress: called with a `Step` after each cell; see `dpbandits.experiments.progress` for a bar on the terminal.
+        workers: cells computed at once; None: one a core.
+    """
+    tell = progress or (lambda step: None)
+    cells = config.cells()
+    missing, damaged = unfinished(cells, Path(out), tell)
+    done = len(cells) - len(missing)
+    for cell in played(missing, Path(out), workers):
+        done += 1
+        tell(Step("computed", cell, done, len(cells)))
+    return collect(config, cells, Path(out), computed=len(missing), damaged=damaged)
+
+
+def unfinished(cells: list[Cell], out: Path, tell: Tell) -> tuple[list[Cell], tuple[str, ...]]:
+    """The cells to compute (equal ones once), and what was said of damaged files."""
+    missing: dict[str, Cell] = {}
+    notes, done = [], 0
+    for cell in cells:
+        try:
+            stored = read_cell(out, cell) is not None
+        except DamagedCell as damage:
+            stored = False
+            notes.append(str(damage))
+            tell(Step("damaged", cell, done, len(cells), str(damage)))
+        if stored:
+            done += 1
+            tell(Step("skipped", cell, done, len(cells)))
+        else:
+            missing[cell.key] = cell
+    return list(missing.values()), tuple(notes)
+
+
+def played(cells: list[Cell], out: Path, workers: int | None) -> Iterable[Cell]:
+    """Compute and store cells, yielding each as it is finished. A single worker stays in this process."""
+    workers = min(workers or os.cpu_count() or 1, len(cells))
+    if workers <= 1:
+        for cell in cells:
+            play_and_store(cell, out)
+            yield cell
+        return
+    jobs = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(play_and_store)(cell, out) for cell in cells)
+    by_key = {cell.key: cell for cell in cells}
+    for key in jobs:
+        yield by_key[key]
+
+
+def play_and_store(cell: Cell, out: Path) -> str:
+    frame, facts = measure(cell)
+    write_cell(out, cell, frame, facts)
+    return cell.key

@@ -1,0 +1,68 @@
+"""How the simulator compiles: the policies' own scalar formulas, jitted as they stand, and a cache that cannot go stale."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numba
+
+from dpbandits.policies import cumulative, divergences, elimination, indices, noise_aware
+
+
+def cache_folder() -> str:
+    """A cache folder named after the text of everything that is compiled.
+
+    numba looks at a function's own file only, so an edited formula would leave its callers' compiled code stale.
+    """
+    files = sorted(Path(__file__).parent.glob("*.py")) + [Path(str(m.__file__)) for m in FORMULAS]
+    digest = hashlib.sha256(b"".join(f.read_bytes() for f in files) + numba.__version__.encode()).hexdigest()[:16]
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = home / "dpbandits" / f"numba-{digest}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:  # no home to write to
+        folder = Path(tempfile.mkdtemp(prefix="dpbandits-numba-"))
+    return str(folder)
+
+
+FORMULAS: tuple[ModuleType, ...] = (divergences, indices, cumulative, elimination, noise_aware)
+
+if "NUMBA_CACHE_DIR" not in os.environ:
+    os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = cache_folder()
+
+
+def jit(function: Callable[..., Any]) -> Any:
+    """Compile to machine code that needs no interpreter (threads run side by side) and is kept on disk."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+def compiled_copy(module: ModuleType, **replaced: Any) -> SimpleNamespace:
+    """The module's functions, compiled: they are run a second time as a module of their own whose globals are compiled too."""
+    spec = importlib.util.find_spec(module.__name__)
+    assert spec is not None and spec.loader is not None
+    copy = importlib.util.module_from_spec(spec)
+    sys.modules[copy.__name__], original = copy, sys.modules[copy.__name__]
+    try:
+        spec.loader.exec_module(copy)
+    finally:
+        sys.modules[copy.__name__] = original
+    found = {n: f for n, f in vars(copy).items() if isinstance(f, FunctionType) and f.__module__ == module.__name__}
+    compiled = {name: jit(function) for name, function in found.items()}
+    vars(copy).update(compiled | replaced)
+    return SimpleNamespace(**compiled)
+
+
+divergence = compiled_copy(divergences)
+index = compiled_copy(indices, **{name: getattr(divergence, name) for name in ("clip01", "d_eps", "d_eps_upper", "kl_upper")})
+growing_batch = jit(cumulative.growing_batch)
+elimination_width = jit(elimination.elimination_width)
+epoch = jit(elimination.epoch)
+posterior_sd = jit(noise_aware.posterior_sd)

@@ -1,0 +1,126 @@
+"""Which compiled player serves which policy, and with what arguments. An explicit table, exact types only.
+
+A subclass may change what is played, so it takes the plain way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from dpbandits.mechanisms import RandomizedResponse
+from dpbandits.policies import (
+    DPIMED,
+    DPKLUCB,
+    DPSE,
+    DPUCB,
+    KLUCB,
+    LDPKLUCB,
+    LDPUCB,
+    UCB1,
+    AdaCUCB,
+    AdaPKLUCB,
+    AdaPUCB,
+    AnytimeLazyUCB,
+    DPUCBBound,
+    HybridUCB,
+    LazyDPTS,
+    NoiseAwareTS,
+    SuccessiveElimination,
+    ThompsonBeta,
+)
+from dpbandits.policy import Policy
+from dpbandits.simulate.compiled import batches, rounds
+from dpbandits.simulate.compiled.batches import play_batches, play_lazy
+from dpbandits.simulate.compiled.elimination import play_elimination
+from dpbandits.simulate.compiled.noise_aware import play_noise_aware
+from dpbandits.simulate.compiled.rounds import play_rounds
+from dpbandits.simulate.compiled.thompson import play_lazy_ts, play_thompson
+
+Kernel = Callable[..., Any]
+"""Called as kernel(values, probabilities, rounds, checkpoints, rng, out); returns (releases, events)."""
+
+
+def kernel_for(policy: Policy) -> Kernel | None:
+    build = BUILDERS.get(type(policy))
+    return build(policy, policy.mechanism().grid.steps) if build is not None else None
+
+
+def episodes(rule: int, constant: float, eps: float, scale: float, steps: int, first: int = 0, alpha: float = 2.0) -> Kernel:
+    return partial(play_batches, rule, eps, constant, first, alpha, scale, steps)
+
+
+def elimination(policy: Any, steps: int) -> Kernel:
+    private = isinstance(policy, DPSE)
+    eps = float(policy.epsilon) if private else 1.0
+    return partial(play_elimination, private, eps, policy.beta or 0.5, policy.init().guess, steps / eps, steps)
+
+
+def every_round(
+    rule: int, steps: int, *, feedback: int = rounds.PLAIN, counter: int = rounds.EXACT, eps: float = 1.0, constant: float = 0.0,
+    horizon: int = 1, scale: float = 0.0, keep: float = 0.0, radius_scale: float = 0.0,
+) -> Kernel:  # fmt: skip
+    return partial(play_rounds, rule, feedback, counter, eps, constant, horizon, scale, keep, radius_scale, steps)
+
+
+def tree_ucb(policy: DPUCB, steps: int) -> Kernel:
+    rule = rounds.PUBLISHED if policy.preset == "published" else rounds.TIGHT
+    node = policy.horizon.bit_length() / float(policy.tree_epsilon)
+    return every_round(
+        rule, steps, counter=rounds.TREE, eps=float(policy.epsilon), constant=policy.gamma,
+        horizon=policy.horizon, scale=steps * node, radius_scale=node,
+    )  # fmt: skip
+
+
+def hybrid_ucb(policy: HybridUCB, steps: int) -> Kernel:
+    eps, counter = float(policy.epsilon), rounds.PRINTED if policy.preset == "published" else rounds.DOUBLING
+    return every_round(rounds.HYBRID, steps, counter=counter, eps=eps, scale=2 * steps / eps)
+
+
+def bound_ucb(policy: DPUCBBound, steps: int) -> Kernel:
+    eps = float(policy.epsilon)
+    return every_round(rounds.BOUND, steps, counter=rounds.POWERS, eps=eps, scale=2 * steps / eps)
+
+
+def response_ucb(policy: LDPKLUCB, steps: int) -> Kernel:
+    keep = RandomizedResponse(epsilon=policy.budget).keep
+    return every_round(rounds.KL_UCB, steps, feedback=rounds.RESPONSE, constant=policy.c, keep=keep)
+
+
+def cumulative(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
+    eps = float(policy.epsilon)
+    return episodes(rule, constant, eps, steps / eps, steps, policy.first, policy.alpha)
+
+
+def noise_aware(policy: NoiseAwareTS, steps: int) -> Kernel:
+    eps = float(policy.epsilon)
+    return partial(play_noise_aware, eps, policy.first, policy.alpha, float(policy.c), policy.preset == "optimistic", steps / eps, steps)
+
+
+def thompson(policy: ThompsonBeta, steps: int) -> Kernel:
+    return lambda values, probabilities, *rest: play_thompson(probabilities, *rest)
+
+
+BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel]] = {
+    AnytimeLazyUCB: lambda p, g: partial(play_lazy, float(p.epsilon), g / float(p.epsilon), g),
+    AdaPUCB: lambda p, g: episodes(batches.ADAP_UCB, p.a, float(p.epsilon), g / float(p.epsilon), g),
+    AdaPKLUCB: lambda p, g: episodes(batches.ADAP_KLUCB, p.a, float(p.epsilon), g / float(p.epsilon), g),
+    AdaCUCB: lambda p, g: episodes(batches.ADAC_UCB, p.b, float(p.rho), g / (2 * float(p.rho)) ** 0.5, g),
+    DPKLUCB: lambda p, g: cumulative(batches.DP_KLUCB, p.c, p, g),
+    DPIMED: lambda p, g: cumulative(batches.DP_IMED, 0.0, p, g),
+    DPSE: elimination,
+    SuccessiveElimination: elimination,
+    LazyDPTS: lambda p, g: partial(play_lazy_ts, float(p.epsilon), g / float(p.epsilon), g),
+    NoiseAwareTS: noise_aware,
+    ThompsonBeta: thompson,
+    UCB1: lambda p, g: every_round(rounds.UCB1, g),
+    KLUCB: lambda p, g: every_round(rounds.KL_UCB, g, constant=float(p.c)),
+    DPUCB: tree_ucb,
+    DPUCBBound: bound_ucb,
+    HybridUCB: hybrid_ucb,
+    LDPUCB: lambda p, g: every_round(
+        rounds.LDP_UCB, g, feedback=rounds.LOCAL_LAPLACE, eps=float(p.epsilon), scale=g / float(p.epsilon)
+    ),
+    LDPKLUCB: response_ucb,
+}

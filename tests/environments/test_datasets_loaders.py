@@ -1,0 +1,206 @@
+"""The named data sets, on small files written here in their layouts."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from dpbandits.environments import datasets
+from dpbandits.environments.datasets import DataError
+
+HEADLINES = """clickability_test_id,test_week,headline,impressions,clicks,winner
+t1,201305,"One, two",100,10,True
+t2,201326,Three,200,20,False
+t1,201305,Four,50,1,False
+t3,201401,Five,10,1,False
+t3,201403,Five,10,2,False
+t4,201403,Six,10,0,False
+"""
+
+
+def headlines(folder: Path, text: str = HEADLINES) -> Path:
+    path = folder / "tests.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_upworthy_gathers_arms_by_test_and_leaves_out_the_imbalanced_weeks(tmp_path: Path) -> None:
+    path = headlines(tmp_path)
+    found = datasets.upworthy(path)
+    assert list(found) == ["t1", "t4"]  # t3 began in the weeks left out
+    assert found["t1"].headlines == ("One, two", "Four")
+    assert (found["t1"].impressions, found["t1"].clicks) == ((100, 50), (10, 1))
+    assert found["t1"].environment.means.tolist() == [0.1, 0.02]
+    every = datasets.upworthy(path, keep_imbalanced=True)
+    assert list(every) == ["t1", "t2", "t3", "t4"]
+    assert every["t3"].weeks == (201401, 201403)
+
+
+def test_upworthy_finds_one_test(tmp_path: Path) -> None:
+    path = headlines(tmp_path)
+    assert datasets.upworthy(path, "t1") == datasets.upworthy(path)["t1"]
+    assert datasets.upworthy(path, "t2", keep_imbalanced=True).clicks == (20,)
+    with pytest.raises(KeyError, match="not randomised evenly.*keep_imbalanced=True"):
+        datasets.upworthy(path, "t2")
+    with pytest.raises(KeyError, match="id of one of the 4 tests, for example 't1'; got 'nine'"):
+        datasets.upworthy(path, "nine")
+
+
+def test_upworthy_reads_parquet_and_gzip(tmp_path: Path) -> None:
+    path = headlines(tmp_path)
+    pl.read_csv(path).write_parquet(tmp_path / "tests.parquet")
+    (tmp_path / "tests.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert datasets.upworthy(tmp_path / "tests.parquet") == datasets.upworthy(path) == datasets.upworthy(tmp_path / "tests.csv.gz")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("clicks,winner", "klicks,winner", "tests.csv lacks the column clicks; it has clickability_test_id, test_week, headline, imp"),
+        ("100,10,", "9,10,", "tests.csv, line 2: expected no more clicks than impressions"),
+        ("200,20,", "0,0,", "tests.csv, line 3: expected at least one impression"),
+        ("200,20,", "200,-20,", "line 3, column clicks: expected a whole number of at least 0"),
+        ("200,20,", "200,2.5,", "line 3, column clicks: expected a whole number"),
+        ("200,20,", "1_000,20,", "line 3, column impressions: expected a whole number"),
+        ("200,20,", f"{'9' * 30},20,", "line 3, column impressions: expected a whole number"),
+        ("t2,", ",", "line 3, column clickability_test_id: expected some text"),
+    ],
+)
+def test_upworthy_says_what_is_wrong(tmp_path: Path, old: str, new: str, words: str) -> None:
+    assert HEADLINES.count(old) == 1
+    with pytest.raises(DataError, match=words):
+        datasets.upworthy(headlines(tmp_path, HEADLINES.replace(old, new)))
+
+
+VISITS = "user,vroot\n7,1001\n7,1000\n8,1001\n9,1003\n9,1003\n9,1001\n"
+AREAS = "vroot,title\n1003,Games\n1000,News\n1001,Help\n1002,Games\n"
+
+
+def site(folder: Path, visits: str = VISITS, areas: str = AREAS) -> Path:
+    (folder / "msweb_visits.csv.gz").write_bytes(gzip.compress(visits.encode()))
+    (folder / "vroots.csv").write_text(areas)
+    return folder
+
+
+def test_msweb_is_a_row_a_person_and_a_column_an_area(tmp_path: Path) -> None:
+    table = datasets.msweb(site(tmp_path), seed=None)
+    assert datasets.msweb_areas(tmp_path) == ((1001, "Help", 3), (1000, "News", 1), (1003, "Games", 1), (1002, "Games", 0))
+    assert table.rewards.tolist() == [[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]]
+
+
+def test_msweb_takes_the_areas_asked_for(tmp_path: Path) -> None:
+    site(tmp_path)
+    assert datasets.msweb(tmp_path, 2, seed=None).rewards.tolist() == [[1, 1], [1, 0], [1, 0]]
+    assert datasets.msweb(tmp_path, ["News", 1003], seed=None).rewards.tolist() == [[1, 0], [0, 0], [0, 1]]
+    shuffled = datasets.msweb(tmp_path, seed=3)
+    assert sorted(shuffled.rewards.tolist()) == sorted(datasets.msweb(tmp_path, seed=None).rewards.tolist())
+    np.testing.assert_array_equal(shuffled.rewards, datasets.msweb(tmp_path, seed=3).rewards)
+    assert datasets.msweb(tmp_path, 1, resample=True).resample
+
+
+@pytest.mark.parametrize(
+    ("areas", "words"),
+    [
+        (["Sport"], r"No area 'Sport' among 4; the most visited are \[\(1001, 'Help'\)"),
+        ([5], "No area 5 among 4"),
+        (["Games"], r"2 areas are called 'Games': name one by its number, \[1003, 1002\]"),
+        (0, "areas=0 to be from 1 to 4"),
+        (5, "areas=5 to be from 1 to 4"),
+        ([], "a number of areas or a non-empty list"),
+        ("Help", "a number of areas or a non-empty list"),
+    ],
+)
+def test_msweb_says_which_area_is_unknown(tmp_path: Path, areas: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        datasets.msweb(site(tmp_path), areas)  # type: ignore[arg-type]
+
+
+def test_msweb_says_what_is_wrong_with_its_files(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="Expected a folder at .*nowhere; there is none"):
+        datasets.msweb(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="Expected a file at .*vroots.csv; there is none"):
+        datasets.msweb(tmp_path)
+    with pytest.raises(DataError, match="to be a folder; it is a file"):
+        datasets.msweb(site(tmp_path) / "vroots.csv")
+    with pytest.raises(DataError, match=r"msweb_visits.csv.gz, line 8: expected a vroot that vroots.csv lists"):
+        datasets.msweb(site(tmp_path, visits=VISITS + "9,1009\n"))
+    with pytest.raises(DataError, match="vroots.csv lists an area twice"):
+        datasets.msweb(site(tmp_path, areas=AREAS + "1000,News\n"))
+    with pytest.raises(DataError, match="msweb_visits.csv.gz lacks the column user; it has person, vroot"):
+        datasets.msweb(site(tmp_path, visits=VISITS.replace("user", "person")))
+    with pytest.raises(DataError, match="line 2, column user: expected a whole number"):
+        datasets.msweb(site(tmp_path, visits=VISITS.replace("7,1001", "seven,1001")))
+
+
+LOG = ",timestamp,item_id,position,click,propensity_score\n" + "".join(
+    f"{i},2019,{item},{1 + i % 3},{int(i == 4)},0.5\n" for i, item in enumerate([0, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1])
+)
+
+
+def log_file(folder: Path, text: str = LOG) -> Path:
+    path = folder / "log.csv.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    return path
+
+
+def test_obd_is_a_replay_of_the_log(tmp_path: Path) -> None:
+    log = datasets.obd(log_file(tmp_path))
+    assert (log.arms, len(log.actions), log.expected_acceptance) == (2, 12, 0.5)
+    assert log.means.tolist() == [1 / 6, 0]
+    first = datasets.obd(log_file(tmp_path), position=1)
+    assert first.actions.tolist() == [0, 1, 0, 1]
+    assert first.rewards.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("item_id", "item", "log.csv.gz lacks the column item_id; it has , timestamp, item, position"),
+        ("4,2019,0,2,1,0.5", "4,2019,0,2,0.7,0.5", "log.csv.gz, line 6: expected click to be 0 or 1"),
+        ("4,2019,0,2,1,0.5", "4,2019,0,2,7,0.5", r"line 6, column click: expected a number in \[0, 1\]"),
+        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,1.5", "line 6: expected propensity_score to be at most 1"),
+        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,0", "line 6, column propensity_score: expected a finite number above 0"),
+        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,nan", "line 6, column propensity_score"),
+        ("4,2019,0,2,1,0.5", "4,2019,-1,2,1,0.5", "line 6, column item_id: expected a whole number"),
+        ("4,2019,0,2,1,0.5", "4,2019,3,2,1,0.5", "cannot be replayed: Arm 2 never occurs in the log"),
+        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,0.00001", r"would accept about 0.\d+ of these 12 decisions.*random policy"),
+    ],
+)
+def test_obd_says_what_is_wrong(tmp_path: Path, old: str, new: str, words: str) -> None:
+    assert LOG.count(old) == 1
+    with pytest.raises(DataError, match=words):
+        datasets.obd(log_file(tmp_path, LOG.replace(old, new)))
+
+
+def test_obd_says_what_it_cannot_select(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"position= one of \[1, 2, 3\], got 4"):
+        datasets.obd(log_file(tmp_path), position=4)
+    with pytest.raises(DataError, match="Arm 1 never occurs.*Take a longer log, or all positions"):
+        datasets.obd(log_file(tmp_path), position=2)
+    with pytest.raises(DataError, match="line 4: expected item_id below 1, the number of items"):
+        datasets.obd(log_file(tmp_path), items=1)
+
+
+RATES = "campaign,item_id,prior_alpha,prior_beta\nmen,1,1,3\nmen,0,1.5,1.5\nall,0,1,9\n"
+
+
+def test_obd_rates_are_those_of_the_prior_counts(tmp_path: Path) -> None:
+    path = tmp_path / "rates.csv"
+    path.write_text(RATES)
+    assert datasets.obd_rates(path, "men").means.tolist() == [0.5, 0.25]
+    assert datasets.obd_rates(path).means.tolist() == [0.1]
+    with pytest.raises(ValueError, match="campaign= one of all, men; got 'women'"):
+        datasets.obd_rates(path, "women")
+    path.write_text(RATES.replace("men,1,", "men,2,"))
+    with pytest.raises(DataError, match="campaign 'men' to list items 0 to 1, each once"):
+        datasets.obd_rates(path, "men")
+    path.write_text(RATES.replace("1,9", "0,9"))
+    with pytest.raises(DataError, match="rates.csv, line 4, column prior_alpha: expected a finite number above 0"):
+        datasets.obd_rates(path)
+    path.write_text(RATES.replace("prior_beta", "beta"))
+    with pytest.raises(DataError, match="lacks the column prior_beta; it has campaign, item_id, prior_alpha, beta"):
+        datasets.obd_rates(path)

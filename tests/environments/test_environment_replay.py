@@ -1,0 +1,145 @@
+"""Tables in order and logs by rejection sampling. Statistical bounds are Hoeffding's at a false-alarm rate of 1e-6, seeds fixed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.environments import Exhausted
+
+FALSE_ALARM = 1e-6
+
+
+def hoeffding(n: int, of: int = 1) -> float:
+    """Radius around the mean of n values in [0, 1] that `of` such means leave with probability 1e-6."""
+    return math.sqrt(math.log(2 * of / FALSE_ALARM) / (2 * n))
+
+
+ROWS = [[0.0, 1.0], [0.5, 0.25], [1.0, 0.0], [0.75, 0.5], [0.0, 1.0]]
+
+
+def test_a_table_plays_its_rows_in_order() -> None:
+    table, rng = dpb.Table(ROWS).fresh(), np.random.default_rng(0)
+    assert [table.draw(arm, rng) for arm in (0, 1, 0, 0, 1)] == [0.0, 0.25, 1.0, 0.75, 1.0]
+
+
+def test_a_block_of_a_table_is_the_sum_of_its_next_rows() -> None:
+    table, rng, grid = dpb.Table(ROWS).fresh(), np.random.default_rng(0), dpb.Grid(steps=4)
+    assert table.block(0, 3, grid, rng) == 0 + 2 + 4
+    assert table.block(1, 2, grid, rng) == 2 + 4
+
+
+def test_coins_for_a_table_keep_zeros_and_ones_and_the_mean() -> None:
+    grid, rng = dpb.Grid(steps=4, rounding="bernoulli"), np.random.default_rng(1)
+    sure = dpb.Table([[0.0, 1.0]] * 50).fresh()
+    assert sure.block(1, 50, grid, rng) == 200
+    n = 20_000
+    assert abs(dpb.Table([[0.3]] * n).fresh().block(0, n, grid, rng) / (4 * n) - 0.3) < hoeffding(n)
+
+
+def test_a_used_up_table_says_so_and_a_fresh_copy_starts_over() -> None:
+    table, rng = dpb.Table(ROWS), np.random.default_rng(0)
+    first = table.fresh()
+    first.block(0, 4, dpb.Grid(), rng)
+    with pytest.raises(Exhausted, match="5 rows; use resample=True"):
+        first.block(0, 2, dpb.Grid(), rng)
+    assert first.draw(1, rng) == 1.0  # the refused block took nothing
+    with pytest.raises(Exhausted, match="5 rows"):
+        first.draw(0, rng)
+    assert first.fresh().draw(0, rng) == table.fresh().draw(0, rng) == 0.0
+
+
+def test_a_table_in_order_has_no_lattice_and_a_resampled_one_counts_its_rows() -> None:
+    assert dpb.Table(ROWS).lattice(dpb.Grid()) is None
+    law = dpb.Table(ROWS, resample=True).lattice(dpb.Grid(steps=4))
+    assert law is not None
+    assert law.values.tolist() == [0, 1, 2, 3, 4]
+    np.testing.assert_allclose(law.probabilities, [[0.4, 0, 0.2, 0.2, 0.2], [0.2, 0.2, 0.2, 0, 0.4]], rtol=1e-15)
+
+
+def test_a_resampled_table_never_ends() -> None:
+    table, rng = dpb.Table(ROWS, resample=True), np.random.default_rng(0)
+    assert {table.draw(0, rng) for _ in range(200)} == {0.0, 0.5, 0.75, 1.0}
+
+
+def test_replay_passes_over_what_the_policy_would_not_have_done() -> None:
+    log, rng = dpb.LoggedReplay([1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.5], arms=2).fresh(), np.random.default_rng(0)
+    assert math.isnan(log.acceptance)
+    assert [log.draw(0, rng), log.draw(1, rng), log.draw(0, rng)] == [0.2, 0.3, 0.4]
+    assert log.acceptance == 3 / 4
+    with pytest.raises(Exhausted, match="log of 5 entries is used up"):
+        log.draw(1, rng)
+    assert log.acceptance == 3 / 5
+    assert log.fresh().draw(1, rng) == 0.1
+
+
+def test_a_log_has_no_blocks() -> None:
+    with pytest.raises(TypeError, match="round by round"):
+        dpb.LoggedReplay([0], [1.0], arms=1).block(0, 1, dpb.Grid(), np.random.default_rng(0))
+
+
+def walk(log: dpb.LoggedReplay, arms: int, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Sums and counts of accepted rewards by arm under uniform play, and the acceptance rate."""
+    log, rng = log.fresh(), np.random.default_rng(seed)
+    sums, counts = np.zeros(arms), np.zeros(arms)
+    while True:
+        arm = int(rng.integers(arms))
+        try:
+            sums[arm] += log.draw(arm, rng)
+        except Exhausted:
+            return sums, counts, log.acceptance
+        counts[arm] += 1
+
+
+def test_uniform_logs_accept_one_entry_in_as_many_as_there_are_arms() -> None:
+    rng, arms, n = np.random.default_rng(5), 4, 40_000
+    means = np.array([0.1, 0.4, 0.6, 0.9])
+    actions = rng.integers(arms, size=n)
+    log = dpb.LoggedReplay(actions, rng.random(n) < means[actions], arms=arms, propensities=np.full(n, 1 / arms))
+    assert log.expected_acceptance == 1 / arms
+    sums, counts, acceptance = walk(log, arms, 6)
+    assert abs(acceptance - 1 / arms) < hoeffding(n)
+    assert (abs(sums / counts - means) < [hoeffding(int(c), arms) for c in counts]).all()
+
+
+def test_a_log_with_uneven_propensities_is_replayed_without_bias() -> None:
+    rng, n = np.random.default_rng(7), 120_000
+    chances = np.array([0.5, 0.3, 0.2])
+    means = np.array([0.2, 0.5, 0.8])
+    actions = rng.choice(3, size=n, p=chances)
+    log = dpb.LoggedReplay(actions, rng.random(n) < means[actions], arms=3, propensities=chances[actions])
+    assert log.expected_acceptance == pytest.approx(0.2, abs=hoeffding(n))  # the smallest propensity
+    sums, counts, acceptance = walk(log, 3, 8)
+    assert abs(acceptance - log.expected_acceptance) < 2 * hoeffding(n)
+    assert abs(counts / counts.sum() - 1 / 3).max() < hoeffding(int(counts.sum()), 3)
+    radius = np.array([hoeffding(int(c), 6) for c in counts])
+    assert (abs(sums / counts - means) < radius).all()
+    assert (abs(sums / counts - log.means) < 2 * radius).all()
+
+
+def test_means_allow_for_propensities_that_go_with_the_reward() -> None:
+    """Mornings pay .9 and show arm 0 often; evenings pay .1 and show it seldom. The plain mean of the log would be .74."""
+    rng, n = np.random.default_rng(9), 120_000
+    morning = rng.random(n) < 0.5
+    chance = np.where(morning, 0.8, 0.2)
+    actions = (rng.random(n) >= chance).astype(int)
+    rewards = rng.random(n) < np.where(morning, 0.9, 0.1)
+    log = dpb.LoggedReplay(actions, rewards, arms=2, propensities=np.where(actions == 0, chance, 1 - chance))
+    assert rewards[actions == 0].mean() > 0.7
+    assert abs(log.means - 0.5).max() < 0.02
+    sums, counts, _ = walk(log, 2, 10)
+    assert (abs(sums / counts - 0.5) < [hoeffding(int(c), 2) for c in counts]).all()
+
+
+def test_replay_runs_through_the_simulator() -> None:
+    rng = np.random.default_rng(11)
+    actions = rng.integers(3, size=3_000)
+    log = dpb.LoggedReplay(actions, rng.random(3_000) < np.array([0.2, 0.5, 0.8])[actions], arms=3)
+    runs = dpb.simulate(dpb.DPKLUCB(arms=3, epsilon=1, grid=1), log, rounds=3_000, runs=2, seed=12)
+    assert (runs.lengths == runs.plays.sum(axis=1)).all()
+    assert (runs.lengths < 3_000).all()  # the log runs out first
+    assert runs.acceptance is not None
+    assert abs(runs.acceptance - 1 / 3).max() < hoeffding(3_000, 2)

@@ -1,0 +1,129 @@
+"""Noise: the law of both sources against the exact mass function; false-alarm rate 1e-6 a test. Scales rounded up."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from dpbandits.noise import Noise, SecureNoise, SimulatedNoise, noise_from_state, secure_draws
+
+
+def laplace_mass(k: np.ndarray, scale: float) -> np.ndarray:
+    """P(X = k) = (1 − q)/(1 + q) q^|k|, q = e^(−1/scale)."""
+    q = math.exp(-1 / scale)
+    return (1 - q) / (1 + q) * q ** np.abs(k)
+
+
+def gaussian_mass(k: np.ndarray, sigma: float) -> np.ndarray:
+    wide = np.arange(-int(20 * sigma) - 20, int(20 * sigma) + 21)
+    return np.exp(-(k**2) / (2 * sigma**2)) / np.exp(-(wide**2) / (2 * sigma**2)).sum()
+
+
+def p_value(draws: np.ndarray, mass: object, reach: int) -> float:
+    """Chi-square over single values with at least ten expected, and the two tails."""
+    inner = np.arange(-reach, reach + 1)
+    expected = mass(inner) * len(draws)  # type: ignore[operator]
+    inner, expected = inner[expected >= 10], expected[expected >= 10]
+    low, high = inner.min(), inner.max()
+    counts = np.array([(draws < low).sum(), *[(draws == k).sum() for k in inner], (draws > high).sum()])
+    rest = max(1e-9, (len(draws) - expected.sum()) / 2)
+    expected = np.array([rest, *expected, rest])
+    if rest < 5:  # tails too thin for a cell of their own
+        counts = np.array([counts[0] + counts[1], *counts[2:-2], counts[-2] + counts[-1]])
+        expected = np.array([expected[0] + expected[1], *expected[2:-2], expected[-2] + expected[-1]])
+    return float(chisquare(counts, expected * counts.sum() / expected.sum()).pvalue)
+
+
+def laplace_p_value(noise: Noise, n: int, sensitivity: int, epsilon: int) -> float:
+    draws = np.array([noise.laplace(0, sensitivity=sensitivity, epsilon=Fraction(epsilon)) for _ in range(n)])
+    scale = sensitivity / epsilon
+    return p_value(draws, lambda k: laplace_mass(k, scale), int(20 * scale))
+
+
+@pytest.mark.parametrize(("sensitivity", "epsilon"), [(1, 1), (8, 1), (1, 3), (3, 2)])
+def test_simulated_laplace(sensitivity: int, epsilon: int) -> None:
+    assert laplace_p_value(SimulatedNoise(5), 40_000, sensitivity, epsilon) > 1e-6
+
+
+@pytest.mark.parametrize(("sensitivity", "epsilon"), [(1, 1), (8, 1)])
+def test_secure_laplace(sensitivity: int, epsilon: int) -> None:
+    assert laplace_p_value(SecureNoise(), 20_000, sensitivity, epsilon) > 1e-6
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 2), Fraction(1, 50)])
+@pytest.mark.parametrize("kind", [SimulatedNoise, SecureNoise])
+def test_gaussian(rho: Fraction, kind: type) -> None:
+    noise: Noise = SimulatedNoise(6) if kind is SimulatedNoise else SecureNoise()
+    sigma = 1 / math.sqrt(2 * rho)
+    draws = np.array([noise.gaussian(0, sensitivity=1, rho=rho) for _ in range(20_000)])
+    assert p_value(draws, lambda k: gaussian_mass(k, sigma), int(8 * sigma) + 2) > 1e-6
+
+
+def test_compiled_laplace_and_gaussian() -> None:
+    from dpbandits.simulate.compiled.primitives import gaussian, laplace
+
+    rng = np.random.default_rng(7)
+    assert p_value(np.array([laplace(rng, 8.0) for _ in range(40_000)]), lambda k: laplace_mass(k, 8.0), 160) > 1e-6
+    assert p_value(np.array([gaussian(rng, 3.0) for _ in range(40_000)]), lambda k: gaussian_mass(k, 3.0), 26) > 1e-6
+
+
+def test_value_is_shifted_not_scaled() -> None:
+    a, b = SimulatedNoise(1), SimulatedNoise(1)
+    one = a.laplace(1000, sensitivity=1, epsilon=Fraction(1))
+    assert one - 1000 == b.laplace(0, sensitivity=1, epsilon=Fraction(1))
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(3, 10), Fraction(7, 10), Fraction(1, 3), Fraction(1), Fraction("2.7")])
+@pytest.mark.parametrize("sensitivity", [1, 1024])
+def test_secure_scale_is_rounded_up(epsilon: Fraction, sensitivity: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenDP's own map never exceeds epsilon, and the scale is at most a few floats above the exact one."""
+    import opendp.prelude as dp
+
+    seen: list[float] = []
+    honest = dp.m.make_laplace
+
+    def spy(domain: object, metric: object, scale: float) -> object:
+        seen.append(scale)
+        return honest(domain, metric, scale=scale)
+
+    monkeypatch.setattr(dp.m, "make_laplace", spy)
+    secure_draws("laplace", sensitivity, epsilon, 1)
+    exact = Fraction(sensitivity) / epsilon
+    assert Fraction(seen[-1]) >= exact
+    assert Fraction(seen[-1]) <= exact * (1 + Fraction(1, 2**48))
+
+
+def test_saved_pool_repeats_the_same_noise() -> None:
+    noise = SecureNoise()
+    noise.laplace(0, sensitivity=8, epsilon=Fraction(1))
+    copy = noise_from_state(noise.state())
+    ahead = [noise.laplace(0, sensitivity=8, epsilon=Fraction(1)) for _ in range(SecureNoise.pool_size - 1)]
+    assert ahead == [copy.laplace(0, sensitivity=8, epsilon=Fraction(1)) for _ in range(SecureNoise.pool_size - 1)]
+
+
+def _child(queue: object, noise: SecureNoise) -> None:
+    queue.put([noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(8)])  # type: ignore[attr-defined]
+
+
+def test_a_fork_never_shares_a_pool() -> None:
+    """Two processes with one pool would use the same noise twice."""
+    context = multiprocessing.get_context("fork")
+    noise, queue = SecureNoise(), context.Queue()
+    noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10))
+    child = context.Process(target=_child, args=(queue, noise))
+    child.start()
+    theirs = queue.get(timeout=30)
+    child.join()
+    ours = [noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(8)]
+    assert theirs != ours  # equal by chance with probability below 1e-30
+
+
+def test_reprs_show_no_noise() -> None:
+    noise = SecureNoise()
+    noise.laplace(0, sensitivity=8, epsilon=Fraction(1))
+    assert repr(noise) == "SecureNoise()"
