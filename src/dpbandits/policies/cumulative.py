@@ -81,8 +81,8 @@ class DPKLUCB(CumulativeBatches):
         return 1.0 if self.preset == "robust" else 0.0
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        eps = float(self.epsilon)
-        return [indices.dp_klucb(total / n, n, t, eps, self.c) for total, n in zip(s.totals, s.rounds, strict=True)]
+        eps, level = float(self.epsilon), indices.kl_level(math.log(t), self.c)
+        return [indices.dp_klucb(total / n, n, level, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)

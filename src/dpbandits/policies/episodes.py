@@ -44,8 +44,8 @@ class AdaPUCB(DoublingEpisodes, PrivatePolicy):
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        eps = float(self.epsilon)
-        return [indices.adap_ucb(total / n, n, t, eps, self.a) for total, n in zip(s.totals, s.rounds, strict=True)]
+        eps, log_t = float(self.epsilon), math.log(t)
+        return [indices.adap_ucb(total / n, n, log_t, eps, self.a) for total, n in zip(s.totals, s.rounds, strict=True)]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -74,8 +74,8 @@ class AdaPKLUCB(DoublingEpisodes, PrivatePolicy):
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        eps = float(self.epsilon)
-        return [indices.adap_klucb(total / n, n, t, eps, self.a) for total, n in zip(s.totals, s.rounds, strict=True)]
+        eps, log_t = float(self.epsilon), math.log(t)
+        return [indices.adap_klucb(total / n, n, log_t, eps, self.a) for total, n in zip(s.totals, s.rounds, strict=True)]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -112,8 +112,8 @@ class AdaCUCB(DoublingEpisodes):
         return GaussianBatches(rho=as_fraction(self.rho, "rho"), grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        rho = float(self.rho)
-        return [indices.adac_ucb(total / n, n, t, rho, self.b) for total, n in zip(s.totals, s.rounds, strict=True)]
+        rho, log_t = float(self.rho), math.log(t)
+        return [indices.adac_ucb(total / n, n, log_t, rho, self.b) for total, n in zip(s.totals, s.rounds, strict=True)]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t, rho = math.log(rounds), float(self.rho)

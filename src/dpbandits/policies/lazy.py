@@ -54,7 +54,8 @@ class AnytimeLazyUCB(PrivatePolicy):
             return Hold(arm, 1, (arm,))
         eps, t = float(self.epsilon), state.t + 1
         means = [total / n for total, n in zip(state.totals, state.rounds, strict=True)]
-        scores = [lazy_ucb(m, n, t, eps) for m, n in zip(means, state.rounds, strict=True)]
+        log_t = math.log(t)
+        scores = [lazy_ucb(m, n, log_t, eps) for m, n in zip(means, state.rounds, strict=True)]
         arm = scores.index(max(scores))
         full = t + max(1, 2 * state.rounds[arm] - state.open[arm])
         end = full

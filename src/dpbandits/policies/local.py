@@ -50,11 +50,10 @@ class LDPUCB(OnReports):
         return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        eps = float(self.epsilon)
-        scores = [indices.ldp_ucb(total / n, n, t, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
-        if math.inf in scores:  # forced arms: the least pulled first
-            return [-float(n) if score == math.inf else -math.inf for score, n in zip(scores, s.rounds, strict=True)]
-        return scores
+        if min(s.rounds) <= indices.forced_rounds(t):  # forced arms: the least played first
+            return [-float(n) for n in s.rounds]
+        eps, log_t = float(self.epsilon), math.log(t)
+        return [indices.ldp_ucb(total / n, n, log_t, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -89,7 +88,8 @@ class LDPKLUCB(OnReports):
         return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        return [indices.kl_ucb(total / n, n, t, self.c) for total, n in zip(s.totals, s.rounds, strict=True)]
+        level = indices.kl_level(math.log(t), self.c)
+        return [indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         shrink = math.tanh(float(self.epsilon) / 2)  # bits' gaps are shrink·Δ; Pinsker

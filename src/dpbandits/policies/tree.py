@@ -61,11 +61,11 @@ class DPUCB(EveryRound):
         return BinaryTree(epsilon=self.tree_epsilon, leaves=self.horizon, grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        eps, scale = float(self.epsilon), self.horizon.bit_length() / float(self.tree_epsilon)
+        eps, log_t, scale = float(self.epsilon), math.log(t), self.horizon.bit_length() / float(self.tree_epsilon)
         pairs = [(total / n, n) for total, n in zip(s.totals, s.rounds, strict=True)]
         if self.preset == "published":
-            return [indices.dp_ucb_published(m, n, t, eps, self.arms, self.horizon, self.gamma) for m, n in pairs]
-        return [indices.dp_ucb_tight(m, n, t, d, scale) for (m, n), d in zip(pairs, s.draws, strict=True)]
+            return [indices.dp_ucb_published(m, n, log_t, eps, self.arms, self.horizon, self.gamma) for m, n in pairs]
+        return [indices.dp_ucb_tight(m, n, log_t, d, scale) for (m, n), d in zip(pairs, s.draws, strict=True)]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
@@ -95,8 +95,8 @@ class DPUCBBound(EveryRound):
         return Hybrid(epsilon=self.budget, segments="powers", grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        eps = float(self.epsilon)
-        return [indices.dp_ucb_bound(total / n, n, t, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
+        eps, log_t = float(self.epsilon), math.log(t)
+        return [indices.dp_ucb_bound(total / n, n, log_t, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         return math.nan
@@ -129,8 +129,8 @@ class HybridUCB(EveryRound):
         return Hybrid(epsilon=self.budget, segments="doubling", root=self.preset == "published", grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        eps = float(self.epsilon)
-        return [indices.hybrid_ucb(total / n, n, t, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
+        eps, log_t = float(self.epsilon), math.log(t)
+        return [indices.hybrid_ucb(total / n, n, log_t, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t, eps = math.log(rounds), float(self.epsilon)

@@ -34,7 +34,8 @@ class UCB1(IndexPolicy):
         return Exact(grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        return [indices.ucb1(total / n, n, t) for total, n in zip(s.totals, s.rounds, strict=True)]
+        log_t = math.log(t)
+        return [indices.ucb1(total / n, n, log_t) for total, n in zip(s.totals, s.rounds, strict=True)]
 
     def batch(self, s: Statistics, arm: int) -> int:
         return 1
@@ -65,7 +66,8 @@ class KLUCB(IndexPolicy):
         return Exact(grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        return [indices.kl_ucb(total / n, n, t, self.c) for total, n in zip(s.totals, s.rounds, strict=True)]
+        level = indices.kl_level(math.log(t), self.c)
+        return [indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)]
 
     def batch(self, s: Statistics, arm: int) -> int:
         return 1

@@ -14,20 +14,20 @@ ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED = range(5)
 
 clip01 = divergence.clip01
 adap_ucb, adap_klucb, adac_ucb = index.adap_ucb, index.adap_klucb, index.adac_ucb
-dp_klucb, dp_imed = index.dp_klucb, index.dp_imed
+dp_klucb, dp_imed, kl_level = index.dp_klucb, index.dp_imed, index.kl_level
 lazy_ucb, crossing = index.lazy_ucb, index.crossing
 
 
 @jit
-def score(rule: int, mean: float, n: int, t: int, best: float, eps: float, constant: float) -> float:
+def score(rule: int, mean: float, n: int, log_t: float, level: float, best: float, eps: float, constant: float) -> float:
     if rule == DP_KLUCB:
-        return dp_klucb(mean, n, t, eps, constant)
+        return dp_klucb(mean, n, level, eps)
     if rule == ADAP_UCB:
-        return adap_ucb(mean, n, t, eps, constant)
+        return adap_ucb(mean, n, log_t, eps, constant)
     if rule == ADAP_KLUCB:
-        return adap_klucb(mean, n, t, eps, constant)
+        return adap_klucb(mean, n, log_t, eps, constant)
     if rule == ADAC_UCB:
-        return adac_ucb(mean, n, t, eps, constant)
+        return adac_ucb(mean, n, log_t, eps, constant)
     return dp_imed(mean, n, best, eps)
 
 
@@ -39,9 +39,10 @@ def choose(rule: int, t: int, means: Any, n: Any, eps: float, constant: float) -
         if n[arm] == 0:
             return arm
         best = max(best, clip01(means[arm]))
-    chosen, top = 0, -math.inf
+    chosen, top, log_t = 0, -math.inf, math.log(t)
+    level = kl_level(log_t, constant) if rule == DP_KLUCB else 0.0
     for arm in range(len(n)):
-        value = score(rule, means[arm], n[arm], t, best, eps, constant)
+        value = score(rule, means[arm], n[arm], log_t, level, best, eps, constant)
         if value > top:
             chosen, top = arm, value
     return chosen
@@ -87,9 +88,9 @@ def play_lazy(
     means = np.zeros(arms)
     t, at, releases, events = 0, 0, 0, 0
     while t < rounds:
-        arm, top = 0, -math.inf
+        arm, top, log_t = 0, -math.inf, math.log(t + 1)
         for j in range(arms):
-            value = lazy_ucb(means[j], n[j], t + 1, eps) if n[j] > 0 else math.inf
+            value = lazy_ucb(means[j], n[j], log_t, eps) if n[j] > 0 else math.inf
             if value > top:
                 arm, top = j, value
         full = t + 1 + max(1, 2 * n[arm] - open_[arm])

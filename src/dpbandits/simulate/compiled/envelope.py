@@ -39,41 +39,43 @@ def digamma(x: float) -> float:
 
 
 @jit
-def envelope(centre: float, n: int, level: float, lower: bool) -> tuple[float, float, float]:
-    """(rate, slope, top) of the tangent to the ln density of the dominating law at `level`; rate inf where it is no envelope.
-
-    rate: mass of the exponential exp(top + slope·(x − level)) over the tail, an upper bound of the tail's probability.
-    """
-    a, b = centre * n + 1.0, (1.0 - centre) * n + 1.0
-    slope = (a - 1.0) / level - (b - 1.0) / (1.0 - level)
-    balance = math.log(level / (1.0 - level)) - digamma(a) + digamma(b)  # sign of the density's change with the centre
-    if lower and (slope <= 0.0 or balance > 0.0):
-        return math.inf, slope, 0.0
-    if not lower and (slope >= 0.0 or balance < 0.0):
-        return math.inf, slope, 0.0
-    top = log_density(level, a, b) - log_beta(a, b)
-    width = level if lower else 1.0 - level
-    steep = abs(slope)
-    return math.exp(min(top, 700.0)) * -math.expm1(-steep * width) / steep, slope, top
+def set_laws(t: int, end: int, means: Any, n: Any, eps: float, leader: int, laws: Any) -> None:
+    """The dominating law of each arm: (a, b, ln B(a, b), ψ(a) − ψ(b)); at the window's start for the leader, at its end for others."""
+    for arm in range(len(n)):
+        centre = lifted_mean(means[arm], n[arm], t if arm == leader else end, eps)
+        a, b = centre * n[arm] + 1.0, (1.0 - centre) * n[arm] + 1.0
+        laws[arm, 0], laws[arm, 1], laws[arm, 2], laws[arm, 3] = a, b, log_beta(a, b), digamma(a) - digamma(b)
 
 
 @jit
-def total_rate(level: float, t: int, end: int, means: Any, n: Any, eps: float, leader: int, rates: Any, slopes: Any, tops: Any) -> float:
-    """Sum of all arms' candidate rates at this level; the arrays are filled on the way."""
-    total = 0.0
-    for arm in range(len(n)):
-        lower = arm == leader
-        centre = lifted_mean(means[arm], n[arm], t if lower else end, eps)
-        rates[arm], slopes[arm], tops[arm] = envelope(centre, n[arm], level, lower)
+def total_rate(level: float, leader: int, laws: Any, rates: Any, slopes: Any, tops: Any) -> float:
+    """Sum of all arms' candidate rates at this level, inf where some tangent is no envelope; the arrays are filled on the way.
+
+    rate: mass of the exponential exp(top + slope·(x − level)) over the tail, an upper bound of the tail's probability.
+    """
+    total, log_x, log_y = 0.0, math.log(level), math.log1p(-level)
+    for arm in range(len(laws)):
+        a, b = laws[arm, 0], laws[arm, 1]
+        slope = (a - 1.0) / level - (b - 1.0) / (1.0 - level)
+        rising = log_x - log_y - laws[arm, 3]  # sign of the density's change with the centre
+        width = level
+        if arm != leader:  # an upper tail: the mirror image
+            slope, rising, width = -slope, -rising, 1.0 - level
+        if slope <= 0.0 or rising > 0.0:
+            return math.inf
+        tops[arm] = (a - 1.0) * log_x + (b - 1.0) * log_y - laws[arm, 2]
+        rates[arm] = math.exp(min(tops[arm], 700.0)) * -math.expm1(-slope * width) / slope
+        slopes[arm] = slope if arm == leader else -slope
         total += rates[arm]
     return total
 
 
 @jit
 def set_envelopes(
-    t: int, end: int, means: Any, n: Any, eps: float, leader: int, rates: Any, slopes: Any, tops: Any
+    t: int, end: int, means: Any, n: Any, eps: float, leader: int, laws: Any, rates: Any, slopes: Any, tops: Any
 ) -> tuple[float, float]:
     """Fill the arms' envelopes at the level with about the smallest total rate; returns the level and that rate."""
+    set_laws(t, end, means, n, eps, leader, laws)
     high = lifted_mean(means[leader], n[leader], t, eps)
     low = 0.0
     for arm in range(len(n)):
@@ -83,9 +85,9 @@ def set_envelopes(
     for i in range(1, SEARCH):
         level = low + (high - low) * i / SEARCH
         if 1e-12 < level < 1.0 - 1e-12:
-            rate = total_rate(level, t, end, means, n, eps, leader, rates, slopes, tops)
+            rate = total_rate(level, leader, laws, rates, slopes, tops)
             if rate < best_rate:
                 best, best_rate = level, rate
     if best_rate < math.inf:
-        total_rate(best, t, end, means, n, eps, leader, rates, slopes, tops)
+        total_rate(best, leader, laws, rates, slopes, tops)
     return best, best_rate

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpbandits.simulate.compiled.jit import jit
+from dpbandits.simulate.compiled.jit import inline, jit
 
 
-@jit
+@inline
 def laplace(rng: Any, scale: float) -> int:
     """Discrete Laplace: the difference of two geometrics, each the floor of an exponential."""
     return int(scale * rng.standard_exponential()) - int(scale * rng.standard_exponential())
@@ -59,6 +59,16 @@ def block_sum(rng: Any, arm: int, n: int, values: Any, probabilities: Any) -> in
         left -= count
         mass -= p
     return total + values[0] * left
+
+
+@inline
+def argmax(scores: Any) -> int:
+    """The first of the largest."""
+    best = 0
+    for arm in range(1, len(scores)):
+        if scores[arm] > scores[best]:
+            best = arm
+    return best
 
 
 @jit

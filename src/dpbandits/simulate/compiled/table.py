@@ -35,7 +35,7 @@ from dpbandits.simulate.compiled import batches, rounds
 from dpbandits.simulate.compiled.batches import play_batches, play_lazy
 from dpbandits.simulate.compiled.elimination import play_elimination
 from dpbandits.simulate.compiled.noise_aware import play_noise_aware
-from dpbandits.simulate.compiled.rounds import play_rounds
+from dpbandits.simulate.compiled.rounds import round_player
 from dpbandits.simulate.compiled.thompson import play_lazy_ts, play_thompson
 
 Kernel = Callable[..., Any]
@@ -61,7 +61,7 @@ def every_round(
     rule: int, steps: int, *, feedback: int = rounds.PLAIN, counter: int = rounds.EXACT, eps: float = 1.0, constant: float = 0.0,
     horizon: int = 1, scale: float = 0.0, keep: float = 0.0, radius_scale: float = 0.0,
 ) -> Kernel:  # fmt: skip
-    return partial(play_rounds, rule, feedback, counter, eps, constant, horizon, scale, keep, radius_scale, steps)
+    return partial(round_player(rule, feedback, counter), eps, constant, horizon, scale, keep, radius_scale, steps)
 
 
 def tree_ucb(policy: DPUCB, steps: int) -> Kernel:

@@ -21,7 +21,7 @@ from dpbandits.simulate.compiled.primitives import block_sum, laplace, play
 lifted_mean = index.lifted_mean
 
 WINDOW = 0.1  # a window lasts until an arm's centre has moved by so many standard deviations
-BUSY = 0.35  # rate of candidates above which playing each round is cheaper
+BUSY = 0.5  # rate of candidates above which playing each round is cheaper
 FAR = 2**62
 
 
@@ -50,7 +50,7 @@ def play_lazy_ts(
     arms = probabilities.shape[0]
     plays, n, open_, means = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms)
     rates, slopes, tops = np.zeros(arms), np.zeros(arms), np.zeros(arms)
-    samples, due = np.zeros(arms), np.zeros(arms, np.int64)
+    laws, samples, due = np.zeros((arms, 4)), np.zeros(arms), np.zeros(arms, np.int64)
     t, at, releases, events = 0, 0, 0, 0
     window_end, leader, level, rare = 0, 0, 0.0, False
     while t < rounds:
@@ -58,7 +58,7 @@ def play_lazy_ts(
             arm, times = t, 1
         else:
             if t >= window_end:
-                window_end, leader, level, rare = set_window(t + 1, means, n, eps, rates, slopes, tops)
+                window_end, leader, level, rare = set_window(t + 1, means, n, eps, laws, rates, slopes, tops)
                 if rare:
                     for j in range(arms):
                         due[j] = t + jump(rates[j], rng)
@@ -107,7 +107,7 @@ def plain_round(t: int, means: Any, n: Any, eps: float, rng: Any) -> int:
 
 
 @jit
-def set_window(t: int, means: Any, n: Any, eps: float, rates: Any, slopes: Any, tops: Any) -> tuple[int, int, float, bool]:
+def set_window(t: int, means: Any, n: Any, eps: float, laws: Any, rates: Any, slopes: Any, tops: Any) -> tuple[int, int, float, bool]:
     """The next window (t, end] in rounds played: its end, leader, level y, and whether rare rounds are rare enough to jump."""
     arms = len(n)
     stretch, leader, best = 1.0, 0, -1.0
@@ -119,7 +119,7 @@ def set_window(t: int, means: Any, n: Any, eps: float, rates: Any, slopes: Any, 
             sd = math.sqrt((centre * (1.0 - centre) + 1.0 / n[arm]) / n[arm])
             stretch = min(stretch, WINDOW * sd * eps * n[arm] / 3.0)  # ln(end/t) that moves the centre by WINDOW sd
     end = max(t + 8, min(int(t * math.exp(stretch)), t + FAR // 4))
-    level, total = set_envelopes(t, end, means, n, eps, leader, rates, slopes, tops)
+    level, total = set_envelopes(t, end, means, n, eps, leader, laws, rates, slopes, tops)
     if total > BUSY:
         return min(end, t + 32), leader, level, False
     return end - 1, leader, level, True
