@@ -45,13 +45,15 @@ def block_stays_open(patch: pytest.MonkeyPatch) -> None:
 def tree_does_not_split(patch: pytest.MonkeyPatch) -> None:
     """Every node of the tree gets the whole epsilon."""
     honest = tree_module.add_leaf
-    patch.setattr(tree_module, "add_leaf", lambda nodes, leaf, total, eps, s, noise: honest(nodes, leaf, total, eps * len(nodes[0]), s, noise))
+    patch.setattr(
+        tree_module, "add_leaf", lambda nodes, leaf, total, eps, s, noise: honest(nodes, leaf, total, eps * len(nodes[0]), s, noise)
+    )
 
 
 def hybrid_does_not_split(patch: pytest.MonkeyPatch) -> None:
     """The open segment's tree gets twice its half."""
     honest = hybrid_module.add_leaf
-    patch.setattr(hybrid_module, "add_leaf", lambda nodes, leaf, total, eps, s, noise: honest(nodes, leaf, total, eps * 2, s, noise))
+    patch.setattr(hybrid_module, "add_leaf", lambda nodes, leaf, x, eps, s, noise: honest(nodes, leaf, x, eps * 2, s, noise))
 
 
 def tells_repeat(patch: pytest.MonkeyPatch) -> None:
@@ -146,8 +148,8 @@ def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_compiled_noise_at_half_scale_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiled twin that draws half the noise has another law of play counts."""
-    from dpbandits.simulate.compiled import table
     from dpbandits.checks.law import compiled_law
+    from dpbandits.simulate.compiled import table
 
     policy = AnytimeLazyUCB(arms=3, epsilon=1)
     compiled_law(policy)

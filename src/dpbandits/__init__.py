@@ -1,6 +1,9 @@
 """Differentially private online decisions: bandit policies, exact simulation and a session for real use."""
 
+from dpbandits.catalogue import policies
 from dpbandits.environments import Bernoulli, Beta, Categorical, Environment, LoggedReplay, Table, Uniform
+from dpbandits.mechanisms import Report
+from dpbandits.mechanisms.rewards import RewardError
 from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.policies import (
     DPIMED,
@@ -22,11 +25,55 @@ from dpbandits.policies import (
     SuccessiveElimination,
     ThompsonBeta,
 )
+from dpbandits.policy import Policy
 from dpbandits.privacy import Entry, Grid, Guarantee, spent
 from dpbandits.session import Decision, DecisionError, Session
 from dpbandits.simulate import Runs, simulate
 from dpbandits.theory import lower_bound, upper_bound
-from dpbandits.catalogue import policies
-from dpbandits.mechanisms.rewards import RewardError
-
 from dpbandits.version import __version__
+
+__all__ = [
+    "DPIMED",
+    "DPKLUCB",
+    "DPSE",
+    "DPUCB",
+    "KLUCB",
+    "LDPKLUCB",
+    "LDPUCB",
+    "UCB1",
+    "AdaCUCB",
+    "AdaPKLUCB",
+    "AdaPUCB",
+    "AnytimeLazyUCB",
+    "Bernoulli",
+    "Beta",
+    "Categorical",
+    "DPUCBBound",
+    "Decision",
+    "DecisionError",
+    "Entry",
+    "Environment",
+    "Grid",
+    "Guarantee",
+    "HybridUCB",
+    "LazyDPTS",
+    "LoggedReplay",
+    "NoiseAwareTS",
+    "Policy",
+    "Report",
+    "RewardError",
+    "Runs",
+    "SecureNoise",
+    "Session",
+    "SimulatedNoise",
+    "SuccessiveElimination",
+    "Table",
+    "ThompsonBeta",
+    "Uniform",
+    "__version__",
+    "lower_bound",
+    "policies",
+    "simulate",
+    "spent",
+    "upper_bound",
+]

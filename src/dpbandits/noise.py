@@ -128,7 +128,7 @@ def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> 
             measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
         else:
             measurement = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
-        if Fraction(measurement.map(sensitivity)) <= price:
+        if Fraction(measurement.map(sensitivity)) <= price:  # type: ignore[no-untyped-call]
             return [int(x) for x in measurement([0] * count)]
         scale = math.nextafter(scale, math.inf)
 

@@ -11,10 +11,12 @@ import pytest
 import dpbandits as dpb
 from dpbandits.environments import datasets
 
-needs = pytest.mark.parametrize
+
+def needs(folder: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("real", [folder], indirect=True)
 
 
-@needs("real", ["msweb"], indirect=True)
+@needs("msweb")
 def test_msweb(real: Path) -> None:
     everyone = datasets.msweb(real, seed=None)
     assert everyone.rewards.shape == (37_711, 294)
@@ -29,7 +31,7 @@ def test_msweb(real: Path) -> None:
     assert {areas[j].number for j in np.flatnonzero(everyone.rewards[0])} == {1000, 1001, 1002}
 
 
-@needs("real", ["msweb"], indirect=True)
+@needs("msweb")
 def test_msweb_plays_every_person_once(real: Path) -> None:
     table = datasets.msweb(real, 4, seed=1)
     runs = dpb.simulate(dpb.DPKLUCB(arms=4, epsilon=1, grid=1), table, rounds=37_711, runs=1, seed=2)
@@ -37,7 +39,7 @@ def test_msweb_plays_every_person_once(real: Path) -> None:
     assert runs.plays[0].argmax() == 0  # most people are offered the area most people visit
 
 
-@needs("real", ["upworthy"], indirect=True)
+@needs("upworthy")
 def test_upworthy_archive(real: Path) -> None:
     path = real / "upworthy_exploratory_clean.parquet"
     every = datasets.upworthy(path, keep_imbalanced=True)
@@ -51,7 +53,7 @@ def test_upworthy_archive(real: Path) -> None:
     assert {name for name, test in every.items() if test.imbalanced} == set(every) - set(kept)
 
 
-@needs("real", ["upworthy"], indirect=True)
+@needs("upworthy")
 def test_upworthy_layouts_agree(real: Path) -> None:
     selected = datasets.upworthy(real / "upworthy_selected_tests.csv")
     archive = datasets.upworthy(real / "upworthy_exploratory_clean.parquet")
@@ -66,8 +68,8 @@ def test_upworthy_layouts_agree(real: Path) -> None:
         assert selected[name].environment.means.max() == pytest.approx(best, rel=1e-12)
 
 
-@needs("real", ["obd"], indirect=True)
-@needs(("campaign", "clicks"), [("all", 38), ("men", 46), ("women", 46)])
+@needs("obd")
+@pytest.mark.parametrize(("campaign", "clicks"), [("all", 38), ("men", 46), ("women", 46)])
 def test_obd_random_logs(real: Path, campaign: str, clicks: int) -> None:
     log = datasets.obd(real / f"random_{campaign}_log.csv.gz")
     items = datasets.CAMPAIGNS[campaign]
@@ -76,7 +78,7 @@ def test_obd_random_logs(real: Path, campaign: str, clicks: int) -> None:
     assert sum(len(datasets.obd(real / f"random_{campaign}_log.csv.gz", position=p).actions) for p in (1, 2, 3)) == 10_000
 
 
-@needs("real", ["obd"], indirect=True)
+@needs("obd")
 def test_obd_is_replayed_at_the_stated_rate(real: Path) -> None:
     log = datasets.obd(real / "random_men_log.csv.gz")
     assert (np.bincount(datasets.obd(real / "random_all_log.csv.gz").actions) > 0).all()
@@ -87,14 +89,14 @@ def test_obd_is_replayed_at_the_stated_rate(real: Path) -> None:
     assert abs(runs.acceptance[0] - rate) < np.sqrt(2 * rate * spread / 10_000) + spread / 15_000
 
 
-@needs("real", ["obd"], indirect=True)
+@needs("obd")
 def test_obd_thompson_logs_are_refused_or_hardly_replayed(real: Path) -> None:
-    with pytest.raises(datasets.DataError, match="would accept about 0.45 of these 10000 decisions.*random policy"):
+    with pytest.raises(datasets.DataError, match=r"would accept about 0.45 of these 10000 decisions.*random policy"):
         datasets.obd(real / "bts_all_log.csv.gz")
     assert datasets.obd(real / "bts_men_log.csv.gz").expected_acceptance < 3e-4
 
 
-@needs("real", ["obd"], indirect=True)
+@needs("obd")
 def test_obd_rates(real: Path) -> None:
     path = real / "item_click_rates.csv"
     for campaign, items in datasets.CAMPAIGNS.items():

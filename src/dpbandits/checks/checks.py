@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def ledger_equals_claim(policy: Policy) -> None:
         require(total == (expected if path.ledger else 0), f"The ledger spent {total}, the claim is {expected}.")
         for arm in range(policy.arms):
             spans = sorted((e.start, e.stop) for e in path.ledger if e.coordinate == arm)
-            require(all(a[1] <= b[0] for a, b in zip(spans, spans[1:], strict=False)), f"A reward of arm {arm} was read twice.")
+            require(all(a[1] <= b[0] for a, b in pairwise(spans)), f"A reward of arm {arm} was read twice.")
             require(not spans or spans[-1][1] <= path.plays[-1, arm], f"The ledger reads rewards of arm {arm} that were never told.")
 
 
@@ -141,7 +142,7 @@ def state_is_a_fold(policy: Policy) -> None:
         log.append((session.plan, release))
         return release
 
-    session._vault.release = logged  # type: ignore[method-assign]
+    session._vault.release = logged  # type: ignore[method-assign, assignment]
     world, rng = random_tape(policy.arms, rounds, seed=17), np.random.default_rng(0)
     for _ in range(rounds):
         decision = session.ask()

@@ -92,7 +92,7 @@ class Recorder:
     def _record(self, family: str, value: int, sensitivity: int, price: Fraction) -> int:
         if self.script is None:
             call = self._base.laplace if family == "laplace" else self._base.gaussian
-            noisy = call(value, sensitivity=sensitivity, **{"epsilon" if family == "laplace" else "rho": price})  # type: ignore[operator]
+            noisy = call(value, sensitivity=sensitivity, **{"epsilon" if family == "laplace" else "rho": price})
         else:
             at = len(self.draws)
             if at >= len(self.script):

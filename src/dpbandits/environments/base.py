@@ -29,9 +29,11 @@ class Environment(ABC):
     """Rewards in [0, 1] for `arms` arms.
 
     means: each arm's expected reward, shape (arms,): what pseudo-regret is measured against.
+    length: rounds it can be played for; None where there is no end or none that is known.
     """
 
     means: Floats
+    length: int | None = None
 
     @final
     @property

@@ -24,7 +24,7 @@ class Bernoulli(Independent):
         super().__init__(checked_means(means))
 
     def __repr__(self) -> str:
-        return f"Bernoulli({[round(float(m), 6) for m in self.means]})"
+        return f"Bernoulli({rounded(self.means)})"
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.random() < self.means[action])
@@ -53,6 +53,9 @@ class Categorical(Independent):
         self.values, self.probabilities = levels, rows
         super().__init__(np.clip(rows @ levels, 0, 1))
 
+    def __repr__(self) -> str:
+        return f"Categorical({rounded(self.values)}, {[rounded(row) for row in self.probabilities]})"
+
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.choice(self.values, p=self.probabilities[action]))
 
@@ -76,6 +79,9 @@ class Uniform(Independent):
         if self.low.shape != self.high.shape or np.any(self.low > self.high):
             raise ValueError("Expected low and high of equal length with low <= high for every arm.")
         super().__init__((self.low + self.high) / 2)
+
+    def __repr__(self) -> str:
+        return f"Uniform({rounded(self.low)}, {rounded(self.high)})"
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.uniform(self.low[action], self.high[action]))
@@ -103,6 +109,9 @@ class Beta(Independent):
             raise ValueError("Expected shapes a and b of equal length, at least one of each, all finite and > 0.")
         super().__init__(self.a / (self.a + self.b))
 
+    def __repr__(self) -> str:
+        return f"Beta({rounded(self.a)}, {rounded(self.b)})"
+
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.beta(self.a[action], self.b[action]))
 
@@ -110,6 +119,11 @@ class Beta(Independent):
         from scipy.special import betainc  # slow to import, rarely needed
 
         return lattice_of(lambda arm, x: betainc(self.a[arm], self.b[arm], np.clip(x, 0, 1)), self.arms, steps)
+
+
+def rounded(numbers: Floats) -> list[float]:
+    """For reprs: six decimals are enough to know a law again."""
+    return [round(float(x), 6) for x in numbers]
 
 
 def lattice_of(cdf: Callable[[int, Floats], Floats], arms: int, steps: int) -> Lattice:

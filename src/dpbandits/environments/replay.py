@@ -28,6 +28,7 @@ class Table(Environment):
             row, arm = np.argwhere(~((self.rewards >= 0) & (self.rewards <= 1)))[0]
             raise ValueError(f"Expected rewards in [0, 1]; row {row}, arm {arm} is not (rescale, or fill what is missing).")
         self.resample, self.means, self._next = resample, self.rewards.mean(axis=0), 0
+        self.length = None if resample else len(self.rewards)
         self._lattices: dict[Grid, Lattice] = {}
 
     def __repr__(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from dpbandits.environments import Environment
 from dpbandits.policy import Policy
 from dpbandits.simulate import default_checkpoints
 from dpbandits.version import __version__
+
+MAKERS = ("noise.py", "plan.py", "policy.py", "privacy.py", "vault.py", "policies", "mechanisms", "environments", "simulate")
+"""The code that makes the numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +42,10 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """A hash of all that determines the numbers, this package's version included; names do not."""
+        """A hash of all that determines the numbers, this package's version and code included; names do not."""
         parts: dict[str, Any] = {
             "version": __version__,
+            "code": code_digest(),
             "policy": policy_to_data(self.policy),
             "environment": fingerprint(self.environment),
             "rounds": self.rounds,
@@ -53,6 +58,14 @@ class Cell:
     def __str__(self) -> str:
         budget = f", ε = {self.epsilon:g}" if self.epsilon is not None else ""
         return f"{self.label} in {self.setting}{budget}"
+
+
+@cache
+def code_digest() -> str:
+    """A hash of the code that makes the numbers: within one version, too, an edited formula must not find old results."""
+    root = Path(__file__).parents[1]
+    modules = [path for name in MAKERS for path in sorted([root / name, *(root / name).rglob("*.py")]) if path.suffix == ".py"]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
 
 
 def fingerprint(environment: Environment) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -59,22 +59,34 @@ class Claim(BaseModel):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came out. checks: every number that was compared with the threshold, and with which outcome."""
+    """What came out. measured: the range of the numbers and how many hold. checks: each number beside its threshold."""
 
     claim: Claim
     word: Word
-    measured: str
+    measured: str = ""
     reason: str = ""
     checks: tuple[Check, ...] = ()
+
+    @property
+    def worst(self) -> str:
+        """The number that is worst for the claim, with its interval."""
+        if not self.checks:
+            return ""
+        worst = min(self.checks, key=lambda check: check.margin)
+        low, high = worst.estimate.interval(MISS)
+        return f"worst: {worst.estimate.value:.3g} [{low:.3g}, {high:.3g}], {worst.what}"
 
 
 def load_claims(path: Path) -> list[Claim]:
     """The `[[claims]]` of a file.
 
     Raises:
-        ValueError: a field is missing or wrong, or two claims share an id; the message names the claim.
+        ValueError: a field is missing or wrong, or two claims share an id; the message names the file and the claim.
     """
-    claims = [Claim.model_validate(table) for table in tomllib.loads(path.read_text(encoding="utf-8"))["claims"]]
+    try:
+        claims = [Claim.model_validate(table) for table in tomllib.loads(path.read_text(encoding="utf-8")).get("claims", [])]
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     ids = [claim.id for claim in claims]
     for name in ids:
         if ids.count(name) > 1:
@@ -85,29 +97,24 @@ def load_claims(path: Path) -> list[Claim]:
 def judge(claim: Claim, evidence: Evidence) -> Verdict:
     """Reproduced: every check holds. Differs: some check fails. Undecided: an interval lies across its threshold."""
     if claim.later:
-        return Verdict(claim, "not attempted", "", claim.later)
-    checks = MEASURES[claim.measure](evidence, **claim.arguments)
+        return Verdict(claim, "not attempted", reason=claim.later)
+    checks = tuple(MEASURES[claim.measure](evidence, **claim.arguments))
     if not checks:
         raise ValueError(f"Claim {claim.id}: {claim.measure} found nothing to compare; check its arguments.")
-    failing = [check for check in checks if check.fails(len(checks))]
-    open_ = [check for check in checks if not check.holds and check not in failing]
-    measured = told(checks, len(failing), len(open_))
+    failing = sum(check.fails(len(checks)) for check in checks)
+    holding = sum(check.holds for check in checks)
+    measured = told(checks, holding, failing)
     if failing:
-        return Verdict(claim, "differs", measured, claim.differs or UNKNOWN, tuple(checks))
-    if open_:
-        reason = f"Too few runs to tell in {len(open_)} of {len(checks)} comparisons: their intervals lie across the threshold."
-        return Verdict(claim, "undecided", measured, reason, tuple(checks))
-    return Verdict(claim, "reproduced", measured, "", tuple(checks))
+        return Verdict(claim, "differs", measured, claim.differs or UNKNOWN, checks)
+    if holding < len(checks):
+        return Verdict(claim, "undecided", measured, "Too few runs to tell: some intervals lie across the threshold.", checks)
+    return Verdict(claim, "reproduced", measured, "", checks)
 
 
-def told(checks: list[Check], failing: int, open_: int) -> str:
-    """The range of what was measured, and the number that is worst for the claim with its interval."""
-    values = sorted(check.estimate.value for check in checks)
-    worst = min(checks, key=lambda check: check.margin)
-    low, high = worst.estimate.interval(MISS)
-    outcome = f"{len(checks) - failing - open_} of {len(checks)} hold"
-    outcome += f", {failing} fail{'s' if failing == 1 else ''}" * bool(failing) + f", {open_} open" * bool(open_)
-    return (
-        f"{values[0]:.3g} to {values[-1]:.3g} ({outcome}); worst: "
-        f"{worst.estimate.value:.3g} [{low:.3g}, {high:.3g}] for {worst.what}; asked {worst.asked}"
-    )
+def told(checks: Sequence[Check], holding: int, failing: int) -> str:
+    """The range of what was measured, and what became of the comparisons."""
+    values = [check.estimate.value for check in checks]
+    open_ = len(checks) - holding - failing
+    counts = f"{holding} of {len(checks)} hold" + f", {failing} fail" * bool(failing) + f", {open_} open" * bool(open_)
+    asked = min(checks, key=lambda check: check.margin).asked
+    return f"{min(values):.3g} to {max(values):.3g}, asked {asked}; {counts}"

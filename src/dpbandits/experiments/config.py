@@ -44,6 +44,7 @@ class Config(Spec):
     environments: list[AnySetting] = Field(min_length=1)
     policies: list[Entry] = Field(min_length=1)
     _folder: Path = PrivateAttr(default=Path())
+    _text: str = PrivateAttr(default="")
 
     @model_validator(mode="after")
     def _names(self) -> Self:
@@ -56,6 +57,11 @@ class Config(Spec):
                 if name not in settings:
                     raise ValueError(f"policy {entry.policy}: there is no environment {name!r}{close_to(name, settings)}")
         return self
+
+    @property
+    def text(self) -> str:
+        """The sweep file as it was read; empty for a sweep made in Python."""
+        return self._text
 
     @cached_property
     def loaded(self) -> dict[str, Loaded]:
@@ -119,7 +125,7 @@ class Config(Spec):
         small = {name: quick[name] for name in ("rounds", "runs") if name in quick}
         entries = [e.model_copy(update={n: min(v, s) for n, s in small.items() if (v := getattr(e, n))}) for e in self.policies]
         copy = self.model_copy(update=quick | {"policies": entries})
-        copy._folder = self._folder
+        copy._folder, copy._text = self._folder, self._text
         return copy
 
 
@@ -131,8 +137,9 @@ def load_config(path: str | Path, *, quick: bool = False) -> Config:
     """
     path = Path(path)
     try:
-        config = Config.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        config._folder = path.parent
+        text = path.read_text(encoding="utf-8")
+        config = Config.model_validate(tomllib.loads(text))
+        config._folder, config._text = path.parent, text
         config = config.quickened() if quick else config
         config.cells()
     except FileNotFoundError:
@@ -152,10 +159,12 @@ def explained(error: ValidationError) -> str:
     parts = [p for i, p in enumerate(first["loc"]) if not (i == 2 and first["loc"][0] == "environments" and p in LAWS)]
     place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts).lstrip(".")
     text = first["msg"].removeprefix("Value error, ")
-    if first["type"] not in ("missing", "value_error", "extra_forbidden"):
-        text += f", got {first['input']!r:.80}"
     if first["type"] == "extra_forbidden":
         text = "there is no such field here"
+    elif first["type"].startswith("union_tag"):
+        text = f"expected law = one of {', '.join(LAWS)}, got {first['input'].get('law')!r}"
+    elif first["type"] not in ("missing", "value_error"):
+        text += f", got {first['input']!r:.80}"
     return (f"{place}: " if place else "") + text + (f" (and {len(more)} more)" if more else "")
 
 

@@ -83,7 +83,7 @@ class Entry(BaseModel):
 
 
 def close_to(name: str, known: list[str]) -> str:
-    """ ", did you mean …" where a known name is close, else nothing."""
+    """ " (did you mean …?)" where a known name is close, else nothing."""
     lower = {k.lower(): k for k in known}
-    close = get_close_matches(name.lower(), lower, n=3, cutoff=0.5)
-    return f", did you mean {' or '.join(lower[c] for c in close)}?" if close else ""
+    close = get_close_matches(name.lower(), lower, n=2, cutoff=0.5)
+    return f" (did you mean {' or '.join(lower[c] for c in close)}?)" if close else ""

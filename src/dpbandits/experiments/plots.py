@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +11,8 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from PIL import Image
 
 from dpbandits.environments import Environment
 from dpbandits.experiments.labels import End, label_ends
@@ -19,8 +21,14 @@ from dpbandits.experiments.panels import Panel, in_panel
 from dpbandits.experiments.results import Results
 from dpbandits.theory import lai_robbins, private_lower_bound
 
-Band = Literal["mean", "runs"]
-"""What is shaded: the 95 % confidence band of the mean, or where 90 % of the runs lie."""
+Band = Literal["mean", "runs", "both"]
+"""What is shaded: the 95 % confidence band of the mean, where 90 % of the runs lie (lighter), or both."""
+
+SHADING = {
+    "mean": "shaded: 95 % confidence band of the mean",
+    "runs": "shaded: the middle 90 % of runs",
+    "both": "dark: 95 % confidence band of the mean, light: 90 % of runs",
+}
 
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -40,29 +48,35 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small, and it can be searched
     "svg.hashsalt": "dpbandits",  # the same figure is the same file
 }
-WIDTH, LEFT, NAMES, ROW, TOP, BOTTOM = 8.0, 0.75, 1.95, 3.3, 0.4, 0.6  # inches
+WIDTH, LEFT, NAMES, ROW, TOP, BOTTOM = 8.0, 0.85, 1.95, 3.3, 0.4, 0.6  # inches
 SPREAD = 6.0  # from this ratio between the largest and the smallest final regret on, the axis is logarithmic
+FEW = 300.0  # up to this ratio of its ends, a logarithmic axis of regret has numbers at 2 and 5, too
 DECADES = 1000  # a logarithmic axis of rounds starts at this part of the last round
 PRIVATE_BOUND, PLAIN_BOUND = Look(BOUND, DASHES[3]), Look("#777777", DASHES[3])
 
 
-def regret_figure(results: Results, panels: list[Panel], *, log_x: bool = True, band: Band = "mean") -> Figure:
-    """Mean regret against rounds, one panel below the other on the same scales, with names at the curves' ends."""
+def regret_figure(
+    results: Results, panels: list[Panel], *, log_x: bool = True, band: Band = "both", scaled_with: list[Panel] | None = None
+) -> Figure:
+    """Mean regret against rounds, one panel below the other on the same scales, with names at the curves' ends.
+
+    scaled_with: panels whose curves the scales are to hold, where several figures belong together; by default `panels`.
+    """
     with matplotlib.rc_context(STYLE):
         figure, axes = canvas(len(panels))
-        shown = pl.concat([in_panel(results.bands, panel) for panel in panels]).unique(maintain_order=True)
+        shown = pl.concat([in_panel(results.bands, panel) for panel in scaled_with or panels]).unique(maintain_order=True)
         last = int(shown["round"].max())  # type: ignore[arg-type]
-        first = max(1, last // DECADES) if log_x else 1
-        shown = shown.filter(pl.col("round") >= first)
+        shown = shown.filter(pl.col("round") >= (last // DECADES if log_x else 1))
+        first = int(shown["round"].min())  # type: ignore[arg-type]
         for ax, panel in zip(axes, panels, strict=True):
             ends = draw_curves(ax, results, in_panel(shown, panel), band)
             ends += draw_bounds(ax, results.config.built[panel.environment], panel, np.geomspace(max(2, first), last, 60))
             scale_rounds(ax, first, last, log_x)
-            scale_regret(ax, shown)
+            scale_regret(ax, shown, below=6)
             ax.set_title(panel.title)
             ax.set_ylabel("regret")
             label_ends(ax, ends)
-        axes[-1].set_xlabel(f"round{' (log scale)' if log_x else ''}; shaded: {shading(band)}")
+        axes[-1].set_xlabel(f"round{' (log scale)' if log_x else ''}; {SHADING[band]}")
     return figure
 
 
@@ -84,7 +98,7 @@ def epsilon_figure(results: Results, environment: str, *, log_x: bool = True) ->
         ax.xaxis.set_major_locator(FixedLocator(epsilons))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        scale_regret(ax, rows.with_columns(round=pl.col("rounds")))
+        scale_regret(ax, rows.with_columns(round=pl.col("rounds")), below=1.5)
         ax.set_title(environment)
         ax.set_ylabel("regret at the end")
         ax.set_xlabel(f"privacy budget ε{' (log scale)' if log_x else ''}; bars: 95 % confidence interval of the mean")
@@ -99,6 +113,12 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     with matplotlib.rc_context(STYLE):
         figure.savefig(png, dpi=130, metadata={"Software": None})
         figure.savefig(svg, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    with Image.open(png) as image:
+        few = image.convert("RGB").quantize(256)  # colours enough, and a third of the file
+    few.save(png, optimize=True)
+    # Units are 1/72 inch: one decimal is enough. With that and without indentation the file is a third of the size.
+    text = re.sub(r"(\d\.\d)\d+", r"\1", svg.read_text(encoding="utf-8"))
+    svg.write_text(re.sub(r"\n +", "\n", text), encoding="utf-8")
     return png, svg
 
 
@@ -118,9 +138,11 @@ def draw_curves(ax: Axes, results: Results, shown: pl.DataFrame, band: Band) -> 
     styles, ends = looks(list(results.cells)), []
     for (label,), curve in shown.group_by("label", maintain_order=True):
         look, x, mean = styles[str(label)], curve["round"].to_numpy(), curve["mean"].to_numpy()
-        error = 1.96 * curve["error"].fill_null(0).to_numpy()
-        low, high = (mean - error, mean + error) if band == "mean" else (curve["q05"].to_numpy(), curve["q95"].to_numpy())
-        ax.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0)
+        if band != "mean":
+            ax.fill_between(x, curve["q05"].to_numpy(), curve["q95"].to_numpy(), color=look.colour, alpha=0.13, linewidth=0)
+        if band != "runs":
+            error = 1.96 * curve["error"].fill_null(0).to_numpy()
+            ax.fill_between(x, mean - error, mean + error, color=look.colour, alpha=0.35, linewidth=0)
         ax.plot(x, mean, color=look.colour, linestyle=look.dash, linewidth=1.7)
         ends.append(End(str(label), float(x[-1]), float(mean[-1]), look))
     return ends
@@ -143,19 +165,17 @@ def scale_rounds(ax: Axes, first: int, last: int, log_x: bool) -> None:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
-def scale_regret(ax: Axes, shown: pl.DataFrame) -> None:
-    """The same scale for every panel of a figure: logarithmic where policies differ much."""
+def scale_regret(ax: Axes, shown: pl.DataFrame, below: float) -> None:
+    """The same scale for every panel of a figure: logarithmic, from (least regret at the end)/below, where policies differ much."""
     final = shown.filter(pl.col("round") == pl.col("round").max().over("label"))["mean"]
     low, high = float(final.min()), float(final.max())  # type: ignore[arg-type]
-    top = 1.12 * max(high, float(shown["mean"].max()))  # type: ignore[arg-type]
+    top = 1.12 * max(high, float(shown["mean"].max())) or 1.0  # type: ignore[arg-type]
     if low > 0 and high / low > SPREAD:
         ax.set_yscale("log")
-        ax.set_ylim(low / 12, 1.3 * top)
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        ax.set_ylim(low / below, 1.3 * top)
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if 1.3 * top / low * below < FEW else (1,)))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     else:
         ax.set_ylim(0, top)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-
-
-def shading(band: Band) -> str:
-    return "95 % confidence band of the mean" if band == "mean" else "the middle 90 % of runs"

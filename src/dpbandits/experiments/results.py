@@ -14,7 +14,12 @@ from dpbandits.experiments.config import Config
 from dpbandits.experiments.measure import Facts
 from dpbandits.experiments.store import read_cell
 
-NAMES = ("label", "policy", "environment", "epsilon", "rho")
+MAY_BE_NULL = {
+    **dict.fromkeys(("epsilon", "rho", "error", "lower_bound", "upper_bound", "claimed", "spent"), pl.Float64),
+    **dict.fromkeys(("twin", "guarantee"), pl.String),
+    "kept": pl.Boolean,
+}
+"""Columns whose type must not depend on whether any policy of the sweep fills them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,7 @@ def collect(config: Config, cells: list[Cell], out: Path, *, computed: int, dama
         frame, facts = stored(out, cell)
         rows.append(row_of(cell, frame, facts))
         bands.append(with_names(cell, bands_of(frame)))
-    summary = with_prices(pl.DataFrame(rows, infer_schema_length=None))
+    summary = with_prices(pl.DataFrame(rows, schema_overrides=MAY_BE_NULL, infer_schema_length=None))
     return Results(config, tuple(cells), out, summary, pl.concat(bands), computed, damaged)
 
 

@@ -19,6 +19,9 @@ class Loaded(NamedTuple):
     source: str = ""
 
 
+POOLED = "Arms come from different studies: a difference between two of them is no estimate of a treatment's effect."
+
+
 class Spec(BaseModel):
     """A table of a sweep file: unknown keys are errors."""
 
@@ -78,7 +81,7 @@ class ClinicalSetting(Setting):
 
     def load(self, folder: Path) -> Loaded:
         trial = datasets.clinical(self.trial)
-        return Loaded(trial.environment, trial.arms, f"{trial.title}. {trial.source}")
+        return Loaded(trial.environment, trial.arms, f"{trial.title}. {trial.source} {POOLED}")
 
 
 class TableSetting(Setting):

@@ -1,10 +1,11 @@
-"""Finished cells on disk: one Parquet file each, written whole or not at all, checked when it is read."""
+"""Finished cells on disk: a Parquet file each with its checksum beside it, written whole or not at all, checked when read."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from dpbandits.experiments.cells import Cell
 from dpbandits.experiments.measure import Facts
 
 FACTS = "dpbandits"
-"""Name of our entry in the Parquet file's metadata: the cell's facts as JSON, and a digest of everything."""
+"""Our entry in the Parquet file's metadata: the cell's key and facts as JSON."""
 
 
 class DamagedCell(ValueError):
@@ -25,44 +26,48 @@ def cell_path(out: Path, cell: Cell) -> Path:
     return out / "cells" / f"{cell.key}.parquet"
 
 
+def checksum_path(path: Path) -> Path:
+    return path.with_suffix(".sha256")
+
+
 def write_cell(out: Path, cell: Cell, frame: pl.DataFrame, facts: Facts) -> None:
-    """Store a finished cell. A crash leaves the old state: the file appears under its name only when it is complete."""
-    path = cell_path(out, cell)
+    """Store a finished cell. A crash leaves no half of it: the checksum comes last, and a file without it counts as damaged."""
+    path, buffer = cell_path(out, cell), BytesIO()
     path.parent.mkdir(parents=True, exist_ok=True)
+    frame.write_parquet(buffer, compression="zstd", metadata={FACTS: json.dumps(facts | {"key": cell.key})})
+    replace(path, buffer.getvalue())
+    replace(checksum_path(path), checksum_line(buffer.getvalue(), path))
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file so that it appears under its name only when it is complete."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    text = json.dumps(facts | {"key": cell.key, "digest": digest(frame, facts)})
     try:
-        frame.write_parquet(draft, compression="zstd", metadata={FACTS: text})
+        draft.write_bytes(data)
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def checksum_line(data: bytes, path: Path) -> bytes:
+    """As `sha256sum` writes it, so that `sha256sum -c` can check it."""
+    return f"{hashlib.sha256(data).hexdigest()}  {path.name}\n".encode()
 
 
 def read_cell(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts] | None:
     """A stored cell, or None if it was not finished yet.
 
     Raises:
-        DamagedCell: there is a file, but it is no Parquet file, or not as it was written.
+        DamagedCell: there is a file, but it is not as it was written.
     """
     path = cell_path(out, cell)
     if not path.exists():
         return None
-    try:
-        # memory_map: a file that is replaced later must not change under a table that was read before.
-        frame = pl.read_parquet(path, memory_map=False)
-        facts: dict[str, Any] = json.loads(pl.read_parquet_metadata(path)[FACTS])
-        key, written = facts.pop("key"), facts.pop("digest")
-    except (pl.exceptions.PolarsError, KeyError, ValueError, OSError, pl.exceptions.PanicException) as error:
-        raise DamagedCell(f"{path} is damaged ({type(error).__name__})") from None
-    if key != cell.key or written != digest(frame, facts):
-        raise DamagedCell(f"{path} is damaged (its content is not what was written)")
-    return frame, facts
-
-
-def digest(frame: pl.DataFrame, facts: Facts) -> str:
-    """A hash of every value, so that one flipped bit is noticed."""
-    total = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
-    for column in frame.iter_columns():
-        total.update(column.name.encode())
-        total.update(column.to_numpy().tobytes())
-    return total.hexdigest()
+    data, checksum = path.read_bytes(), checksum_path(path)
+    # Checked before Polars sees it: its reader may abort on a broken file.
+    if not checksum.exists() or checksum.read_bytes() != checksum_line(data, path):
+        raise DamagedCell(f"{path} is damaged: it does not fit its checksum in {checksum.name}")
+    facts: dict[str, Any] = json.loads(pl.read_parquet_metadata(BytesIO(data)).get(FACTS, "{}"))
+    if facts.pop("key", None) != cell.key:
+        raise DamagedCell(f"{path} is damaged: it holds another cell")
+    return pl.read_parquet(BytesIO(data)), facts

@@ -68,20 +68,27 @@ def unfinished(cells: list[Cell], out: Path, tell: Tell) -> tuple[list[Cell], tu
 
 
 def played(cells: list[Cell], out: Path, workers: int | None) -> Iterable[Cell]:
-    """Compute and store cells, yielding each as it is finished. A single worker stays in this process."""
-    workers = min(workers or os.cpu_count() or 1, len(cells))
-    if workers <= 1:
+    """Compute and store cells, the longest first, yielding each as it is finished. One cell, or one worker, stays in this process."""
+    workers = workers or os.cpu_count() or 1
+    if workers == 1 or len(cells) <= 1:
         for cell in cells:
-            play_and_store(cell, out)
+            play_and_store(cell, out, workers)
             yield cell
         return
-    jobs = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(play_and_store)(cell, out) for cell in cells)
+    cells = sorted(cells, key=effort, reverse=True)
+    jobs = Parallel(n_jobs=min(workers, len(cells)), return_as="generator_unordered")(delayed(play_and_store)(cell, out) for cell in cells)
     by_key = {cell.key: cell for cell in cells}
     for key in jobs:
         yield by_key[key]
 
 
-def play_and_store(cell: Cell, out: Path) -> str:
-    frame, facts = measure(cell)
+def effort(cell: Cell) -> float:
+    """Roughly how long a cell takes: some policies play every round, some sample often, the others jump from release to release."""
+    about = cell.policy.about
+    return cell.runs * cell.rounds * (1.0 if about.every_round else 0.1 if about.randomised else 0.001)
+
+
+def play_and_store(cell: Cell, out: Path, workers: int = 1) -> str:
+    frame, facts = measure(cell, workers)
     write_cell(out, cell, frame, facts)
     return cell.key

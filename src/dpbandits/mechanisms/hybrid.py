@@ -20,7 +20,7 @@ Segments = Literal["powers", "doubling"]
 
 def segment_size(segment: int, segments: Segments) -> int:
     """Leaves of the segment: "powers" 1, 1, 2, 4, … closes at powers of two; "doubling" 1, 2, 4, … at 2^r − 1."""
-    return 2**segment if segments == "doubling" else 2 ** max(0, segment - 1)
+    return 1 << (segment if segments == "doubling" else max(0, segment - 1))
 
 
 @dataclass(frozen=True, kw_only=True)

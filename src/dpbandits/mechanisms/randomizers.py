@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+from dpbandits.mechanisms.rewards import checked_reward, on_grid
 from dpbandits.noise import Noise
 from dpbandits.privacy import Grid, Guarantee, NoiseKind, as_fraction
-from dpbandits.mechanisms.rewards import checked_reward, on_grid
 
 
 @dataclass(frozen=True, slots=True)

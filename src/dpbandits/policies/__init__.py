@@ -35,4 +35,24 @@ POLICIES: dict[str, type[Policy]] = {
     )
 }
 
-__all__ = [*POLICIES, "POLICIES"]
+__all__ = [
+    "DPIMED",
+    "DPKLUCB",
+    "DPSE",
+    "DPUCB",
+    "KLUCB",
+    "LDPKLUCB",
+    "LDPUCB",
+    "POLICIES",
+    "UCB1",
+    "AdaCUCB",
+    "AdaPKLUCB",
+    "AdaPUCB",
+    "AnytimeLazyUCB",
+    "DPUCBBound",
+    "HybridUCB",
+    "LazyDPTS",
+    "NoiseAwareTS",
+    "SuccessiveElimination",
+    "ThompsonBeta",
+]

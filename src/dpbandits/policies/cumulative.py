@@ -93,9 +93,7 @@ class DPIMED(CumulativeBatches):
     Regret: about alpha·Σ Δ ln T/d_eps(μ, μ*).
     """
 
-    about: ClassVar[About] = About(
-        paper=PAPER, algorithm="DP-IMED", bound="α Σ Δ ln T/d_ε(μ, μ*) + o(ln T)", proof="dp_imed", twin="KLUCB"
-    )
+    about: ClassVar[About] = About(paper=PAPER, algorithm="DP-IMED", bound="α Σ Δ ln T/d_ε(μ, μ*) + o(ln T)", proof="dp_imed", twin="KLUCB")
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps = float(self.epsilon)

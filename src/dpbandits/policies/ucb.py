@@ -54,7 +54,11 @@ class KLUCB(IndexPolicy):
     """
 
     about: ClassVar[About] = About(
-        paper="Garivier and Cappé 2011", algorithm="Algorithm 1 (KL-UCB)", bound="Σ Δ ln T/kl(μ, μ*) + o(ln T)", privacy="none", every_round=True
+        paper="Garivier and Cappé 2011",
+        algorithm="Algorithm 1 (KL-UCB)",
+        bound="Σ Δ ln T/kl(μ, μ*) + o(ln T)",
+        privacy="none",
+        every_round=True,
     )
     c: float = 0.0
     grid: int = 1024

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -75,6 +76,8 @@ def checked(policy: Policy, environment: Environment, rounds: int, runs: int, se
     for name, value, low in (("rounds", rounds, 1), ("runs", runs, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < low:
             raise ValueError(f"Expected {name}={value!r} to be a whole number of at least {low}.")
+    if environment.length is not None and rounds > environment.length:
+        raise ValueError(f"{environment!r} has {environment.length} rounds, fewer than rounds={rounds}; use resample=True to play longer.")
     horizon = getattr(policy, "horizon", None)
     if policy.about.needs_horizon and horizon is not None and horizon < rounds:
         raise ValueError(f"{policy.name} was made for horizon={horizon}; it cannot be played for rounds={rounds}.")
@@ -86,7 +89,7 @@ def default_checkpoints(rounds: int) -> Integers:
     """About fifty rounds, half of them evenly spaced, half by ratio; the last is `rounds`."""
     even = np.linspace(0, rounds, 25)[1:]
     ratio = np.geomspace(1, rounds, 25)
-    return np.unique(np.rint(np.concatenate([even, ratio])).astype(np.int64))
+    return np.unique(np.maximum(1, np.rint(np.concatenate([even, ratio]))).astype(np.int64))
 
 
 def choose_player(policy: Policy, environment: Environment, rounds: int, seed: int, compiled: bool) -> tuple[Player, bool]:
@@ -118,7 +121,7 @@ def play_all(player: Player, checkpoints: Integers, *, runs: int, workers: int |
     if workers <= 1 or runs == 1:
         return [first, *(player(checkpoints, run) for run in range(1, runs))]
     bounds = np.linspace(1, runs, 4 * workers + 1).astype(int).tolist()
-    spans = [range(a, b) for a, b in zip(bounds, bounds[1:], strict=False) if a < b]
+    spans = [range(a, b) for a, b in pairwise(bounds) if a < b]
     pool: Executor = ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers)
     with pool:
         parts: Iterable[list[Path]] = pool.map(partial(play_span, player, checkpoints), spans)

@@ -99,7 +99,7 @@ def positions(file: str, header: list[str], kinds: Mapping[str, Kind]) -> dict[s
     """Where each wanted column stands."""
     missing = [name for name in kinds if name not in header]
     if missing:
-        found = ", ".join(header[:20]) + (", …" if len(header) > 20 else "")
+        found = ", ".join(name or "(no name)" for name in header[:20]) + (", …" if len(header) > 20 else "")
         raise DataError(f"{file} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has {found}.")
     twice = [name for name in kinds if header.count(name) > 1]
     if twice:

@@ -46,12 +46,12 @@ def csv_rows(path: Path) -> Iterator[Row]:
                 line = reader.line_num
                 if fields:
                     yield line, fields
-    except gzip.BadGzipFile:
-        raise DataError(
-            f"Expected {path.name} to be compressed by gzip, as its name ends in .gz; it is not. Rename or compress it."
-        ) from None
-    except (EOFError, zlib.error):
-        raise DataError(f"{path.name} is cut short or damaged: its gzip stream breaks off after line {line}. Fetch it again.") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        if isinstance(error, gzip.BadGzipFile) and line == 0:
+            what = f"Expected {path.name} to be compressed by gzip, as its name ends in .gz; it is not. Rename or compress it."
+        else:
+            what = f"{path.name} is cut short or damaged: its gzip stream breaks off after line {line}. Fetch it again."
+        raise DataError(what) from None
     except UnicodeDecodeError:
         raise DataError(f"Expected {path.name} to be UTF-8 text; near line {line + 1} it is not. Save it as UTF-8.") from None
     except csv.Error:

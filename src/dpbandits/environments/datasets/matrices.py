@@ -64,8 +64,9 @@ def named_matrix(file: Path, arms: Sequence[str] | None) -> NDArray[np.float64]:
 
 def numpy_matrix(file: Path) -> NDArray[Any]:
     try:
-        loaded = np.load(file, allow_pickle=False)
-        arrays = [loaded[name] for name in loaded.files] if isinstance(loaded, np.lib.npyio.NpzFile) else [loaded]
+        with file.open("rb") as stream:
+            loaded = np.load(stream, allow_pickle=False)
+            arrays = [loaded[name] for name in loaded.files] if isinstance(loaded, np.lib.npyio.NpzFile) else [loaded]
     except (ValueError, EOFError, OSError, zipfile.BadZipFile):
         raise DataError(f"{file.name} is no NumPy file of numbers that can be read: it is damaged, cut short, or holds objects.") from None
     if len(arrays) != 1:

@@ -53,7 +53,7 @@ def play_batches(
     rule: int, eps: float, constant: float, first: int, alpha: float, scale: float,
     steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
 ) -> tuple[int, int]:  # fmt: skip
-    """`first` = 0: doubling episodes that forget; else cumulative batches that grow an arm's rounds by alpha. Returns (releases, events)."""
+    """`first` = 0: doubling episodes that forget; else cumulative batches, each growing its arm by alpha. Returns (releases, events)."""
     arms = probabilities.shape[0]
     plays, n = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     totals, means = np.zeros(arms, np.int64), np.zeros(arms)

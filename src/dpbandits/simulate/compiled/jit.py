@@ -36,7 +36,7 @@ def cache_folder() -> str:
 FORMULAS: tuple[ModuleType, ...] = (divergences, indices, cumulative, elimination, noise_aware)
 
 if "NUMBA_CACHE_DIR" not in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = cache_folder()
+    os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = cache_folder()  # type: ignore[attr-defined]
 
 
 def jit(function: Callable[..., Any]) -> Any:
@@ -52,7 +52,8 @@ def inline(function: Callable[..., Any]) -> Any:
 def compiled_copy(module: ModuleType, **replaced: Any) -> SimpleNamespace:
     """The module's functions, compiled: they are run a second time as a module of their own whose globals are compiled too."""
     spec = importlib.util.find_spec(module.__name__)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     copy = importlib.util.module_from_spec(spec)
     sys.modules[copy.__name__], original = copy, sys.modules[copy.__name__]
     try:

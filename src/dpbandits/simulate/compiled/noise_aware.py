@@ -24,7 +24,8 @@ def play_noise_aware(
     plays, n, draws = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     open_, totals = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     means, sds, weights = np.zeros(arms), np.zeros(arms), np.zeros(arms)
-    t, at, releases, events, seen, leader = 0, 0, 0, 0, 0, 0
+    t, at, releases, events, seen = 0, 0, 0, 0, 0
+    leader: Any = 0
     while t < rounds:
         if seen < arms:
             arm, times = seen, first

@@ -95,9 +95,9 @@ def round_player(rule: int, feedback: int, counter: int) -> Any:
         means, scores, chances = np.zeros(arms), np.zeros(arms), probabilities[:, levels - 1].copy()
         exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
         segments = np.zeros((arms, 4), np.int64)  # number, leaves and exact sum of the open segment; noised sum of the closed ones
-        t = 0
+        start = 0
         for at in range(len(checkpoints)):
-            for t in range(t, checkpoints[at]):
+            for t in range(start, checkpoints[at]):
                 arm = t
                 if t >= arms:  # every arm once, then the largest index, the lowest arm on a tie
                     fill_scores(rule, t + 1, means, n, draws, eps, constant, horizon, radius_scale, scores)
@@ -117,7 +117,7 @@ def round_player(rule: int, feedback: int, counter: int) -> Any:
                     first = 0 if counter == POWERS else 1
                     sums[arm] = hybrid_leaf(segments[arm], exact[arm], noised[arm], x, scale, first, counter == PRINTED, rng)
                 means[arm] = sums[arm] / (steps * n[arm])
-            t = checkpoints[at]
+            start = checkpoints[at]
             out[at] = n
         return rounds, rounds
 

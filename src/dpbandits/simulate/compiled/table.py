@@ -119,8 +119,6 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel]] = {
     DPUCB: tree_ucb,
     DPUCBBound: bound_ucb,
     HybridUCB: hybrid_ucb,
-    LDPUCB: lambda p, g: every_round(
-        rounds.LDP_UCB, g, feedback=rounds.LOCAL_LAPLACE, eps=float(p.epsilon), scale=g / float(p.epsilon)
-    ),
+    LDPUCB: lambda p, g: every_round(rounds.LDP_UCB, g, feedback=rounds.LOCAL_LAPLACE, eps=float(p.epsilon), scale=g / float(p.epsilon)),
     LDPKLUCB: response_ucb,
 }

@@ -1,0 +1,41 @@
+# Everything a newcomer needs: `make demo` and `make test` install what they need into .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: demo test lint papers benchmarks docs lock clean
+
+demo: $(STAMP)
+	$(BIN)/dpbandits demo
+
+test: $(STAMP) lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+papers: $(STAMP)
+	$(BIN)/dpbandits papers --quick --docs docs
+
+benchmarks: $(STAMP)
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.tails
+
+# The environment exactly as locked; the package itself editable, without touching its dependencies.
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dpbandits needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $(STAMP)
+
+# Renew the lock file after a change of dependencies in pyproject.toml.
+lock:
+	$(BIN)/python -m pip install --quiet pip-tools
+	$(BIN)/pip-compile --quiet --extra dev --extra experiments --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
+
+clean:
+	rm -rf .venv results demo build dist .pytest_cache .mypy_cache .ruff_cache

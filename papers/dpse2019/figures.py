@@ -1,0 +1,26 @@
+"""Figures 1 to 12 of Sajed and Sheffet 2019."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dpbandits.experiments.grids import Drawing, regret_grid
+from dpbandits.experiments.panels import Panel
+from dpbandits.experiments.results import Results
+
+BUDGETS = (0.1, 0.25, 0.5, 1.0)
+ARMS = (3, 5, 10, 20)
+PAIRS = ((0.5, 1.0), (0.1, 0.25))
+
+
+def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
+    sweep = results["dpse2019"]
+    settings = ("C1", "C2", "C3", "C4")
+    for number, name in enumerate(settings, start=1):
+        row = [Panel(f"{name}, K = 5", epsilon) for epsilon in BUDGETS]
+        yield Drawing(f"figure-{number:02}", f"Figure {number}: {name} with K = 5, every ε", regret_grid(sweep, [row]))
+    pairs = [(name, pair) for name in settings for pair in PAIRS]
+    for number, (name, pair) in enumerate(pairs, start=5):
+        rows = [[Panel(f"{name}, K = {arms}", epsilon) for arms in ARMS] for epsilon in pair]
+        caption = f"Figure {number}: {name} with ε = {pair[0]:g} and {pair[1]:g}, every K"
+        yield Drawing(f"figure-{number:02}", caption, regret_grid(sweep, rows))

@@ -1,0 +1,162 @@
+"""The command line: parsing and printing only. Every command's help has an example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from dpbandits.catalogue import policies
+from dpbandits.environments import Exhausted
+from dpbandits.version import __version__
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    help="""Bandit policies with differential privacy: look them up, compare them, repeat the papers.
+
+    Start with [bold]dpbandits demo[/], then [bold]dpbandits list[/] and [bold]dpbandits explain DPKLUCB[/].""",
+)
+console = Console()
+errors = Console(stderr=True)
+
+Quick = Annotated[bool, typer.Option("--quick", help="Smaller: with the sweep file's \\[quick] overrides.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Cells computed at once. By default one a core.")]
+
+SMALL_SWEEP = """A small sweep file:
+
+\b
+name = "first"
+title = "A first look"
+rounds = 10_000
+runs = 100
+epsilons = \\[0.5, 1]
+\\[\\[environments]]
+name = "two arms"
+law = "bernoulli"
+means = \\[0.7, 0.5]
+\\[\\[policies]]
+class = "DPKLUCB"
+\\[\\[policies]]
+class = "KLUCB"
+"""
+
+
+class Privacy(StrEnum):
+    none = "none"
+    pure = "pure"
+    zCDP = "zCDP"
+    local = "local"
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What the user can put right is one line and exit code 2; an interruption says what is kept."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, OSError, Exhausted) as error:
+        errors.print(f"[red]Error:[/] {str(error).replace('[', chr(92) + '[')}", soft_wrap=True, highlight=False)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        errors.print("Stopped. Finished cells are kept: the same command goes on from here.")
+        raise typer.Exit(130) from None
+
+
+@app.callback(invoke_without_command=True)
+def main(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        console.print(__version__, highlight=False)
+        raise typer.Exit
+
+
+@app.command("list")
+def list_policies(
+    privacy: Annotated[Privacy | None, typer.Option(case_sensitive=False, help="Only policies with this kind of privacy.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Every policy: its privacy, when it releases, what it needs, where it is from.
+
+    Example: [bold]dpbandits list --privacy local[/]
+    """
+    from dpbandits.experiments.tables import catalogue, catalogue_json
+
+    rows = [row for row in policies() if privacy is None or row.privacy == privacy.value]
+    if json:
+        typer.echo(catalogue_json(rows))
+    else:
+        console.print(catalogue(rows))
+
+
+@app.command()
+def explain(name: Annotated[str, typer.Argument(help="A policy's name, as `dpbandits list` shows it.")]) -> None:
+    """One policy: what it does, its guarantee, regret bound, parameters, source and proof.
+
+    Example: [bold]dpbandits explain DPKLUCB[/]
+    """
+    from dpbandits.experiments.explain import explanation
+
+    with one_line_errors():
+        for part in explanation(name):
+            console.print(part)
+
+
+@app.command(epilog=SMALL_SWEEP)
+def run(
+    config: Annotated[Path, typer.Argument(help="A sweep file (TOML): policies × environments × ε × runs.")],
+    out: Annotated[Path | None, typer.Option(help="Where results go. By default results/NAME.")] = None,
+    quick: Quick = False,
+    workers: Workers = None,
+) -> None:
+    """Run a sweep: Parquet tables, PNG and SVG figures, one HTML page. Finished work is never done again.
+
+    Example: [bold]dpbandits run my-sweep.toml --quick[/]
+    """
+    from dpbandits.experiments.config import load_config
+    from dpbandits.experiments.terminal import run_here
+
+    with one_line_errors():
+        sweep = load_config(config, quick=quick)
+        folder = out or Path("results") / (sweep.name + "-quick" * quick)
+        command = f"dpbandits run {config.name}" + " --quick" * quick
+        run_here(sweep, folder, console=console, command=command, workers=workers)
+
+
+@app.command()
+def papers(
+    full: Annotated[bool, typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Only this paper; may be given again.")] = None,
+    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results/papers"),
+) -> None:
+    """Run the papers' experiments and say which of their claims hold.
+
+    Example: [bold]dpbandits papers --quick --only lazyts2024[/]
+    """
+    from dpbandits.experiments.papers import run_papers
+
+    with one_line_errors():
+        code = run_papers(only, full=full, out=out, console=console)
+    raise typer.Exit(code)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("demo"),
+    quick: Quick = False,
+    workers: Workers = None,
+) -> None:
+    """Private and non-private policies on a real trial of depression treatments: what does privacy cost?
+
+    Example: [bold]dpbandits demo[/]
+    """
+    from dpbandits.experiments.config import load_config
+    from dpbandits.experiments.terminal import run_here
+
+    with one_line_errors(), as_file(files("dpbandits.experiments") / "demo.toml") as path:
+        run_here(load_config(path, quick=quick), out, console=console, command="dpbandits demo" + " --quick" * quick, workers=workers)

@@ -1,0 +1,88 @@
+"""A tiny sweep that has every kind of policy: central, local, zCDP, a published preset, and twins without privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dpbandits.experiments import Results, load_config, run_sweep
+
+TINY = """
+name = "tiny"
+title = "A tiny <sweep> & more"
+about = "Just for tests."
+rounds = 3000
+runs = 25
+seed = 7
+epsilons = [0.5, 1]
+
+[quick]
+rounds = 500
+runs = 5
+
+[[environments]]
+name = "linear"
+law = "bernoulli"
+means = [0.75, 0.5, 0.25]
+
+[[environments]]
+name = "smoking"
+law = "clinical"
+trial = "smoking"
+
+[[policies]]
+class = "DPKLUCB"
+label = "DP-KLUCB"
+
+[[policies]]
+class = "KLUCB"
+rounds = 3000
+
+[[policies]]
+class = "HybridUCB"
+preset = "published"
+environments = ["linear"]
+epsilons = [1]
+
+[[policies]]
+class = "AdaCUCB"
+rhos = [0.1, "1/2"]
+environments = ["linear"]
+
+[[policies]]
+class = "LDPKLUCB"
+epsilons = [1]
+environments = ["linear"]
+runs = 10
+
+[[policies]]
+class = "DPSE"
+environments = ["linear"]
+"""
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a sweep file; `old` → `new` edits the tiny one."""
+
+    def writer(text: str = TINY, edits: dict[str, str] | None = None) -> Path:
+        for old, new in (edits or {}).items():
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "sweep.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return writer
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """The tiny sweep, run once. Tests that change its folder copy it."""
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "tiny.toml").write_text(TINY, encoding="utf-8")
+    return run_sweep(load_config(folder / "tiny.toml"), folder / "out", workers=1)

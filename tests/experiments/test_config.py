@@ -1,0 +1,140 @@
+"""Sweep files: what they stand for, and that every mistake is named with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from dpbandits import DPSE, LDPKLUCB, AdaCUCB
+from dpbandits.experiments import ConfigError, load_config
+
+Write = Callable[..., Path]
+
+
+def cells(path: Path, **how: bool) -> dict[tuple[str, str, float | None], object]:
+    return {(cell.label, cell.setting, cell.epsilon): cell for cell in load_config(path, **how).cells()}
+
+
+def test_cells_are_environments_times_policies_times_budgets(write: Write) -> None:
+    found = cells(write())
+    assert list(found) == [
+        ("DP-KLUCB", "linear", 0.5),
+        ("DP-KLUCB", "linear", 1.0),
+        ("KLUCB", "linear", None),
+        ("HybridUCB[published]", "linear", 1.0),
+        ("AdaCUCB (ρ = 0.1)", "linear", None),
+        ("AdaCUCB (ρ = 0.5)", "linear", None),
+        ("LDPKLUCB", "linear", 1.0),
+        ("DPSE", "linear", 0.5),
+        ("DPSE", "linear", 1.0),
+        ("DP-KLUCB", "smoking", 0.5),
+        ("DP-KLUCB", "smoking", 1.0),
+        ("KLUCB", "smoking", None),
+    ]
+
+
+def test_arms_horizon_and_exact_budgets_are_filled_in(write: Write) -> None:
+    found = cells(write())
+    assert found["DP-KLUCB", "smoking", 0.5].policy.arms == 4
+    assert found["DPSE", "linear", 0.5].policy == DPSE(arms=3, epsilon=0.5, horizon=3000)
+    assert found["AdaCUCB (ρ = 0.5)", "linear", None].policy == AdaCUCB(arms=3, rho=Fraction(1, 2))
+    assert found["LDPKLUCB", "linear", 1.0].policy == LDPKLUCB(arms=3, epsilon=1)
+    assert found["LDPKLUCB", "linear", 1.0].runs == 10
+
+
+@pytest.mark.parametrize(("written", "horizon"), [("false", None), ("9000", 9000)])
+def test_a_horizon_can_be_fixed_or_left_out(write: Write, written: str, horizon: int | None) -> None:
+    found = cells(write(edits={'class = "DPSE"': f'class = "DPSE"\nhorizon = {written}'}))
+    assert found["DPSE", "linear", 1.0].policy.horizon == horizon
+
+
+def test_quick_shrinks_the_sweep_and_its_policies(write: Write) -> None:
+    found = cells(write(), quick=True)
+    assert {cell.rounds for cell in found.values()} == {500}
+    assert {cell.runs for cell in found.values()} == {5}
+    assert found["DPSE", "linear", 1.0].policy.horizon == 500
+
+
+def test_kept_rounds_can_be_chosen(write: Write) -> None:
+    found = cells(write(edits={"seed = 7": "at = [10, 100, 5000]"}))
+    assert {cell.at for cell in found.values()} == {(10, 100, 3000)}
+
+
+def test_keys_depend_on_what_determines_the_numbers_and_on_nothing_else(write: Write) -> None:
+    def keys(edits: dict[str, str] | None = None) -> list[str]:
+        return [cell.key for cell in load_config(write(edits=edits)).cells()]
+
+    base = keys()
+    assert len(set(base)) == len(base)
+    assert keys({'label = "DP-KLUCB"': 'label = "ours"', 'name = "linear"': 'name = "straight"', '["linear"]': '["straight"]'}) == base
+    for change in ({"seed = 7": "seed = 8"}, {"rounds = 3000": "rounds = 3001"}, {"0.75, 0.5": "0.75, 0.51"}, {"runs = 25": "runs = 26"}):
+        assert keys(change)[0] != base[0]
+    assert keys({'label = "DP-KLUCB"': "alpha = 1.25"})[0] != base[0]
+
+
+def test_every_law_builds(write: Write, tmp_path: Path) -> None:
+    rewards = np.linspace(0, 1, 30).reshape(10, 3)
+    pl.DataFrame(rewards, schema=["a", "b", "c"]).write_csv(tmp_path / "rewards.csv")
+    laws = {
+        "beta": "a = [1, 3]\nb = [1, 1]",
+        "uniform": "low = [0, 0.5]\nhigh = [1, 0.75]",
+        "categorical": "values = [0, 1]\nprobabilities = [[0.5, 0.5], [0.2, 0.8]]",
+        "table": 'path = "rewards.csv"\nresample = true',
+    }
+    tables = "".join(f'[[environments]]\nname = "{law}"\nlaw = "{law}"\n{keys}\n' for law, keys in laws.items())
+    built = load_config(
+        write(f'name = "x"\ntitle = "x"\nrounds = 10\nruns = 1\n{tables}\n[[policies]]\nclass = "UCB1"\n'), quick=True
+    ).built
+    assert {name: environment.means.round(3).tolist() for name, environment in built.items()} == {
+        "beta": [0.5, 0.75],
+        "uniform": [0.5, 0.625],
+        "categorical": [0.5, 0.8],
+        "table": rewards.mean(axis=0).round(3).tolist(),
+    }
+
+
+MISTAKES = {
+    'class = "DPKLUCB"|class = "DPKLUBC"': ["policies[0]", "'DPKLUBC'", "did you mean DPKLUCB", "dpbandits list"],
+    'label = "DP-KLUCB"|alfa = 2': ["policies[0]", "does not take 'alfa'", "did you mean alpha", "it takes alpha"],
+    'label = "DP-KLUCB"|epsilon = 1': ["policies[0]", "use epsilons = […]"],
+    'label = "DP-KLUCB"|alpha = 0.5': ["policies[0] (DPKLUCB)", "alpha=0.5", "1.001 < alpha"],
+    'preset = "published"|preset = "best"': ["policies[2] (HybridUCB)", "'corrected', 'published'"],
+    'rhos = [0.1, "1/2"]|epsilons = [1]': ["policies[3]", "AdaCUCB is private under zCDP", "rhos = [0.1]"],
+    'label = "DP-KLUCB"|rhos = [1]': ["policies[0]", "DPKLUCB takes epsilons"],
+    "epsilons = [0.5, 1]|epsilons = [0.5, -1]": ["policies[0] (DPKLUCB)", "epsilon=-1", "> 0"],
+    "rounds = 3000|rounds = 0": ["rounds", "greater than or equal to 1", "got 0"],
+    "runs = 25|runz = 25": ["runs", "required", "and 1 more"],
+    "seed = 7|sede = 7": ["sede", "no such field"],
+    "means = [0.75, 0.5, 0.25]|means = [0.75, 1.5]": ["environments[0] (linear)", "entry 1 is 1.5"],
+    "means = [0.75, 0.5, 0.25]|meens = [0.75]": ["environments[0].means", "required"],
+    'law = "bernoulli"|law = "gauss"': ["environments[0]", "expected law = one of bernoulli, beta", "got 'gauss'"],
+    'trial = "smoking"|trial = "cooking"': ["environments[1] (smoking)", "'cooking'", "depression"],
+    'name = "smoking"|name = "linear"': ["environments", "'linear' occurs twice", "its own name"],
+    'class = "KLUCB"|class = "DPKLUCB"\nlabel = "DP-KLUCB"': ["policies", "'DP-KLUCB' occurs twice", "its own label"],
+    'environments = ["linear"]|environments = ["liner"]': ["HybridUCB", "no environment 'liner'", "did you mean linear"],
+    'name = "tiny"|name = "a/b"': ["name", "'a/b'"],
+    'name = "tiny"|name = ': ["not a readable TOML", "line 2"],
+}
+
+
+@pytest.mark.parametrize("edit", MISTAKES)
+def test_mistakes_are_one_line_naming_file_and_field(write: Write, edit: str) -> None:
+    old, new = edit.split("|")
+    path = write(edits={old: new})
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    for part in MISTAKES[edit]:
+        assert part in message
+
+
+def test_a_missing_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="there is no such file"):
+        load_config(tmp_path / "none.toml")

@@ -1,0 +1,114 @@
+"""Figures: they draw the numbers, say what is what, and stay small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from dpbandits.experiments import Results, load_config, run_sweep
+from dpbandits.experiments.labels import spread
+from dpbandits.experiments.palette import LOOKS, looks
+from dpbandits.experiments.panels import Panel, panels_of
+from dpbandits.experiments.plots import epsilon_figure, regret_figure, save
+from dpbandits.experiments.publish import draw, slug
+from dpbandits.policies import POLICIES
+
+
+def test_a_panel_for_each_environment_and_epsilon(tiny: Results) -> None:
+    panels = panels_of(tiny)
+    assert panels == [Panel("linear", 0.5), Panel("linear", 1.0), Panel("smoking", 0.5), Panel("smoking", 1.0)]
+    figure = regret_figure(tiny, panels)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == [panel.title for panel in panels]
+
+
+def test_curves_are_the_means_and_every_curve_has_its_name(tiny: Results) -> None:
+    (axes,) = regret_figure(tiny, [Panel("linear", 0.5)]).axes
+    names = {text.get_text() for text in axes.texts}
+    assert names == {
+        "DP-KLUCB", "KLUCB", "DPSE", "AdaCUCB (ρ = 0.1)", "AdaCUCB (ρ = 0.5)", "lower bound, no privacy", "lower bound, ε = 0.5",
+    }  # fmt: skip
+    look = looks(list(tiny.cells))["DP-KLUCB"]
+    curve = next(line for line in axes.lines if line.get_color() == look.colour)
+    bands = tiny.bands.filter((pl.col("label") == "DP-KLUCB") & (pl.col("environment") == "linear") & (pl.col("epsilon") == 0.5))
+    wanted = dict(bands.select("round", "mean").iter_rows())
+    assert [wanted[x] for x in curve.get_xdata()] == list(curve.get_ydata())
+    assert axes.get_ylabel() == "regret"
+    assert "95 %" in axes.get_xlabel()
+
+
+@pytest.mark.parametrize("band", ["mean", "runs", "both"])
+@pytest.mark.parametrize("log_x", [True, False])
+def test_every_choice_of_scale_and_band_draws(tiny: Results, tmp_path: Path, band: str, log_x: bool) -> None:
+    png, svg = save(regret_figure(tiny, [Panel("linear", 1.0)], log_x=log_x, band=band), tmp_path / "figure")
+    assert png.stat().st_size > 0
+    assert svg.stat().st_size > 0
+
+
+def test_final_regret_against_epsilon(tiny: Results) -> None:
+    (axes,) = epsilon_figure(tiny, "linear").axes
+    assert axes.get_xlabel().startswith("privacy budget ε")
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.5", "1"]
+    assert {text.get_text() for text in axes.texts} == set(tiny.summary.filter(pl.col("environment") == "linear")["label"])
+
+
+def test_files_are_small_readable_and_always_the_same(tiny: Results, tmp_path: Path) -> None:
+    figure = regret_figure(tiny, panels_of(tiny)[:2])
+    png, svg = save(figure, tmp_path / "a")
+    assert svg.stat().st_size < 200_000
+    assert png.stat().st_size < 200_000
+    with Image.open(png) as image:
+        assert image.width >= 800
+    _, again = save(regret_figure(tiny, panels_of(tiny)[:2]), tmp_path / "b")
+    assert again.read_bytes() == svg.read_bytes()
+
+
+def test_figures_of_a_dozen_policies_are_small_and_share_their_scales(tmp_path: Path) -> None:
+    names = [name for name in POLICIES if name not in ("AdaCUCB", "DPUCB", "DPUCBBound", "HybridUCB", "LDPUCB")]
+    text = 'name = "many"\ntitle = "many"\nrounds = 2000\nruns = 4\nepsilons = [0.5, 1, 2]\n'
+    text += '[[environments]]\nname = "e"\nlaw = "bernoulli"\nmeans = [0.7, 0.5, 0.4]\n'
+    (tmp_path / "many.toml").write_text(text + "".join(f'[[policies]]\nclass = "{name}"\n' for name in names))
+    results = run_sweep(load_config(tmp_path / "many.toml"), tmp_path / "out", workers=1)
+    figures = draw(results)["e"]
+    assert [svg.name for svg, _ in figures] == ["regret-e-1.svg", "regret-e-2.svg", "epsilon-e.svg"]
+    assert max(svg.stat().st_size for svg, _ in figures) < 200_000
+    assert max(svg.with_suffix(".png").stat().st_size for svg, _ in figures) < 200_000
+    panels = panels_of(results)
+    limits = {regret_figure(results, [panel], scaled_with=panels).axes[0].get_ylim() for panel in panels}
+    assert len(limits) == 1
+
+
+def test_every_policy_has_a_look_of_its_own() -> None:
+    assert set(LOOKS) == set(POLICIES)
+    assert len(set(LOOKS.values())) == len(LOOKS)
+
+
+def test_variants_of_a_policy_share_its_colour(tiny: Results) -> None:
+    first, second = (looks(list(tiny.cells))[f"AdaCUCB (ρ = {rho})"] for rho in (0.1, 0.5))
+    assert first.colour == second.colour
+    assert first.dash != second.dash
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_names_keep_their_order_and_distance(wanted: list[float]) -> None:
+    placed = spread(wanted, 0.06, 0.0, 1.0)
+    order = np.argsort(wanted, kind="stable")
+    steps = np.diff(np.array(placed)[order])
+    assert np.all(steps >= 0.06 - 1e-9)
+    assert min(placed) >= -1e-9
+    assert max(placed) <= 1 + 1e-9
+
+
+def test_names_that_fit_stay_where_they_are() -> None:
+    assert spread([0.9, 0.1, 0.5], 0.1, 0, 1) == pytest.approx([0.9, 0.1, 0.5])
+    assert spread([0.5, 0.5], 0.1, 0, 1) == pytest.approx([0.45, 0.55])
+
+
+def test_file_names_are_plain() -> None:
+    assert slug("COPD trial (ε)") == "copd-trial"
+    assert slug("ε") == "environment"

@@ -1,0 +1,148 @@
+"""The page and the tables hold the results, escaped, and nothing from outside."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from dpbandits.experiments import Results
+from dpbandits.experiments.comparison import COLUMNS, mean_regret, rounded, table_rows
+from dpbandits.experiments.panels import Panel, compared
+from dpbandits.experiments.publish import publish
+from dpbandits.experiments.tables import comparisons
+
+
+class Page(HTMLParser):
+    """What a browser would fetch, the rows of tables, and all text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.rows: list[list[str]] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "href", "data", "action")]
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag not in ("meta", "img", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+@pytest.fixture(scope="module")
+def published(tiny: Results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Page]:
+    out = tmp_path_factory.mktemp("published") / "out"
+    shutil.copytree(tiny.out, out)
+    path = publish(replace(tiny, out=out), command="dpbandits run tiny.toml")
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    assert page.open == []
+    return path, page
+
+
+def test_the_page_needs_nothing_from_outside(published: tuple[Path, Page]) -> None:
+    path, page = published
+    assert page.fetched
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in page.fetched)
+    assert not re.search(r"https?://|@import|url\(", path.read_text(encoding="utf-8"))
+
+
+def test_the_page_says_what_was_run(published: tuple[Path, Page], tiny: Results) -> None:
+    text = " ".join("".join(published[1].words).split())
+    assert "A tiny <sweep> & more" in text  # escaped in the file, or it would not be text
+    for part in (
+        "dpbandits run tiny.toml",
+        "Simulated noise.",
+        "Just for tests.",
+        "12 cells",
+        "3,000 rounds",
+        "seed 7",
+        'class = "HybridUCB"',
+    ):
+        assert part in text
+    assert "group counselling" in text  # the trial's arms
+    assert "Hasselblad" in text  # and its source
+    assert "Hu, Huang and Mehta 2021" in text
+    assert "the publication claims 1" in text
+
+
+def test_the_page_holds_every_comparison(published: tuple[Path, Page], tiny: Results) -> None:
+    rows = published[1].rows
+    for panel in (Panel("linear", 0.5), Panel("smoking", 1.0)):
+        for wanted in table_rows(tiny, panel):
+            assert any(row[: len(wanted)] == wanted for row in rows)
+    heads = [row for row in rows if row[0] == "policy" and "mean regret" in row]
+    assert len(heads) == 4
+    for head in heads:
+        assert {"median", "99 %", "99.9 %", "worst", "price of privacy", "lower bound", "releases", "ε spent", "guarantee"} <= set(head)
+
+
+def test_tables_are_kept_as_files(published: tuple[Path, Page], tiny: Results) -> None:
+    out = published[0].parent
+    assert pl.read_parquet(out / "summary.parquet")["mean"].to_list() == tiny.summary["mean"].to_list()
+    assert pl.read_csv(out / "summary.csv")["label"].to_list() == tiny.summary["label"].to_list()
+    curves = pl.read_parquet(out / "curves.parquet")
+    columns = ["label", "policy", "environment", "epsilon", "rho", "run", "round", "regret", "releases", "events"]
+    assert curves.columns == columns
+    assert len(curves) == len(tiny.curves)
+    names = sorted(file.name for file in (out / "figures").iterdir())
+    stems = ("epsilon-linear", "epsilon-smoking", "regret-linear", "regret-smoking")
+    assert names == [f"{stem}.{kind}" for stem in stems for kind in ("png", "svg")]
+
+
+def test_rows_say_what_the_summary_says(tiny: Results) -> None:
+    panel = Panel("linear", 1.0)
+    titles = [column.title for column in COLUMNS]
+    found = {row[0]: dict(zip(titles, row, strict=True)) for row in table_rows(tiny, panel)}
+    summary = {row["label"]: row for row in compared(tiny, panel).iter_rows(named=True)}
+    assert list(found) == list(summary)
+    assert list(found)[-1] == "KLUCB"  # policies without privacy come last
+    ours = summary["DP-KLUCB"]
+    assert found["DP-KLUCB"]["mean regret"] == mean_regret(ours)
+    assert found["DP-KLUCB"]["price of privacy"] == rounded(ours["price"])
+    assert found["DP-KLUCB"]["99.9 %"] == found["DP-KLUCB"]["worst"] == rounded(ours["worst"])  # 25 runs
+    assert found["DP-KLUCB"]["ε spent"] == "1 of 1"
+    assert found["AdaCUCB (ρ = 0.1)"]["ε spent"] == "ρ 0.1 of 0.1"
+    assert found["KLUCB"]["ε spent"] == found["KLUCB"]["price of privacy"] == "–"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "–"), (0.0, "0.00"), (1.234, "1.23"), (12.34, "12.3"), (123.4, "123"), (12345.6, "12,346"), (-5.0, "-5.00")]
+)
+def test_numbers_show_three_digits_that_matter(value: float | None, text: str) -> None:
+    assert rounded(value) == text
+
+
+@pytest.mark.parametrize(("width", "tables"), [(200, 4), (80, 8)])
+def test_the_terminal_shows_every_number_at_any_width(tiny: Results, width: int, tables: int) -> None:
+    console = Console(width=width, record=True, force_terminal=False)
+    shown = list(comparisons(tiny, console))
+    assert len(shown) == tables
+    with console.capture() as capture:
+        for table in shown:
+            console.print(table)
+    text = capture.get()
+    assert "…" not in text
+    for name in ("mean", "price", "lower", "releases", "spent", "median", "99 %", "99.9 %", "worst", "runs"):
+        assert name in text
+    for panel in (Panel("smoking", 0.5), Panel("linear", 1.0)):
+        for wanted in table_rows(tiny, panel):
+            assert all(cell in text for cell in wanted)

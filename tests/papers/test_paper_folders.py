@@ -1,0 +1,96 @@
+"""The papers' folders: formulas against the paper's numbers, claims against the sweeps they speak of."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+
+import pytest
+
+from dpbandits.experiments.claims import MEASURES
+from dpbandits.experiments.paper import Paper, find_papers, load_module, papers_in
+
+FOLDER = find_papers()
+assert FOLDER is not None
+PAPERS = papers_in(FOLDER)
+EVERY = pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+
+
+def test_all_three_are_here() -> None:
+    assert {"dpse2019", "lazy2021", "lazyts2024"} <= set(PAPERS)
+
+
+def test_settings_of_dpse2019_are_the_papers() -> None:
+    means = load_module(PAPERS["dpse2019"].folder / "means.py", "dpse2019_means")
+    assert means.c1(5) == [0.75, 0.7, 0.7, 0.7, 0.7]
+    assert means.c2(5) == [0.75, 0.625, 0.5, 0.375, 0.25]
+    assert means.c3(5) == [0.75, 0.53125, 0.375, 0.28125, 0.25]
+    assert means.c4(5) == [0.75, 0.71875, 0.625, 0.46875, 0.25]
+    for arms in (2, 3, 10, 20):
+        for law in (means.c2, means.c3, means.c4):
+            found = law(arms)
+            assert len(found) == arms
+            assert (found[0], found[-1]) == pytest.approx((0.75, 0.25))
+            assert found == sorted(found, reverse=True)
+
+
+def test_sweep_of_dpse2019_holds_the_formulas() -> None:
+    paper = PAPERS["dpse2019"]
+    written = {e["name"]: e["means"] for e in tomllib.loads((paper.folder / "sweep.toml").read_text(encoding="utf-8"))["environments"]}
+    assert written == load_module(paper.folder / "means.py", "dpse2019_means").environments()
+
+
+@pytest.mark.parametrize(
+    ("key", "rounds", "runs", "epsilons", "cells"),
+    [
+        ("dpse2019", 50_000_000, 30, {0.1, 0.25, 0.5, 1}, 4 * 4 * 4 * 3),
+        ("lazy2021", 2 * 2**21, 15, {0.1, 0.25, 0.5, 1, 8, 64, 128}, 3 * 7 * 4),
+        ("lazyts2024", 10**6, 20, {0.25, 0.5, 1}, 2 * 3 * 5),
+    ],
+)
+def test_full_sizes_are_the_papers(key: str, rounds: int, runs: int, epsilons: set[float], cells: int) -> None:
+    (config,) = PAPERS[key].sweeps(full=True)
+    made = config.cells()
+    assert len(made) == cells
+    assert {c.rounds for c in made} == {rounds}
+    assert min(c.runs for c in made) == runs
+    assert {c.epsilon for c in made} == epsilons
+    assert {c.policy.arms for c in made} == ({3, 5, 10, 20} if key == "dpse2019" else {5})
+
+
+@EVERY
+def test_claims_name_measures_arguments_and_labels_that_exist(paper: Paper) -> None:
+    cells = [cell for config in paper.sweeps(full=True) for cell in config.cells()]
+    known = {
+        "environments": {c.setting for c in cells},
+        "epsilons": {c.epsilon for c in cells},
+        **{key: {c.label for c in cells} for key in ("over", "under", "label", "labels", "others", "one", "other")},
+    }
+    claims = paper.claims()
+    assert claims
+    for claim in claims:
+        if claim.later:
+            assert claim.later.startswith("later release: ")
+            continue
+        inspect.signature(MEASURES[claim.measure]).bind(None, **claim.arguments)
+        for name in known.keys() & claim.arguments.keys():
+            value = claim.arguments[name]
+            assert set(value if isinstance(value, list) else [value]) <= known[name], (claim.id, name)
+
+
+@EVERY
+def test_quick_runs_compare_equal_rounds_and_keep_cheap_runs(paper: Paper) -> None:
+    for quick, full in zip(paper.sweeps(full=False), paper.sweeps(full=True), strict=True):
+        assert len({cell.rounds for cell in quick.cells()}) == 1
+        for small, own in zip(quick.cells(), full.cells(), strict=True):
+            assert (small.label, small.setting, small.epsilon) == (own.label, own.setting, own.epsilon)
+            assert small.rounds <= own.rounds
+            assert small.runs == own.runs or (own.policy.about.every_round and small.runs < own.runs)
+
+
+@EVERY
+def test_readme_has_a_place_for_the_verdicts(paper: Paper) -> None:
+    from dpbandits.experiments.paper_pages import END, START
+
+    text = (paper.folder / "README.md").read_text(encoding="utf-8")
+    assert text.index(START) < text.index(END)

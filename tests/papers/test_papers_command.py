@@ -1,0 +1,118 @@
+"""`run_papers` from end to end on a tiny paper."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from dpbandits.experiments.paper_pages import END, START
+from dpbandits.experiments.papers import run_papers
+
+SWEEP = """
+name = "tiny"
+title = "A tiny paper"
+rounds = 4000
+runs = 6
+epsilons = [0.5, 1]
+[quick]
+rounds = 2000
+[[environments]]
+name = "easy"
+law = "bernoulli"
+means = [0.9, 0.1]
+[[policies]]
+class = "DPKLUCB"
+label = "DP-KLUCB"
+[[policies]]
+class = "AnytimeLazyUCB"
+label = "Lazy"
+"""
+CLAIMS = """
+[[claims]]
+id = "klucb-lowest"
+statement = "DP-KLUCB is better."
+where = "Figure 1"
+measure = "lowest"
+arguments = { label = "DP-KLUCB", others = ["Lazy"] }
+[[claims]]
+id = "lazy-lowest"
+statement = "Lazy is better."
+where = "Figure 1"
+measure = "lowest"
+differs = "It is not."
+arguments = { label = "Lazy", others = ["DP-KLUCB"] }
+[[claims]]
+id = "other"
+statement = "More | and more."
+where = "Section 9"
+later = "later release: more"
+"""
+FIGURES = """
+from dpbandits.experiments.grids import Drawing, regret_grid
+from dpbandits.experiments.panels import panels_of
+def drawings(results):
+    yield Drawing("figure-1", "Figure 1", regret_grid(results["tiny"], [panels_of(results["tiny"])], bound=True, ends="easy"))
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "papers" / "tiny"
+    folder.mkdir(parents=True)
+    for name, text in (("sweep.toml", SWEEP), ("claims.toml", CLAIMS), ("figures.py", FIGURES), ("README.md", f"# T\n\n{START}\n{END}\n")):
+        (folder / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(keys: list[str] | None, root: Path, **options: object) -> tuple[int, str]:
+    text = io.StringIO()
+    code = run_papers(keys, full=False, out=root / "out", console=Console(file=text, width=160), **options)  # type: ignore[arg-type]
+    return code, text.getvalue()
+
+
+def test_verdicts_pages_and_figures_are_written(repository: Path) -> None:
+    code, said = run(None, repository, docs=repository / "docs")
+    assert code == 0
+    assert "4 cells" in said
+    assert "about" in said  # the time is told before the run
+    document = json.loads((repository / "out/tiny/verdicts.json").read_text(encoding="utf-8"))
+    assert [c["verdict"] for c in document["claims"]] == ["reproduced", "differs", "not attempted"]
+    assert document["size"] == "quick"
+    for figure in ("out/tiny/figures/figure-1.svg", "out/tiny/figures/figure-1.png", "docs/figures/papers/tiny/figure-1.png"):
+        assert 1000 < (repository / figure).stat().st_size < 200_000
+    page = (repository / "docs/papers.md").read_text(encoding="utf-8")
+    assert all(text in page for text in ("**reproduced**", "**differs**", "It is not.", "More \\| and more.", "quick run", "figure-1.png"))
+    readme = (repository / "papers/tiny/README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# T\n")
+    assert readme.endswith(f"{END}\n")
+    assert "**differs**" in readme
+
+
+def test_second_run_plays_nothing_and_says_the_same(repository: Path) -> None:
+    run(["tiny"], repository, docs=repository / "docs")
+    pages = [repository / "out/tiny/verdicts.json", repository / "docs/papers.md", repository / "papers/tiny/README.md"]
+    first = [page.read_bytes() for page in pages]
+    code, said = run(["tiny"], repository, docs=repository / "docs")
+    assert code == 0
+    assert "4 are finished already" in said
+    assert "pilots" not in said
+    assert [page.read_bytes() for page in pages] == first
+
+
+def test_unknown_paper_is_named_with_the_known_ones(repository: Path) -> None:
+    code, said = run(["nobody2020"], repository)
+    assert code == 2
+    assert "nobody2020" in said
+    assert "tiny" in said
+
+
+def test_missing_folder_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbandits.experiments.papers.find_papers", lambda: None)
+    code, said = run(None, tmp_path)
+    assert code == 2
+    assert "Clone the repository" in said

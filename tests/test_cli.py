@@ -1,0 +1,170 @@
+"""The command line: every command runs, teaches, and fails in one line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from dpbandits.cli import SMALL_SWEEP, app
+from dpbandits.policies import POLICIES
+
+SWEEP = """
+name = "small"
+title = "A small sweep"
+rounds = 400
+runs = 6
+[quick]
+runs = 2
+[[environments]]
+name = "two arms"
+law = "bernoulli"
+means = [0.7, 0.5]
+[[policies]]
+class = "DPKLUCB"
+[[policies]]
+class = "KLUCB"
+"""
+
+
+def dpbandits(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}, catch_exceptions=False)
+
+
+def one_line(result: Result) -> str:
+    """The error: one line on the error stream, exit code 2, no traceback."""
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert "Traceback" not in line
+    return line
+
+
+@pytest.mark.parametrize("command", ["list", "explain", "run", "papers", "demo"])
+def test_help_teaches_with_an_example(command: str) -> None:
+    result = dpbandits(command, "--help")
+    assert result.exit_code == 0
+    assert f"Example: dpbandits {command}" in result.stdout
+
+
+def test_the_sweep_file_in_the_help_is_a_sweep_file(tmp_path: Path) -> None:
+    from dpbandits.experiments import load_config
+
+    (tmp_path / "first.toml").write_text(SMALL_SWEEP.split("\b\n")[1].replace("\\[", "["))
+    assert [cell.label for cell in load_config(tmp_path / "first.toml").cells()] == ["DPKLUCB", "DPKLUCB", "KLUCB"]
+
+
+def test_list_shows_every_policy() -> None:
+    text = dpbandits("list").stdout
+    assert all(name in text for name in POLICIES)
+
+
+def test_list_filters_by_privacy_and_speaks_json() -> None:
+    rows = json.loads(dpbandits("list", "--privacy", "local", "--json").stdout)
+    assert [row["name"] for row in rows] == ["LDPUCB", "LDPKLUCB"]
+    assert rows[1]["twin"] == "KLUCB"
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_explain_tells_all_there_is(name: str) -> None:
+    result = dpbandits("explain", name)
+    about = POLICIES[name].about
+    assert result.exit_code == 0
+    text = " ".join(result.stdout.split())
+    for part in (about.paper, about.algorithm, about.bound, about.proof, "arms", "dpb.Session"):
+        assert part in text
+
+
+def test_explain_says_what_parameters_mean() -> None:
+    text = " ".join(dpbandits("explain", "DPUCB").stdout.split())
+    assert "gamma 0.1 failure probability in the published width." in text
+    assert "horizon required T, rounds; an arm's tree has T leaves." in text
+
+
+def test_an_unknown_name_suggests_close_ones() -> None:
+    line = one_line(dpbandits("explain", "lazydpt"))
+    assert "'lazydpt'" in line
+    assert "LazyDPTS" in line
+
+
+def test_run_writes_everything_and_does_nothing_twice(tmp_path: Path) -> None:
+    sweep, out = tmp_path / "small.toml", tmp_path / "out"
+    sweep.write_text(SWEEP)
+    first = dpbandits("run", str(sweep), "--out", str(out), "--workers", "1")
+    assert first.exit_code == 0
+    assert "2 computed, 0 finished before" in first.stdout
+    assert "two arms, ε = 1" in first.stdout
+    assert "simulated" in first.stdout
+    assert str(out / "report.html") in first.stdout
+    assert {p.name for p in out.iterdir()} == {"cells", "curves.parquet", "figures", "report.html", "summary.csv", "summary.parquet"}
+    assert "dpbandits run small.toml" in (out / "report.html").read_text()
+    assert "0 computed, 2 finished before" in dpbandits("run", str(sweep), "--out", str(out)).stdout
+    quick = dpbandits("run", str(sweep), "--out", str(out), "--quick", "--workers", "1")
+    assert "2 computed" in quick.stdout
+
+
+def test_results_go_to_a_folder_of_the_sweeps_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small.toml").write_text(SWEEP)
+    assert dpbandits("run", "small.toml", "--quick", "--workers", "1").exit_code == 0
+    assert Path("results/small-quick/report.html").is_file()
+
+
+def test_a_damaged_file_is_named_on_the_terminal(tmp_path: Path) -> None:
+    sweep, out = tmp_path / "small.toml", tmp_path / "out"
+    sweep.write_text(SWEEP)
+    arguments = ("run", str(sweep), "--out", str(out), "--quick", "--workers", "1")
+    dpbandits(*arguments)
+    victim = next((out / "cells").glob("*.parquet"))
+    victim.write_bytes(victim.read_bytes()[:50])
+    text = dpbandits(*arguments).stdout
+    assert f"{victim} is damaged" in text
+    assert "1 computed, 1 finished before, 1 damaged and replaced" in text
+
+
+@pytest.mark.parametrize(
+    ("edit", "part"),
+    [
+        (("[0.7, 0.5]", "[0.7, 5]"), "entry 1 is 5.0"),
+        (('"DPKLUCB"', '"DPKLUCP"'), "did you mean DPKLUCB"),
+        (("runs = 6", "runs ="), "TOML"),
+    ],
+)
+def test_a_wrong_sweep_file_is_one_line(tmp_path: Path, edit: tuple[str, str], part: str) -> None:
+    sweep = tmp_path / "small.toml"
+    sweep.write_text(SWEEP.replace(*edit))
+    line = one_line(dpbandits("run", str(sweep)))
+    assert str(sweep) in line
+    assert part in line
+
+
+def test_a_missing_sweep_file_is_one_line() -> None:
+    assert "there is no such file" in one_line(dpbandits("run", "nowhere.toml"))
+
+
+def test_the_demo_compares_on_a_real_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = dpbandits("demo", "--quick", "--workers", "1")
+    assert result.exit_code == 0
+    assert "Page: demo/report.html" in result.stdout
+    for part in ("depression trial, ε = 0.5", "price", "lower", "99.9 %", "worst", "0.5 of 0.5"):
+        assert part in result.stdout
+    page = Path("demo/report.html").read_text()
+    assert page.count("data:image/svg+xml;base64,") == 2
+    assert "Annals of Family Medicine" in page
+
+
+def test_the_version_is_printed() -> None:
+    from dpbandits import __version__
+
+    assert dpbandits("--version").stdout.strip() == __version__
+
+
+@pytest.mark.parametrize("module", ["dpbandits", "dpbandits.cli"])
+def test_importing_loads_no_extra_that_is_not_needed(module: str) -> None:
+    heavy = {"matplotlib", "polars", "pydantic", "joblib", "numba", *({"typer", "rich"} if module == "dpbandits" else ())}
+    code = f"import sys, {module}; print(*sorted({heavy!r} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []

@@ -1,0 +1,210 @@
+"""Mechanisms: exact node counts, exact worst-case loss of one record, equal prefix sums, and the randomizers' exact laws."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpbandits.checks.tape import Recorder
+from dpbandits.mechanisms import (
+    BinaryTree,
+    Block,
+    Exact,
+    GaussianBatches,
+    Hybrid,
+    LazyCumulative,
+    LazyForgetful,
+    LocalLaplace,
+    Logarithmic,
+    RandomizedResponse,
+    Separable,
+)
+from dpbandits.mechanisms.hybrid import segment_size
+from dpbandits.noise import SecureNoise, SimulatedNoise
+from dpbandits.privacy import Grid
+
+ONE = Fraction(1)
+
+
+class Silent:
+    """Noise that adds nothing, to see what a mechanism sums."""
+
+    kind = "simulated"
+
+    def laplace(self, value: int, **_: Any) -> int:
+        return value
+
+    gaussian = laplace
+
+
+def worst_loss(mechanism: Separable, length: int) -> Fraction:
+    """The largest exact loss over all changes of one leaf of a stream, by replaying with the noised values frozen."""
+    steps = mechanism.grid.steps
+
+    def run(stream: list[int], noise: Recorder) -> None:
+        memory: Any = mechanism.start()
+        for x in stream:
+            memory, _ = mechanism.step(memory, x, 1, noise)
+
+    stream = [0] * length
+    first = Recorder(1)
+    run(stream, first)
+    losses = []
+    for i in range(length):
+        other = Recorder(1, script=first.draws)
+        run([*stream[:i], steps, *stream[i + 1 :]], other)
+        losses.append(other.loss())
+    return max(losses)
+
+
+@pytest.mark.parametrize("leaves", [1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 33])
+def test_tree_costs_epsilon_and_no_less_when_full(leaves: int) -> None:
+    """A leaf of a full tree of 2^k leaves sits in k + 1 = bit_length nodes: lg N rounded up would be one short."""
+    tree = BinaryTree(epsilon=ONE, leaves=leaves, grid=Grid(steps=4))
+    loss = worst_loss(tree, leaves)
+    assert loss <= 1
+    if leaves.bit_count() == 1:
+        assert loss == 1
+
+
+def test_full_tree_is_refused_before_reading() -> None:
+    tree = BinaryTree(epsilon=ONE, leaves=2)
+    memory = tree.start()
+    for _ in range(2):
+        memory, _ = tree.step(memory, 1, 1, SimulatedNoise(1))
+    with pytest.raises(ValueError, match="longer horizon"):
+        tree.step(memory, 1, 1, SimulatedNoise(1))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "held"),
+    [
+        (LazyForgetful(epsilon=ONE), ONE),
+        (LazyCumulative(epsilon=ONE), ONE),
+        (Logarithmic(epsilon=ONE), ONE),
+        (Hybrid(epsilon=ONE, segments="powers"), ONE),
+        (Hybrid(epsilon=ONE, segments="doubling"), ONE),
+        (Hybrid(epsilon=ONE, segments="doubling", root=True), Fraction(3, 2)),
+        (GaussianBatches(rho=ONE), ONE),
+    ],
+    ids=lambda m: type(m).__name__ if isinstance(m, Separable) else str(m),
+)
+def test_promise_is_the_exact_worst_loss(mechanism: Separable, held: Fraction) -> None:
+    """Tight mechanisms: what is promised is what one record can lose, neither less nor more."""
+    promise = mechanism.promise()
+    assert promise is not None
+    assert promise.cost == held
+    assert worst_loss(mechanism, 70) == held
+
+
+@pytest.mark.parametrize("r", [1, 2, 3, 4, 5])
+def test_published_hybrid_costs_more_by_its_root(r: int) -> None:
+    """In the segment of 2^r leaves a record of the printed mechanism pays ε(1 + 1/(2r)), of the corrected one at most ε."""
+    start, size = 2**r - 1, 2**r
+    losses = {}
+    for root in (True, False):
+        mechanism = Hybrid(epsilon=ONE, segments="doubling", root=root)
+        runs = []
+        for i in range(start, start + size):
+            first = Recorder(1)
+            stream = [0] * (2 * size)
+            outputs = []
+            for noise, changed in ((first, False), (None, True)):
+                noise = noise or Recorder(1, script=first.draws)
+                memory: Any = mechanism.start()
+                for j, x in enumerate(stream):
+                    memory, _ = mechanism.step(memory, mechanism.grid.steps if changed and j == i else x, 1, noise)
+                outputs.append(noise)
+            runs.append(outputs[1].loss())
+        losses[root] = max(runs)
+    assert losses[True] == 1 + Fraction(1, 2 * r)
+    assert losses[False] <= 1
+
+
+@pytest.mark.parametrize("mechanism", [BinaryTree(epsilon=ONE, leaves=100), Hybrid(epsilon=ONE), Hybrid(epsilon=ONE, segments="doubling")])
+def test_counters_sum_every_prefix(mechanism: Separable) -> None:
+    rng = np.random.default_rng(3)
+    memory, total, rounds = mechanism.start(), 0, 0
+    for x in rng.integers(0, 1025, 100).tolist():
+        memory, answer = mechanism.step(memory, x, 1, Silent())  # type: ignore[arg-type]
+        total, rounds = total + x, rounds + 1
+        assert answer.total == total / 1024
+        assert answer.rounds == rounds
+
+
+def test_logarithmic_answers_at_powers_of_two() -> None:
+    mechanism = Logarithmic(epsilon=ONE, grid=Grid(steps=1))
+    memory, seen = mechanism.start(), []
+    for _ in range(20):
+        memory, answer = mechanism.step(memory, 1, 1, Silent())  # type: ignore[arg-type]
+        seen.append(int(answer.total))
+    assert seen == [1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16, 16, 16, 16]
+
+
+def test_draws_are_counted() -> None:
+    """`Answer.draws` is the number of noise draws inside the answer: what the policies' widths rely on."""
+    for mechanism in (BinaryTree(epsilon=ONE, leaves=64), LazyCumulative(epsilon=ONE), Logarithmic(epsilon=ONE)):
+        memory: Any = mechanism.start()
+        variances = {}
+        rng_runs = 3000
+        for run in range(rng_runs):
+            noise, memory = SimulatedNoise(run), mechanism.start()
+            for leaf in range(1, 12):
+                memory, answer = mechanism.step(memory, 0, 1, noise)
+                variances.setdefault(leaf, []).append((answer.total, answer.draws))
+        share = mechanism.levels if isinstance(mechanism, BinaryTree) else 1
+        for leaf, pairs in variances.items():
+            totals = np.array([t for t, _ in pairs])
+            expected = pairs[0][1] * 2 * share**2
+            # the variance of a sample variance of a heavy-tailed sum: kurtosis of Laplace 6
+            assert totals.var() == pytest.approx(expected, rel=5 * math.sqrt(5 / rng_runs)), leaf
+
+
+def test_segments() -> None:
+    assert [segment_size(s, "powers") for s in range(5)] == [1, 1, 2, 4, 8]
+    assert [segment_size(s, "doubling") for s in range(5)] == [1, 2, 4, 8, 16]
+
+
+def test_vector_answer_touches_only_its_block() -> None:
+    mechanism = Exact(grid=Grid(steps=1))
+    memory = mechanism.init(3)
+    memory, answers = mechanism.answer(memory, Block((2, 0), (5, 3), (9, 4)), Silent())  # type: ignore[arg-type]
+    assert answers == ((5.0, 9, 0), (3.0, 4, 0))
+    assert memory == [[3, 4], [0, 0], [5, 9]]
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/10", "1/2", "1", "3", "10", "36", "40"])
+def test_randomised_response_ratio_never_exceeds_e_to_epsilon(epsilon: str) -> None:
+    """keep/(1 − keep) <= e^ε, in exact arithmetic of the float that is used."""
+    keep = Fraction(RandomizedResponse(epsilon=Fraction(epsilon)).keep)
+    eps = Fraction(epsilon)
+    lower_bound_of_exp = sum(eps**k / math.factorial(k) for k in range(200))  # partial sums stay below e^ε
+    assert Fraction(1, 2) <= keep < 1
+    assert keep / (1 - keep) <= lower_bound_of_exp
+
+
+@pytest.mark.parametrize("reward", [0.0, 0.25, 1.0])
+def test_randomised_response_law(reward: float) -> None:
+    """P[1 | r] = (r e^ε + 1 − r)/(1 + e^ε); false-alarm rate 1e-6."""
+    randomizer, noise, n = RandomizedResponse(epsilon=1, grid=Grid(steps=4)), SimulatedNoise(4), 40_000
+    ones = sum(randomizer.report(reward, noise).steps == 4 for _ in range(n))
+    p = (reward * math.e + 1 - reward) / (1 + math.e)
+    assert abs(ones - n * p) < 4.9 * math.sqrt(n * p * (1 - p))
+
+
+def test_reports_are_integers_of_the_grid_and_never_clipped() -> None:
+    randomizer, noise = LocalLaplace(epsilon=1, grid=Grid(steps=8)), SecureNoise()
+    reports = [randomizer.report(1.0, noise) for _ in range(200)]
+    assert all(isinstance(r.steps, int) and r.noise == "secure" for r in reports)
+    assert any(r.steps > 8 for r in reports)
+    assert any(r.steps < 0 for r in reports)
+
+
+@pytest.mark.parametrize("reward", [math.nan, math.inf, -0.1, 1.1, "x", None])
+def test_bad_rewards_are_not_randomised(reward: Any) -> None:
+    with pytest.raises(ValueError, match=r"\[0, 1\]"):
+        LocalLaplace(epsilon=1).report(reward, SimulatedNoise(1))

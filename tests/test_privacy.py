@@ -1,0 +1,93 @@
+"""Guarantees and ledgers are exact."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from dpbandits.mechanisms import LazyForgetful
+from dpbandits.noise import SimulatedNoise
+from dpbandits.plan import Cycle, Hold, Progress
+from dpbandits.privacy import Entry, Grid, Guarantee, as_fraction, spent
+from dpbandits.vault import Vault
+
+ONE = Fraction(1)
+
+
+def test_epsilon_is_the_decimal_that_was_written() -> None:
+    assert as_fraction(0.1, "epsilon") == Fraction(1, 10)
+    assert as_fraction("1/3", "epsilon") == Fraction(1, 3)
+    assert as_fraction(Decimal("0.3"), "epsilon") == Fraction(3, 10)
+
+
+def test_disjoint_readings_cost_their_maximum_overlapping_ones_their_sum() -> None:
+    assert spent([]) == 0
+    assert spent([Entry(0, 0, 5, ONE), Entry(0, 5, 9, 2 * ONE), Entry(1, 0, 5, ONE)]) == 2
+    assert spent([Entry(0, 0, 5, ONE), Entry(0, 4, 9, ONE), Entry(0, 3, 5, ONE)]) == 3
+    assert spent([Entry(0, 0, 5, ONE), Entry(1, 0, 1, None)]) is None
+
+
+def test_ledger_matches_a_naive_sum_over_records() -> None:
+    import random
+
+    rng = random.Random(1)
+    for _ in range(200):
+        entries = [
+            Entry(rng.randrange(2), a := rng.randrange(10), a + rng.randrange(1, 6), Fraction(rng.randrange(1, 4), 3)) for _ in range(6)
+        ]
+        naive = max(sum((e.cost or 0) for e in entries if e.coordinate == c and e.start <= j < e.stop) for c in range(2) for j in range(20))
+        assert spent(entries) == naive
+
+
+def test_reading_twice_raises() -> None:
+    vault = Vault(LazyForgetful(epsilon=ONE), 2, SimulatedNoise(1))
+    vault.add(0, 1.0)
+    with pytest.raises(RuntimeError, match="named twice"):
+        vault.release((0, 0), 1, ())
+    vault.release((0,), 1, ())
+    with pytest.raises(RuntimeError, match="no new reward"):
+        vault.release((0,), 1, ())
+    with pytest.raises(RuntimeError, match="no new reward"):
+        vault.release((1,), 1, ())
+    assert vault.releases == 1
+
+
+def test_order_of_additions_does_not_matter() -> None:
+    rewards = [0.1, 0.7, 1 / 3, 0.9999, 0.2] * 40
+    totals = set()
+    for order in (rewards, rewards[::-1], sorted(rewards)):
+        vault = Vault(LazyForgetful(epsilon=ONE), 1, SimulatedNoise(4))
+        for x in order:
+            vault.add(0, x)
+        totals.add(vault.release((0,), 1, ()).answers[0].total)
+    assert len(totals) == 1
+
+
+def test_blocks_outside_their_range_are_refused() -> None:
+    vault = Vault(LazyForgetful(epsilon=ONE, grid=Grid(steps=4)), 1, SimulatedNoise(1))
+    for steps in (-1, 13):
+        with pytest.raises(ValueError, match=r"\[0, 3\]"):
+            vault.add_block(0, steps, 3)
+
+
+@pytest.mark.parametrize("steps", [0, -1, 1.5, 2**21, None])
+def test_bad_grid(steps: Any) -> None:
+    with pytest.raises(ValueError, match="grid"):
+        Grid(steps=steps)
+
+
+def test_guarantee_without_its_number() -> None:
+    with pytest.raises(ValueError, match="no guarantee"):
+        _ = Guarantee(measure="zCDP", epsilon=ONE).cost
+    assert "publication claims 1" in str(Guarantee(measure="pure", epsilon=Fraction(3, 2), claimed=ONE))
+
+
+def test_progress_counts_public_tells_only() -> None:
+    progress = Progress(Hold(1, 3, (1,)))
+    assert [progress.count(0), progress.count(1, 2), progress.count(1)] == [None, None, (1,)]
+    assert progress.told == {0: 1, 1: 3}
+    cycle = Progress(Cycle((0, 2), 2, (0, 2)))
+    assert [cycle.count(2, 5), cycle.count(0), cycle.count(0)] == [None, None, (0, 2)]
