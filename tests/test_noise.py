@@ -127,3 +127,9 @@ def test_reprs_show_no_noise() -> None:
     noise = SecureNoise()
     noise.laplace(0, sensitivity=8, epsilon=Fraction(1))
     assert repr(noise) == "SecureNoise()"
+
+
+def test_noise_too_large_for_64_bits_is_refused() -> None:
+    """OpenDP would cut such draws off, which is another law than the promised one."""
+    with pytest.raises(ValueError, match="budget of at least"):
+        SecureNoise().laplace(0, sensitivity=1024, epsilon=Fraction(1, 10**17))

@@ -169,6 +169,53 @@ def test_secure_session_repeats_its_noise_after_a_restart() -> None:
     assert states[0] == states[1] == states[2]
 
 
+def test_sessions_never_share_a_pool() -> None:
+    """Two sessions given one source, saved and restored, must not answer with the same draws: their difference would be exact."""
+    shared = dpb.SecureNoise()
+    texts = []
+    for _ in range(2):
+        s = dpb.Session(dpb.DPKLUCB(arms=1, epsilon=1, first=2), noise=shared, seed=1)
+        for _ in range(2):
+            s.tell(s.ask(), 1.0)
+        texts.append(s.to_json())
+    pools = [json.loads(text)["private"]["noise"]["pools"][0][3] for text in texts]
+    assert pools[0] != pools[1]  # equal by chance with probability below 1e-60
+
+
+def test_a_simulated_session_cannot_become_secure() -> None:
+    text = session().to_json()
+    with pytest.raises(ValueError, match="simulated noise"):
+        dpb.Session.from_json(text, noise=dpb.SecureNoise())
+
+
+@pytest.mark.parametrize("policy", [dpb.HybridUCB(arms=2, epsilon=1), dpb.DPUCB(arms=2, epsilon=1, horizon=64)], ids=repr)
+def test_counters_survive_a_failing_noise_source(policy: Any) -> None:
+    """A draw that fails leaves the tree as it was: the answer afterwards still counts every reward."""
+    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    honest, calls = s._noise.laplace, 0
+
+    def laplace(value: int, **kwargs: Any) -> int:
+        nonlocal calls
+        calls += 1
+        if calls % 3 == 0:
+            raise OSError("no randomness")
+        return value if calls > 0 else honest(value, **kwargs)
+
+    s._noise.laplace = laplace  # type: ignore[method-assign]
+    for _ in range(50):
+        try:
+            s.tell(s.ask(), 1.0)
+        except OSError:
+            continue
+    while s._finished is not None:
+        try:
+            s.ask()
+        except OSError:
+            continue
+    assert list(s.state.totals) == list(s.state.rounds)  # silent noise, every reward 1
+    assert sum(s.state.pulls) == 50 - len(s.pending) + sum(d.round > 50 for d in s.pending)
+
+
 def test_guarantee_names_its_noise() -> None:
     assert session().guarantee.noise == "simulated"  # type: ignore[union-attr]
     secure = dpb.Session(dpb.DPKLUCB(arms=2, epsilon="1/10"), noise=dpb.SecureNoise())

@@ -16,4 +16,6 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     for name, numbers in FIGURES.items():
         rows = [[Panel(name, epsilon) for epsilon in row] for row in ROWS]
         figure = regret_grid(results["lazy2021"], rows, ends=name)
-        yield Drawing(name.replace(" ", "-"), f"Figures {numbers}: mean reward {name}", figure)
+        yield Drawing(
+            name.replace(" ", "-"), f"Figures {numbers}: mean reward {name}. The two Hybrid-UCB lie on each other almost everywhere", figure
+        )

@@ -33,6 +33,9 @@ class Noise(Protocol):
     def state(self) -> dict[str, Any]:
         """The source's position, as plain data a saved session keeps in its private part."""
 
+    def own(self) -> Noise:
+        """A source for one session alone: what it saves must never be drawn by another."""
+
 
 class SimulatedNoise:
     """Seeded noise for experiments. NOT private: whoever knows the seed can take the noise off again."""
@@ -41,7 +44,7 @@ class SimulatedNoise:
 
     def __init__(self, seed: int, state: dict[str, Any] | None = None) -> None:
         self.seed = seed
-        self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0x0153])))
+        self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0, 339])))
         if state is not None:
             self._rng.bit_generator.state = state["generator"]
 
@@ -63,6 +66,9 @@ class SimulatedNoise:
     def uniform(self) -> float:
         return self._rng.random()
 
+    def own(self) -> SimulatedNoise:
+        return self
+
     def state(self) -> dict[str, Any]:
         return {"kind": self.kind, "seed": self.seed, "generator": dict(self._rng.bit_generator.state)}
 
@@ -75,8 +81,9 @@ class SecureNoise:
     """OpenDP's exact discrete noise from the operating system's randomness: what production uses.
 
     A scalar call costs 100 µs and more, so a small pool is drawn ahead for each scale, which also hides the draw's
-    time. A pool is used by the process that drew it only (a forked child starts afresh). A saved session keeps its
-    pool in the private part, so that a release repeated after a restart repeats its noise, too.
+    time. A pool belongs to one session (`own`) and to the process that drew it (a forked child starts afresh). A saved
+    session keeps its pool in the private part, so that a release repeated after a restart repeats its noise, too: as far
+    as the pool reaches. So continue from the newest copy, and once.
     """
 
     kind: ClassVar[NoiseKind] = "secure"
@@ -100,6 +107,9 @@ class SecureNoise:
     def uniform(self) -> float:
         return (int.from_bytes(os.urandom(7)) >> 3) / 2**53
 
+    def own(self) -> SecureNoise:
+        return SecureNoise()
+
     def state(self) -> dict[str, Any]:
         pools = [[family, s, str(price), list(draws)] for (family, s, price), draws in self._pools.items()]
         return {"kind": self.kind, "pools": pools if self._owner == os.getpid() else []}
@@ -113,10 +123,20 @@ class SecureNoise:
         return pool.pop()
 
 
+LARGEST_SCALE = 2**50
+"""Grid steps. Noise of this scale stays within 64 bits but with probability e^-8192."""
+
+
 def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
-    """`count` draws of OpenDP's discrete Laplace or Gaussian, at the smallest float scale OpenDP itself maps to <= price."""
+    """`count` draws of OpenDP's discrete Laplace or Gaussian, at the smallest float scale OpenDP itself maps to <= price.
+
+    Raises:
+        ValueError: the noise would not fit into 64 bits, where OpenDP would cut it off.
+    """
     import opendp.prelude as dp  # 0.2 s and 265 MB: not before the first secure draw
 
+    if sensitivity / price > LARGEST_SCALE:
+        raise ValueError(f"Expected a budget of at least {sensitivity / LARGEST_SCALE:.1g} for grid={sensitivity}, got {float(price):.1g}.")
     dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     if family == "laplace":

@@ -33,7 +33,7 @@ class Session:
     """A policy at work. Every decision is resolved exactly once: told, or expired.
 
     Tells may come late and in any order: a reward enters the block of its arm that is open when it arrives. More may be
-    asked than the plan holds; the plan goes on until its own count of tells is reached.
+    asked than the plan holds; the plan goes on until its own count of tells is reached. One thread at a time.
 
     Args:
         policy: any policy.
@@ -47,6 +47,7 @@ class Session:
             raise TypeError(f"Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got {type(policy).__name__}.")
         if not hasattr(noise, "laplace"):
             raise TypeError("Expected noise=SecureNoise() (people's data) or noise=SimulatedNoise(seed) (experiments).")
+        noise = noise.own()
         self.policy, self._noise = policy, noise
         self.seed = secrets.randbits(63) if seed is None else seed
         self._randomizer = policy.randomizer()
@@ -82,6 +83,9 @@ class Session:
         Raises:
             DecisionError: unknown id, or the decision was told or expired before.
             RewardError: not a number in [0, 1]. In both cases nothing was recorded, and the decision can still be told.
+
+        Should the noise source fail, its error passes through: the reward is recorded, and the release that was due is made by
+        the next call.
         """
         id = decision.id if type(decision) is Decision else decision
         action = self._pending.get(id)  # type: ignore[arg-type]
@@ -91,7 +95,7 @@ class Session:
         self._resolve(id, action)  # type: ignore[arg-type]
 
     def tell_many(self, tells: Iterable[tuple[Decision | int, object]]) -> None:
-        """Several (decision, reward) pairs; all are checked first, so either all are recorded or none."""
+        """Several (decision, reward) pairs; all are checked before the first is recorded, so a wrong one among them changes nothing."""
         pairs = [(d.id if isinstance(d, Decision) else d, reward) for d, reward in tells]
         seen: set[object] = set()
         for id, reward in pairs:
@@ -147,7 +151,8 @@ class Session:
         """The whole session as a JSON document in two parts.
 
         "public" may be shown to anyone. "private" holds open sums, mechanism memory and unused noise: keep it as you
-        keep the rewards themselves, and continue it once only.
+        keep the rewards themselves, and continue once only, from the newest copy. (An older copy, told the same rewards, repeats
+        the noise of the releases made since as far as the saved pool reaches; beyond it those sums would be noised twice.)
         """
         public = {
             "seed": self.seed,
@@ -171,13 +176,17 @@ class Session:
 
         Args:
             text: what `to_json` returned.
-            noise: another source to go on with; by default the saved one's own position.
+            noise: another source of the same kind to go on with; by default the saved one at its own position.
 
         Raises:
-            ValueError: the text is no such document, or of another version; the message says what is missing.
+            ValueError: the text is no such document, or of another version; or `noise` is of another kind than the saved one.
         """
         policy, public, private = read_document(text)
-        session = cls(policy, noise=noise or noise_from_state(private["noise"]), seed=public["seed"], default=public["default"])
+        saved = noise_from_state(private["noise"])
+        if noise is not None and noise.kind != saved.kind:
+            raise ValueError(f"This session was played with {saved.kind} noise; going on with {noise.kind} noise would void its guarantee.")
+        session = cls(policy, noise=noise or saved, seed=public["seed"], default=public["default"])
+        session._noise = session._vault.noise = saved if noise is None else session._noise
         session._vault.restore(public["vault"], private)
         session.state = public["state"]
         session._asked, session._resolved, session._step = public["asked"], public["resolved"], public["step"]

@@ -25,9 +25,13 @@ def shariff_sheffet(environment: Environment, rounds: int, epsilon: float) -> fl
 
 
 def local_lower_bound(environment: Environment, rounds: int, epsilon: float) -> float:
-    """Σ Δ ln T/min(kl, min(4, e^2ε)(e^ε − 1)² Δ²): Lai–Robbins through an epsilon-LDP channel (Duchi, Jordan and Wainwright 2013)."""
+    """Σ Δ ln T/D, D the most an epsilon-LDP channel lets through of kl: Lai–Robbins on reports.
+
+    D = min(tanh²(ε/2)·kl, min(4, e^2ε)(e^ε − 1)² Δ²): Asoodeh and Zhang 2022 (contraction of kl); Duchi, Jordan and Wainwright 2013.
+    """
+    contraction = math.tanh(epsilon / 2) ** 2
     shrink = min(4.0, math.exp(2 * epsilon)) * math.expm1(epsilon) ** 2
-    return _sum_over_gaps(environment, rounds, lambda mean, best: min(kl(mean, best), shrink * (best - mean) ** 2))
+    return _sum_over_gaps(environment, rounds, lambda mean, best: min(contraction * kl(mean, best), shrink * (best - mean) ** 2))
 
 
 def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:

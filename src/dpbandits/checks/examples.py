@@ -14,7 +14,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "HybridUCB": [{"preset": "corrected"}, {"preset": "published"}],
     "DPKLUCB": [{"first": 3}, {"first": 3, "preset": "robust"}],
     "DPIMED": [{"first": 3}],
-    "NoiseAwareTS": [{"first": 3}, {"first": 3, "preset": "gaussian"}],
+    "NoiseAwareTS": [{"first": 3, "preset": preset} for preset in ("safe", "gaussian", "optimistic")],
     "DPSE": [{"epsilon": 8, "beta": 0.9}, {"epsilon": 8}, {"epsilon": 8, "horizon": 3000}],
     "SuccessiveElimination": [{"horizon": 3000}],
 }

@@ -78,6 +78,9 @@ class Recorder:
     def uniform(self) -> float:
         return self._base.uniform()
 
+    def own(self) -> Recorder:
+        return self
+
     def state(self) -> dict[str, Any]:
         return self._base.state()
 

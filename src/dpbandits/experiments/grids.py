@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 from dpbandits.experiments.palette import looks
 from dpbandits.experiments.panels import Panel, in_panel
@@ -18,6 +19,7 @@ from dpbandits.experiments.results import Results
 from dpbandits.theory import private_lower_bound
 
 CELL = (2.7, 2.1)  # inches, width and height of a panel
+NAME = 1.9  # inches, a name in the legend
 DECADES = 1000  # the axis of rounds starts at this part of the last round
 STEP = 1.15  # least ratio of neighbouring rounds: closer ones cannot be told apart
 
@@ -80,8 +82,11 @@ def draw_panel(ax: Axes, results: Results, shown: pl.DataFrame, panel: Panel, bo
 def scale_regret(ax: Axes, shown: pl.DataFrame) -> None:
     """The same logarithmic scale for every panel, from a third of the least final regret."""
     final = shown.filter(pl.col("round") == pl.col("round").max())["mean"]
+    low, high = float(final.min()) / 3, 1.3 * float(shown["mean"].max())  # type: ignore[arg-type]
     ax.set_yscale("log")
-    ax.set_ylim(float(final.min()) / 3, 1.3 * float(shown["mean"].max()))  # type: ignore[arg-type]
+    ax.set_ylim(low, high)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 100 else (1.0,)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.minorticks_off()  # they are most of a small panel's file
 
 
@@ -94,11 +99,12 @@ def draw_ends(ax: Axes, results: Results, environment: str) -> None:
         look, error = styles[str(label)], 1.96 * part["error"].fill_null(0).to_numpy()
         ax.errorbar(part["epsilon"], part["mean"], error, color=look.colour, linestyle=look.dash, marker="o", markersize=3, linewidth=1.4)
     ax.set_xscale("log")
-    ax.set_title("at the end, against ε (log scale)", fontsize=9)
+    ax.set_title("final regret against ε", fontsize=9)
 
 
 def legend(figure: Figure, results: Results, labels: list[str], bound: bool) -> None:
     styles = looks(list(results.cells))
     named = [(label, styles[label]) for label in labels] + [("lower bound Σ Δ ln T/d_ε", PRIVATE_BOUND)] * bound
     lines = [Line2D([], [], color=look.colour, linestyle=look.dash, label=label) for label, look in named]
-    figure.legend(handles=lines, loc="outside upper center", ncols=min(6, len(lines)), frameon=False, fontsize=9, handlelength=3)
+    ncols = min(len(lines), int(figure.get_figwidth() / NAME))
+    figure.legend(handles=lines, loc="outside upper center", ncols=ncols, frameon=False, fontsize=9, handlelength=3)

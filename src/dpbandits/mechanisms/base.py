@@ -77,6 +77,7 @@ class Pure(Separable):
 
     epsilon: Fraction
     grid: Grid = Grid()
+    claimed: Fraction | None = None  # what a publication says of these constants, where that is something else
     proof: ClassVar[str]
     measure: ClassVar[Measure] = "pure"
 
@@ -84,4 +85,4 @@ class Pure(Separable):
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
 
     def promise(self) -> Guarantee:
-        return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid, proof=self.proof)
+        return Guarantee(measure="pure", epsilon=self.epsilon, claimed=self.claimed, grid=self.grid, proof=self.proof)

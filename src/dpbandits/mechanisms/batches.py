@@ -56,7 +56,7 @@ class LazyCumulative(Pure):
 class GaussianBatches(Separable):
     """The newest batch's sum with one discrete Gaussian draw of variance 1/(2 rho). Guarantee: rho-zCDP.
 
-    Source: Azize and Basu 2022 (AdaC episodes); Bun and Steinke 2016 for the Gaussian's price.
+    Source: Azize and Basu 2024 (AdaC episodes); Bun and Steinke 2016 for the Gaussian's price.
     """
 
     rho: Fraction

@@ -80,15 +80,13 @@ class Hybrid(Pure):
         leaf, pending, rounds = leaf + 1, pending + total, rounds + count
         levels, half, steps = (size - 1).bit_length(), self.epsilon / 2, self.grid.steps
         full = leaf == size
-        if full and not (self.root and levels):  # the array side answers; the tree is dropped
-            closed += noise.laplace(pending, sensitivity=steps, epsilon=half)
-            answer = Answer(closed / steps, rounds, segment + 1)
-        else:
-            inside = add_leaf((exact, noised), leaf, total, half / levels, steps, noise)
-            answer = Answer((closed + inside) / steps, rounds, segment + leaf.bit_count())
-            if full:
-                closed += noise.laplace(pending, sensitivity=steps, epsilon=half)
         if full:
-            nodes = empty_nodes(segment + 2)
-            return HybridMemory(segment + 1, 0, 0, closed, rounds, *nodes), answer
+            archived = closed + noise.laplace(pending, sensitivity=steps, epsilon=half)
+        if full and not (self.root and levels):  # the array side answers; the tree is dropped
+            answer = Answer(archived / steps, rounds, segment + 1)
+        else:
+            exact, noised = add_leaf((exact, noised), leaf, total, half / levels, steps, noise)
+            answer = Answer((closed + sum(noised)) / steps, rounds, segment + leaf.bit_count())
+        if full:
+            return HybridMemory(segment + 1, 0, 0, archived, rounds, *empty_nodes(segment + 2)), answer
         return HybridMemory(segment, leaf, pending, closed, rounds, exact, noised), answer

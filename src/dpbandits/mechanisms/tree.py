@@ -21,14 +21,16 @@ def empty_nodes(levels: int) -> Nodes:
     return [0] * levels, [0] * levels
 
 
-def add_leaf(nodes: Nodes, leaf: int, total: int, epsilon: Fraction, sensitivity: int, noise: Noise) -> int:
-    """Add the `leaf`-th block (counted from 1); returns the noised prefix sum. One draw: for the node this leaf completes."""
+def add_leaf(nodes: Nodes, leaf: int, total: int, epsilon: Fraction, sensitivity: int, noise: Noise) -> Nodes:
+    """The nodes after the `leaf`-th block (counted from 1); the noised ones add up to the noised prefix sum.
+
+    One draw: for the node this leaf completes. Nothing is changed in place, so a failed draw loses nothing.
+    """
     exact, noised = nodes
     level = (leaf & -leaf).bit_length() - 1
     node = total + sum(exact[:level])
-    exact[: level + 1] = [0] * level + [node]
-    noised[: level + 1] = [0] * level + [noise.laplace(node, sensitivity=sensitivity, epsilon=epsilon)]
-    return sum(noised)
+    noisy = noise.laplace(node, sensitivity=sensitivity, epsilon=epsilon)
+    return [0] * level + [node, *exact[level + 1 :]], [0] * level + [noisy, *noised[level + 1 :]]
 
 
 class TreeMemory(NamedTuple):
@@ -65,5 +67,5 @@ class BinaryTree(Pure):
         leaf, rounds = leaf + 1, rounds + count
         if leaf > self.leaves:
             raise ValueError(f"This tree was made for {self.leaves} releases of one arm; give the policy a longer horizon.")
-        prefix = add_leaf((exact, noised), leaf, total, self.epsilon / self.levels, self.grid.steps, noise)
-        return TreeMemory(leaf, rounds, exact, noised), Answer(prefix / self.grid.steps, rounds, leaf.bit_count())
+        exact, noised = add_leaf((exact, noised), leaf, total, self.epsilon / self.levels, self.grid.steps, noise)
+        return TreeMemory(leaf, rounds, exact, noised), Answer(sum(noised) / self.grid.steps, rounds, leaf.bit_count())

@@ -46,9 +46,9 @@ class CumulativeBatches(IndexPolicy, PrivatePolicy):
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        # Pinsker for d_eps: d_eps(x, x + Δ) >= min(eps·Δ/2, Δ²/2); DP-KLUCB's leading constant is alpha-near 1.
+        # Pinsker for d_eps: d_eps(x, x + Δ) >= min(eps·Δ/2, 2Δ²).
         eps = float(self.epsilon)
-        return sum_of([self.alpha * math.log(rounds) * g / min(eps * g / 2, g * g / 2) if g else 0.0 for g in gaps], gaps)
+        return sum_of([self.alpha * math.log(rounds) * g / min(eps * g / 2, 2 * g * g) if g else 0.0 for g in gaps], gaps)
 
 
 @dataclass(frozen=True, kw_only=True)

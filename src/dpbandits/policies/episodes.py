@@ -1,4 +1,4 @@
-"""AdaP and AdaC (Azize and Basu 2022): per-arm doubling episodes; an index is made of the newest episode alone."""
+"""AdaP (Azize and Basu 2022) and AdaC (Azize and Basu 2024): per-arm doubling episodes; an index is made of the newest episode alone."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ class AdaPKLUCB(DoublingEpisodes, PrivatePolicy):
 class AdaCUCB(DoublingEpisodes):
     """UCB in doubling episodes with Gaussian noise: zero-concentrated differential privacy.
 
-    Source: Azize and Basu 2022, AdaC-UCB. Guarantee: rho-zCDP (`guarantee.rho`; never reported as an epsilon).
+    Source: Azize and Basu 2024 (Concentrated differential privacy for bandits), AdaC-UCB. Guarantee: rho-zCDP (`guarantee.rho`; never reported as an epsilon).
     Regret: O(Σ b (1/Δ + 1/√rho) ln T) for b > 3.
 
     rho: the zCDP budget. b: the paper's β; above 3.
     """
 
     about: ClassVar[About] = About(
-        paper="Azize and Basu 2022",
+        paper="Azize and Basu 2024",
         algorithm="AdaC-UCB",
         bound="O(Σ b(ln T/Δ + √(ln T/ρ))), b > 3",
         proof="adac_ucb",

@@ -33,7 +33,7 @@ class LDPUCB(OnReports):
     """UCB on Laplace reports.
 
     Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-L; the one-arm case of Chen et al. 2020, CUCB-LDP.
-    Guarantee: epsilon-LDP for every report. Regret: O(Σ ln T/(epsilon² Δ) + Δ ln T).
+    Guarantee: epsilon-LDP for every report. Regret: O((1 + 1/epsilon²) Σ ln T/Δ).
     """
 
     about: ClassVar[About] = About(
@@ -65,15 +65,15 @@ class LDPKLUCB(OnReports):
     """KL-UCB on randomised-response bits: the map from a mean to its bits' mean is increasing, so the best arm stays the best.
 
     Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-B (convert-to-Bernoulli), with the KL index of Garivier and Cappé 2011.
-    Guarantee: epsilon-LDP for every report. Regret: Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T), bit(r) = (r e^ε + 1 − r)/(1 + e^ε).
+    Guarantee: epsilon-LDP for every report. Regret: Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T) for c = 3, bit(r) = (r e^ε + 1 − r)/(1 + e^ε).
 
-    c: weight of ln ln t in the level.
+    c: weight of ln ln t in the level (3 in the proof, 0 in practice).
     """
 
     about: ClassVar[About] = About(
         paper="Ren, Zhou, Liu and Shroff 2020",
         algorithm="LDP-UCB-B with KL-UCB indices",
-        bound="Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T)",
+        bound="Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T), c = 3",
         proof="ldp_klucb",
         twin="KLUCB",
         privacy="local",

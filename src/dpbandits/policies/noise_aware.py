@@ -11,6 +11,7 @@ from dpbandits.mechanisms import LazyCumulative
 from dpbandits.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.policies.base import Statistics, empty, first_unseen, fold
 from dpbandits.policies.cumulative import growing_batch
+from dpbandits.policies.indices import neglected
 from dpbandits.policy import About, PrivatePolicy, Release
 from dpbandits.privacy import Grid
 
@@ -34,15 +35,26 @@ def posterior_sd(mean: float, n: int, draws: int, eps: float, c: float) -> float
     return math.sqrt(c * (p * (1.0 - p) / n + 2.0 * draws / (eps * eps * n * n)))
 
 
+class Preset(NamedTuple):
+    c: float  # factor on the posterior variance
+    net: float  # evidence an arm needs against it before it is left to chance, in units of ln t
+    optimistic: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class NoiseAwareTS(PrivatePolicy):
-    """Gaussian posterior with both variances: that of the rewards and that of the privacy noise. Lowest mean regret we know.
+    """Gaussian posterior with both variances, that of the rewards and that of the privacy noise. Lowest mean regret we know.
 
-    Source: ours; study of its tail in decisions/. Guarantee: epsilon-DP (post-processing of lazy-cumulative releases).
-    Regret: no proof yet. Measured figures are in docs/.
+    After a release, an arm with too little evidence against it (n·d_eps(mean, best) at most net·ln t) is played to the end of
+    its batch; otherwise every round draws from the posterior. Without that net, runs lock on a wrong arm: a rarely drawn arm
+    needs long to fill the batch that would clear it.
 
-    first, alpha: first batch (None: ⌈32/epsilon⌉), and growth of an arm's rounds by each later one. c: factor on the variance.
-    preset: "optimistic" (sample above the mean only; thinner tail) or "gaussian".
+    Source: ours; how the constants were found: decisions/. Guarantee: epsilon-DP (post-processing of lazy-cumulative releases).
+    Regret: none proved. Measured figures: docs/tails.md.
+
+    first, alpha: first batch (None: ⌈32/epsilon⌉), and growth of an arm's rounds by each later one.
+    preset: "safe" (c = 0.6, net = 0.65); "gaussian" (c = 1, no net) and "optimistic" (the same, samples above the mean only)
+    have heavier tails. c, net: override the preset's.
     """
 
     about: ClassVar[About] = About(
@@ -54,19 +66,34 @@ class NoiseAwareTS(PrivatePolicy):
         randomised=True,
         theory=False,
     )
+    presets: ClassVar[dict[str, Preset]] = {
+        "safe": Preset(0.6, 0.65, False),
+        "gaussian": Preset(1.0, 0.0, False),
+        "optimistic": Preset(1.0, 0.0, True),
+    }
     first: int | None = None
     alpha: float = 1.5
-    c: float = 1.0
-    preset: str = "optimistic"
+    preset: str = "safe"
+    c: float | None = None
+    net: float | None = None
 
     def validate(self) -> None:
         self._number("alpha", 1.001, 1000)
+        self._one_of("preset", *self.presets)
+        if self.c is None:
+            object.__setattr__(self, "c", self.presets[self.preset].c)
+        if self.net is None:
+            object.__setattr__(self, "net", self.presets[self.preset].net)
         self._number("c", 0, 1000)
-        self._one_of("preset", "optimistic", "gaussian")
+        self._number("net", -1e-300, 1000)
         if self.first is None:
             object.__setattr__(self, "first", math.ceil(32 / self.budget))
         if not isinstance(self.first, int) or self.first < 1:
             raise ValueError(f"Expected first={self.first!r} to be a whole number of rounds, at least 1.")
+
+    @property
+    def optimistic(self) -> bool:
+        return self.presets[self.preset].optimistic
 
     def mechanism(self) -> LazyCumulative:
         return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
@@ -75,15 +102,18 @@ class NoiseAwareTS(PrivatePolicy):
         return empty(self.arms)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        sizes = [growing_batch(n, self.first or 1, self.alpha) for n in state.rounds]
+        limits = tuple(max(1, size - open_) for size, open_ in zip(sizes, state.open, strict=True))
         arm = first_unseen(state)
         if arm is not None:
-            return Hold(arm, max(1, (self.first or 1) - state.open[arm]), (arm,))
-        eps = float(self.epsilon)
+            return Hold(arm, limits[arm], (arm,))
+        eps, c, net = float(self.epsilon), self.c or 1.0, self.net or 0.0
         means = tuple(total / n for total, n in zip(state.totals, state.rounds, strict=True))
-        sds = tuple(posterior_sd(m, n, d, eps, self.c) for m, n, d in zip(means, state.rounds, state.draws, strict=True))
-        sizes = (growing_batch(n, self.first or 1, self.alpha) for n in state.rounds)
-        limits = tuple(max(1, size - open_) for size, open_ in zip(sizes, state.open, strict=True))
-        return Draw(Gaussians(means, sds, self.preset == "optimistic"), limits)
+        arm = neglected(means, state.rounds, math.log(state.t + 1), eps, net)
+        if arm >= 0:
+            return Hold(arm, limits[arm], (arm,))
+        sds = tuple(posterior_sd(m, n, d, eps, c) for m, n, d in zip(means, state.rounds, state.draws, strict=True))
+        return Draw(Gaussians(means, sds, self.optimistic), limits)
 
     def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
         return fold(state, release)

@@ -30,7 +30,7 @@ class DPUCB(EveryRound):
     Source: Mishra and Thakurta 2015 (DP-UCB), the baseline of Sajed and Sheffet 2019.
     Guarantee: "tight" (default): epsilon a tree, which is enough because a replaced reward touches one arm: epsilon-DP.
     "published": epsilon/K a tree, so it holds epsilon/K-DP, K times more than it claims, at the price of its regret.
-    Regret: O(Σ ln T/Δ + K ln^2.5 T/epsilon) ("tight"); as published with K and logarithms more.
+    Regret: O(Σ ln T/Δ + K ln² T/epsilon) ("tight"); as published O(Σ ln T/Δ + K² ln² T ln(K T ln T)/epsilon).
 
     horizon: T, rounds; an arm's tree has T leaves. gamma: failure probability in the published width.
     """
@@ -38,7 +38,7 @@ class DPUCB(EveryRound):
     about: ClassVar[About] = About(
         paper="Mishra and Thakurta 2015",
         algorithm="DP-UCB",
-        bound="O(Σ ln T/Δ + K ln^2.5 T/ε)",
+        bound="O(Σ ln T/Δ + K ln² T/ε)",
         proof="dp_ucb",
         twin="UCB1",
         needs_horizon=True,
@@ -58,7 +58,8 @@ class DPUCB(EveryRound):
         return self.budget / self.arms if self.preset == "published" else self.budget
 
     def mechanism(self) -> BinaryTree:
-        return BinaryTree(epsilon=self.tree_epsilon, leaves=self.horizon, grid=Grid(steps=self.grid))
+        claimed = self.budget if self.preset == "published" else None
+        return BinaryTree(epsilon=self.tree_epsilon, leaves=self.horizon, claimed=claimed, grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, log_t, scale = float(self.epsilon), math.log(t), self.horizon.bit_length() / float(self.tree_epsilon)
@@ -69,7 +70,10 @@ class DPUCB(EveryRound):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
-        return sum_of([log_t / g + log_t**2.5 / float(self.epsilon) if g else 0.0 for g in gaps], gaps)
+        price = log_t**2 / float(self.epsilon)
+        if self.preset == "published":
+            price *= self.arms * math.log(self.arms * rounds * max(1.0, log_t) / self.gamma)
+        return sum_of([log_t / g + price if g else 0.0 for g in gaps], gaps)
 
 
 @dataclass(frozen=True, kw_only=True)

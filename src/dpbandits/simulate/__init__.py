@@ -1,4 +1,7 @@
-"""Host 2: exact simulation. Fast where the policy allows it, the same law always."""
+"""Host 2: exact simulation. Fast where the policy allows it, the same law always.
+
+`dpbandits.simulate` is this package's function, too: import what lies in it with `from dpbandits.simulate… import …`.
+"""
 
 from __future__ import annotations
 

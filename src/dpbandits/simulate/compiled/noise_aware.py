@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.simulate.compiled.jit import growing_batch, jit, posterior_sd
+from dpbandits.simulate.compiled.jit import growing_batch, index, jit, posterior_sd
 from dpbandits.simulate.compiled.primitives import block_sum, laplace, play
 
+neglected = index.neglected
+
+FAR = 2**62
 KNOTS = np.array([-9.0, -6.0, -4.0, -2.5, -1.2, 0.0, 1.2, 2.5, 4.0, 6.0, 9.0])
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 @jit
 def play_noise_aware(
-    eps: float, first: int, alpha: float, c: float, optimistic: bool, scale: float,
+    eps: float, first: int, alpha: float, c: float, net: float, optimistic: bool, scale: float,
     steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
 ) -> tuple[int, int]:  # fmt: skip
     """Returns (releases, events)."""
@@ -26,30 +29,29 @@ def play_noise_aware(
     means, sds, weights = np.zeros(arms), np.zeros(arms), np.zeros(arms)
     t, at, releases, events, seen = 0, 0, 0, 0, 0
     leader: Any = 0
+    held, due = 0, False  # arm to play to its release, −1: draw afresh; the leader's streak is over
     while t < rounds:
-        if seen < arms:
-            arm, times = seen, first
-        else:
-            arm, times = leader, streak(weights[leader], rng)
-            if times == 0:
+        arm, times = held, FAR
+        if held < 0:
+            arm, times = leader, 0 if due else streak(weights[leader], rng)
+            due = not due
+            if due and times == 0:
+                continue
+            if not due:
                 arm, times = challenger(weights, leader, rng), 1
         limit = growing_batch(n[arm], first, alpha)
         times = min(times, limit - open_[arm], rounds - t)
         at = play(arm, times, t, plays, checkpoints, out, at)
         t, events, open_[arm] = t + times, events + 1, open_[arm] + times
         if open_[arm] < limit:
-            if arm == leader and seen == arms and t < rounds:  # the streak ended: another arm's round
-                arm = challenger(weights, leader, rng)
-                at = play(arm, 1, t, plays, checkpoints, out, at)
-                t, events, open_[arm] = t + 1, events + 1, open_[arm] + 1
-            if open_[arm] < growing_batch(n[arm], first, alpha):
-                continue
-        totals[arm] += block_sum(rng, arm, open_[arm], values, probabilities) + laplace(rng, scale)
-        n[arm], draws[arm], open_[arm], releases = n[arm] + open_[arm], draws[arm] + 1, 0, releases + 1
+            continue
+        totals[arm] += block_sum(rng, arm, limit, values, probabilities) + laplace(rng, scale)
+        n[arm], draws[arm], open_[arm], releases = n[arm] + limit, draws[arm] + 1, 0, releases + 1
         means[arm] = totals[arm] / (steps * n[arm])
         sds[arm] = posterior_sd(means[arm], n[arm], draws[arm], eps, c)
-        seen = min(arms, seen + 1)
-        if seen == arms:
+        seen, due = min(arms, seen + 1), False
+        held = seen if seen < arms else neglected(means, n, math.log(t + 1), eps, net)
+        if held < 0:
             set_weights(means, sds, optimistic, weights)
             leader = weights.argmax()
     return releases, events

@@ -95,7 +95,8 @@ def cumulative(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
 
 def noise_aware(policy: NoiseAwareTS, steps: int) -> Kernel:
     eps = float(policy.epsilon)
-    return partial(play_noise_aware, eps, policy.first, policy.alpha, float(policy.c), policy.preset == "optimistic", steps / eps, steps)
+    c, net = float(policy.c or 1), float(policy.net or 0)
+    return partial(play_noise_aware, eps, policy.first, policy.alpha, c, net, policy.optimistic, steps / eps, steps)
 
 
 def thompson(policy: ThompsonBeta, steps: int) -> Kernel:

@@ -1,0 +1,142 @@
+"""Speed: ratios against the plain loops of `loops.py`, measured in this very run. `python -m benchmarks.speed [--out FILE]`."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dpbandits as dpb
+from benchmarks import loops
+from benchmarks.table import Row, markdown, show
+
+MEANS = np.array([0.75, 0.625, 0.5, 0.375, 0.25])
+ENVIRONMENT = dpb.Bernoulli(MEANS)
+EPS = 0.5
+
+
+def clock(call: Callable[[], Any], repeats: int = 1) -> float:
+    """Median seconds of a call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def loop_time(loop: Any, rounds: int, repeats: int = 1) -> float:
+    loop(MEANS, EPS, 100, np.random.default_rng(0))  # compiles
+    return clock(lambda: loop(MEANS, EPS, rounds, np.random.default_rng(1)), repeats)
+
+
+def run_time(policy: Any, rounds: int, runs: int = 1, repeats: int = 1) -> float:
+    """Seconds per run, play counts at the end only."""
+    dpb.simulate(policy, ENVIRONMENT, min(rounds, 1000), at=[])  # compiles
+    seeds = iter(range(10**6))
+    return clock(lambda: dpb.simulate(policy, ENVIRONMENT, rounds, runs=runs, seed=next(seeds), at=[]), repeats) / runs
+
+
+def lazy_rows() -> list[Row]:
+    policy, rounds = dpb.AnytimeLazyUCB(arms=5, epsilon=EPS), 5 * 10**7
+    slow = loop_time(loops.lazy_ucb, rounds)
+    one, many = run_time(policy, rounds, repeats=21), run_time(policy, rounds, runs=1000, repeats=3)
+    return [
+        Row("AnytimeLazyUCB, T = 5·10⁷, one run", f"{slow / one:,.0f} times faster than the loop", "at least 1,000", slow / one >= 1000),
+        Row("… a batch of 1,000 runs, per run", f"{slow / many:,.0f} times faster than the loop", "at least 20,000", slow / many >= 20_000),
+    ]
+
+
+def growth_rows() -> list[Row]:
+    rows = []
+    for policy in (
+        dpb.AnytimeLazyUCB(arms=5, epsilon=EPS),
+        dpb.DPKLUCB(arms=5, epsilon=EPS),
+        dpb.AdaPUCB(arms=5, epsilon=EPS),
+        dpb.DPSE(arms=5, epsilon=EPS, beta=1e-6),
+    ):
+        short, long = (run_time(policy, rounds, runs=500, repeats=5) for rounds in (10**6, 10**12))
+        rows.append(Row(f"{policy.name}, T = 10¹² against T = 10⁶", f"{long / short:.2f} times the time", "at most 3", long / short <= 3))
+    return rows
+
+
+def thompson_rows() -> list[Row]:
+    slow = loop_time(loops.lazy_ts, 10**6, repeats=5)
+    fast = run_time(dpb.LazyDPTS(arms=5, epsilon=EPS), 10**6, repeats=21)
+    return [Row("LazyDPTS, T = 10⁶, one run", f"{slow / fast:.1f} times faster than the loop", "at least 20", slow / fast >= 20)]
+
+
+def every_round_rows() -> list[Row]:
+    rounds, rows = 10**6, []
+    for loop, policy in (
+        (loops.ucb1, dpb.UCB1(arms=5)),
+        (loops.kl_ucb, dpb.KLUCB(arms=5)),
+        (loops.thompson, dpb.ThompsonBeta(arms=5)),
+        (loops.tree_ucb, dpb.DPUCB(arms=5, epsilon=EPS, horizon=rounds)),
+        (loops.hybrid_ucb, dpb.HybridUCB(arms=5, epsilon=EPS)),
+        (loops.ldp_ucb, dpb.LDPUCB(arms=5, epsilon=EPS)),
+        (loops.ldp_klucb, dpb.LDPKLUCB(arms=5, epsilon=EPS)),
+    ):
+        ratio = run_time(policy, rounds, repeats=3) / loop_time(loop, rounds, repeats=3)
+        rows.append(Row(f"{policy.name}, T = 10⁶", f"{ratio:.2f} times the loop", "at most 1.5", ratio <= 1.5))
+    return rows
+
+
+def memory_row() -> Row:
+    """Growth of the peak of the whole process when a policy that releases every round plays 100 times longer."""
+    policy = dpb.UCB1(arms=5)
+    dpb.simulate(policy, ENVIRONMENT, 10**5)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    dpb.simulate(policy, ENVIRONMENT, 10**7)
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return Row("UCB1, peak memory at T = 10⁷ beyond T = 10⁵", f"{grown:.1f} MB", "independent of T", grown < 5)
+
+
+def session_rows() -> list[Row]:
+    rows = []
+    for arms, pairs, least in ((5, 10**6, 200_000), (1000, 10**5, 5000)):
+        session = dpb.Session(dpb.DPKLUCB(arms=arms, epsilon=1), noise=dpb.SecureNoise(), seed=1)
+        session.tell(session.ask(), 1.0)
+        rate = pairs / clock(lambda session=session, pairs=pairs: ask_and_tell(session, pairs))  # type: ignore[misc]
+        what = f"{rate:,.0f} ask + tell pairs a second"
+        rows.append(Row(f"DPKLUCB session, K = {arms}, secure noise", what, f"at least {least:,}", rate >= least))
+    return rows
+
+
+def ask_and_tell(session: dpb.Session, pairs: int) -> None:
+    for i in range(pairs):
+        session.tell(session.ask(), float(i & 1))
+
+
+def arms_rows() -> list[Row]:
+    """Growth in K, for the record."""
+    times = {}
+    for arms in (5, 50, 500):
+        environment = dpb.Bernoulli(np.linspace(0.75, 0.25, arms))
+        policy = dpb.DPKLUCB(arms=arms, epsilon=1)
+        dpb.simulate(policy, environment, 1000, at=[])
+        times[arms] = clock(lambda p=policy, e=environment: dpb.simulate(p, e, 10**7, at=[]), 5)  # type: ignore[misc]
+    text = ", ".join(f"K = {k}: {1e3 * seconds:.2f} ms" for k, seconds in times.items())
+    return [Row("DPKLUCB, T = 10⁷, one run", text, "for the record", None)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, help="write the table as markdown, too")
+    out = parser.parse_args().out
+    rows: list[Row] = []
+    for part in (lazy_rows, growth_rows, thompson_rows, every_round_rows, lambda: [memory_row()], session_rows, arms_rows):
+        rows += part()
+    show("Speed", rows)
+    if out:
+        out.write_text(markdown("Speed", "python -m benchmarks.speed --out " + str(out), rows))
+
+
+if __name__ == "__main__":
+    main()

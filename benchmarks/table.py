@@ -1,0 +1,35 @@
+"""One table for all benchmarks, on the terminal and as markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+
+class Row(NamedTuple):
+    what: str
+    measured: str
+    wanted: str
+    met: bool | None  # None: nothing was asked
+
+
+def verdict(row: Row) -> str:
+    return "" if row.met is None else "yes" if row.met else "NO"
+
+
+def show(title: str, rows: Sequence[Row]) -> None:
+    table = Table(title=title)
+    for column in ("what", "measured", "wanted", "met"):
+        table.add_column(column)
+    for row in rows:
+        table.add_row(row.what, row.measured, row.wanted, verdict(row))
+    Console(width=140).print(table)
+
+
+def markdown(title: str, command: str, rows: Sequence[Row]) -> str:
+    lines = [f"# {title}", "", f"Written by `{command}`; do not edit.", "", "| what | measured | wanted | met |", "|---|---|---|---|"]
+    lines += [f"| {row.what} | {row.measured} | {row.wanted} | {verdict(row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
