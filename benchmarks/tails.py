@@ -39,7 +39,8 @@ def summary(policy: Policy, means: list[float], rounds: int, runs: int) -> dict[
 
 
 def described(s: dict[str, float]) -> str:
-    return f"mean {s['mean']:.1f} ± {s['error']:.1f}, median {s['median']:.0f}, 99 % {s['q99']:.0f}, 99.9 % {s['q999']:.0f}, worst {s['worst']:.0f}"
+    tail = f"median {s['median']:.0f}, 99 % {s['q99']:.0f}, 99.9 % {s['q999']:.0f}, worst {s['worst']:.0f}"
+    return f"mean {s['mean']:.1f} ± {s['error']:.1f}, {tail}"
 
 
 def default_rows(runs: int) -> list[Row]:

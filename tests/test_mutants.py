@@ -138,7 +138,7 @@ def test_mutant_is_caught(mutate: Patch, policy: Policy, check: str, monkeypatch
 
 def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A noise source that draws at half its scale fails the law test of tests/test_noise.py."""
-    from test_noise import laplace_p_value
+    from tests.test_noise import laplace_p_value
 
     assert laplace_p_value(SimulatedNoise(1), 20_000, 8, 1) > 1e-6
     honest = SimulatedNoise._two_sided

@@ -86,7 +86,8 @@ class AdaPKLUCB(DoublingEpisodes, PrivatePolicy):
 class AdaCUCB(DoublingEpisodes):
     """UCB in doubling episodes with Gaussian noise: zero-concentrated differential privacy.
 
-    Source: Azize and Basu 2024 (Concentrated differential privacy for bandits), AdaC-UCB. Guarantee: rho-zCDP (`guarantee.rho`; never reported as an epsilon).
+    Source: Azize and Basu 2024 (Concentrated differential privacy for bandits), AdaC-UCB.
+    Guarantee: rho-zCDP (`guarantee.rho`; never reported as an epsilon).
     Regret: O(Σ b (1/Δ + 1/√rho) ln T) for b > 3.
 
     rho: the zCDP budget. b: the paper's β; above 3.

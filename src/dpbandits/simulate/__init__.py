@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 
@@ -123,6 +122,8 @@ def play_all(player: Player, checkpoints: Integers, *, runs: int, workers: int |
         workers = min(os.cpu_count() or 1, runs) if threads and runs >= 64 else 1
     if workers <= 1 or runs == 1:
         return [first, *(player(checkpoints, run) for run in range(1, runs))]
+    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor  # 40 ms that one run does not need
+
     bounds = np.linspace(1, runs, 4 * workers + 1).astype(int).tolist()
     spans = [range(a, b) for a, b in pairwise(bounds) if a < b]
     pool: Executor = ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers)

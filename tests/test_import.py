@@ -1,0 +1,33 @@
+"""What an import costs and pulls in."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = ("matplotlib", "numba", "polars", "pydantic", "typer", "rich", "opendp", "scipy.stats", "pandas", "joblib")
+
+
+def fresh(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_import_is_light() -> None:
+    """No plotting, compiling, tables or noise library at import; the seconds are in benchmarks, where a busy machine is no failure."""
+    loaded = fresh("import sys, dpbandits; print(' '.join(sys.modules))").split()
+    assert [name for name in HEAVY if name in loaded] == []
+
+
+def test_core_works_without_the_extras() -> None:
+    """A session and a simulation run where no optional package can be imported."""
+    blocked = ("matplotlib", "polars", "pydantic", "typer", "rich", "joblib")
+    code = f"""
+import sys
+for name in {blocked!r}:
+    sys.modules[name] = None
+import dpbandits as dpb
+session = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise())
+session.tell(session.ask(), 1.0)
+print(dpb.simulate(dpb.UCB1(arms=2), dpb.Bernoulli([.5, .4]), 100).plays.sum())
+"""
+    assert fresh(code) == "100"

@@ -1,0 +1,68 @@
+"""Bounds against closed forms and against each other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits import theory
+from dpbandits.checks import examples
+from dpbandits.policies import POLICIES
+from dpbandits.policies.divergences import d_eps, kl
+
+ENV = dpb.Bernoulli([0.75, 0.625, 0.5])
+
+
+def test_lower_bounds_are_the_formulas() -> None:
+    log_t = math.log(10**5)
+    assert theory.lai_robbins(ENV, 10**5) == pytest.approx(log_t * (0.125 / kl(0.625, 0.75) + 0.25 / kl(0.5, 0.75)))
+    private = log_t * (0.125 / d_eps(0.625, 0.75, 0.1) + 0.25 / d_eps(0.5, 0.75, 0.1))
+    assert dpb.lower_bound(dpb.DPKLUCB(arms=3, epsilon=0.1), ENV, 10**5) == pytest.approx(private)
+    assert theory.shariff_sheffet(ENV, 10**5, 0.5) == pytest.approx(2 * log_t / 0.5)
+
+
+def test_privacy_never_lowers_a_bound() -> None:
+    free = dpb.lower_bound(dpb.UCB1(arms=3), ENV, 10**6)
+    central = [dpb.lower_bound(dpb.DPKLUCB(arms=3, epsilon=e), ENV, 10**6) for e in (0.05, 0.2, 1, 20)]
+    local = [dpb.lower_bound(dpb.LDPKLUCB(arms=3, epsilon=e), ENV, 10**6) for e in (0.05, 0.2, 1, 20)]
+    assert central == sorted(central, reverse=True)
+    assert central[-1] == pytest.approx(free)
+    assert all(a <= b for a, b in zip(central, local, strict=True))
+
+
+@pytest.mark.parametrize("eps", [0.05, 0.5, 1.0, 3.0])
+def test_randomised_response_obeys_and_meets_the_contraction(eps: float) -> None:
+    """kl of the bits is at most tanh²(ε/2)·kl, and reaches it as two means near 1/2 meet."""
+    factor = math.tanh(eps / 2) ** 2
+
+    def bit(r: float) -> float:
+        return (r * math.exp(eps) + 1 - r) / (1 + math.exp(eps))
+
+    for p, q in np.random.default_rng(1).uniform(0.01, 0.99, (200, 2)):
+        assert kl(bit(p), bit(q)) <= factor * kl(p, q) * (1 + 1e-9) + 1e-15
+    assert kl(bit(0.5), bit(0.501)) == pytest.approx(factor * kl(0.5, 0.501), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_upper_bounds_grow_with_rounds_or_say_nan(name: str) -> None:
+    policy = examples(name)[0]
+    values = [dpb.upper_bound(policy, ENV, rounds) for rounds in (10**3, 10**6)]
+    if policy.about.theory:
+        assert 0 < values[0] < values[1] < math.inf
+        assert dpb.upper_bound(policy, dpb.Bernoulli([0.5, 0.5, 0.5]), 1000) == 0
+    else:
+        assert all(math.isnan(v) for v in values)
+
+
+def test_table_of_policies_is_what_they_declare() -> None:
+    rows = {row.name: row for row in dpb.policies()}
+    assert list(rows) == list(POLICIES)
+    for name, row in rows.items():
+        guarantee = examples(name)[0].guarantee
+        assert (row.privacy == "none") == (guarantee is None)
+        if guarantee is not None:
+            assert row.privacy == ("local" if guarantee.trust == "local" else guarantee.measure)
+            assert rows[row.twin].privacy == "none"
