@@ -133,6 +133,7 @@ def papers(
     full: Annotated[bool, typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes.")] = False,
     only: Annotated[list[str] | None, typer.Option(help="Only this paper; may be given again.")] = None,
     out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results/papers"),
+    docs: Annotated[Path | None, typer.Option(help="Also write papers.md and its figures into this folder.")] = None,
 ) -> None:
     """Run the papers' experiments and say which of their claims hold.
 
@@ -141,7 +142,7 @@ def papers(
     from dpbandits.experiments.papers import run_papers
 
     with one_line_errors():
-        code = run_papers(only, full=full, out=out, console=console)
+        code = run_papers(only, full=full, out=out, console=console, docs=docs)
     raise typer.Exit(code)
 
 

@@ -24,7 +24,23 @@ class DoublingEpisodes(IndexPolicy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaPUCB(DoublingEpisodes, PrivatePolicy):
+class LaplaceEpisodes(DoublingEpisodes, PrivatePolicy):
+    """Doubling episodes whose sums carry Laplace noise.
+
+    a: the paper's α; above 3 (3.1 in its experiments).
+    """
+
+    a: float = 3.1
+
+    def validate(self) -> None:
+        self._number("a", 3, 1000)
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaPUCB(LaplaceEpisodes):
     """UCB in doubling episodes that forget.
 
     Source: Azize and Basu 2022, AdaP-UCB. Guarantee: epsilon-DP. Regret: O(Σ ln T/min(Δ, epsilon)) for a > 3.
@@ -35,13 +51,6 @@ class AdaPUCB(DoublingEpisodes, PrivatePolicy):
     about: ClassVar[About] = About(
         paper="Azize and Basu 2022", algorithm="AdaP-UCB", bound="O(Σ max(a/Δ, a/ε) ln T), a > 3", proof="adap_ucb", twin="UCB1"
     )
-    a: float = 3.1
-
-    def validate(self) -> None:
-        self._number("a", 3, 1000)
-
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, log_t = float(self.epsilon), math.log(t)
@@ -53,7 +62,7 @@ class AdaPUCB(DoublingEpisodes, PrivatePolicy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaPKLUCB(DoublingEpisodes, PrivatePolicy):
+class AdaPKLUCB(LaplaceEpisodes):
     """KL-UCB in doubling episodes that forget.
 
     Source: Azize and Basu 2022, AdaP-KLUCB. Guarantee: epsilon-DP.
@@ -65,13 +74,6 @@ class AdaPKLUCB(DoublingEpisodes, PrivatePolicy):
     about: ClassVar[About] = About(
         paper="Azize and Basu 2022", algorithm="AdaP-KLUCB", bound="O(Σ Δ ln T/min(kl(μ, μ*), εΔ)), a > 3", proof="adap_klucb", twin="KLUCB"
     )
-    a: float = 3.1
-
-    def validate(self) -> None:
-        self._number("a", 3, 1000)
-
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, log_t = float(self.epsilon), math.log(t)
