@@ -45,7 +45,7 @@ def test_tells_resolve_once() -> None:
             s.tell(wrong, 0.0)
         with pytest.raises(dpb.DecisionError, match="resolved already"):
             s.expire(wrong)
-    for unknown in (99, 0, -1, "x", None):
+    for unknown in (99, 0, -1, "x", None, [1]):
         with pytest.raises(dpb.DecisionError, match="Expected a decision this session made"):
             s.tell(unknown, 0.0)  # type: ignore[arg-type]
 

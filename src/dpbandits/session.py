@@ -88,9 +88,10 @@ class Session:
         the next call.
         """
         id = decision.id if type(decision) is Decision else decision
-        action = self._pending.get(id)  # type: ignore[arg-type]
-        if action is None:
-            raise self._unknown(id)
+        try:
+            action = self._pending[id]  # type: ignore[index]
+        except (KeyError, TypeError):
+            raise self._unknown(id) from None
         self._vault.add(action, reward)
         self._resolve(id, action)  # type: ignore[arg-type]
 
@@ -99,7 +100,7 @@ class Session:
         pairs = [(d.id if isinstance(d, Decision) else d, reward) for d, reward in tells]
         seen: set[object] = set()
         for id, reward in pairs:
-            if id not in self._pending or id in seen:
+            if not isinstance(id, int) or id not in self._pending or id in seen:
                 raise self._unknown(id, twice=id in seen)
             seen.add(id)
             self._vault.check(reward)
