@@ -21,8 +21,9 @@ papers: $(STAMP)
 	$(BIN)/dpbandits papers --quick --docs docs
 
 benchmarks: $(STAMP)
-	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.tails
+	$(BIN)/python -m benchmarks.speed --out docs/speed.md
+	$(BIN)/python -m benchmarks.tails --out docs/tails.md
+	$(BIN)/python -m benchmarks.noise_aware --out docs/noise_aware.md
 
 # The environment exactly as locked; the package itself editable, without touching its dependencies.
 $(STAMP): requirements.lock pyproject.toml

@@ -43,6 +43,18 @@ def test_d_eps_upper_is_its_inverse(x: float, level: float, eps: float) -> None:
         assert q == pytest.approx(root, abs=1e-10)
 
 
+@pytest.mark.parametrize("eps", [1e-9, 40.0, 800.0, 1e6])
+@pytest.mark.parametrize("x", [0.0, 1e-300, 0.5, 1.0])
+def test_d_eps_upper_at_extremes(x: float, eps: float) -> None:
+    """Also where e^-eps vanishes and the mean is 0; the compiled formula says the same."""
+    from dpbandits.simulate.compiled.jit import divergence
+
+    for level in (0.0, 0.1, 3.0):
+        q = d_eps_upper(x, level, eps)
+        assert x <= q <= 1
+        assert divergence.d_eps_upper(x, level, eps) == pytest.approx(q, abs=1e-12)
+
+
 @given(inside, st.floats(1e-9, 30))
 @settings(max_examples=300, derandomize=True)
 def test_kl_upper_is_the_inverse_of_kl(p: float, level: float) -> None:

@@ -33,9 +33,6 @@ class Noise(Protocol):
     def state(self) -> dict[str, Any]:
         """The source's position, as plain data a saved session keeps in its private part."""
 
-    def own(self) -> Noise:
-        """A source for one session alone: what it saves must never be drawn by another."""
-
 
 class SimulatedNoise:
     """Seeded noise for experiments. NOT private: whoever knows the seed can take the noise off again."""
@@ -66,9 +63,6 @@ class SimulatedNoise:
     def uniform(self) -> float:
         return self._rng.random()
 
-    def own(self) -> SimulatedNoise:
-        return self
-
     def state(self) -> dict[str, Any]:
         return {"kind": self.kind, "seed": self.seed, "generator": dict(self._rng.bit_generator.state)}
 
@@ -81,19 +75,16 @@ class SecureNoise:
     """OpenDP's exact discrete noise from the operating system's randomness: what production uses.
 
     A scalar call costs 100 µs and more, so a small pool is drawn ahead for each scale, which also hides the draw's
-    time. A pool belongs to one session (`own`) and to the process that drew it (a forked child starts afresh). A saved
-    session keeps its pool in the private part, so that a release repeated after a restart repeats its noise, too: as far
-    as the pool reaches. So continue from the newest copy, and once.
+    time. A pool is used by the process that drew it only (a forked child starts afresh), each draw once, and never saved:
+    the same draw on two different sums would give away their exact difference.
     """
 
     kind: ClassVar[NoiseKind] = "secure"
     pool_size: ClassVar[int] = 64
 
-    def __init__(self, state: dict[str, Any] | None = None) -> None:
+    def __init__(self) -> None:
         self._pools: dict[tuple[str, int, Fraction], list[int]] = {}
         self._owner = os.getpid()
-        for family, sensitivity, price, draws in (state or {}).get("pools", []):
-            self._pools[family, sensitivity, Fraction(price)] = list(draws)
 
     def __repr__(self) -> str:
         return "SecureNoise()"
@@ -107,12 +98,8 @@ class SecureNoise:
     def uniform(self) -> float:
         return (int.from_bytes(os.urandom(7)) >> 3) / 2**53
 
-    def own(self) -> SecureNoise:
-        return SecureNoise()
-
     def state(self) -> dict[str, Any]:
-        pools = [[family, s, str(price), list(draws)] for (family, s, price), draws in self._pools.items()]
-        return {"kind": self.kind, "pools": pools if self._owner == os.getpid() else []}
+        return {"kind": self.kind}
 
     def _draw(self, family: str, sensitivity: int, price: Fraction) -> int:
         if self._owner != os.getpid():
@@ -136,7 +123,7 @@ def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> 
     import opendp.prelude as dp  # 0.2 s and 265 MB: not before the first secure draw
 
     if sensitivity / price > LARGEST_SCALE:
-        raise ValueError(f"Expected a budget of at least {sensitivity / LARGEST_SCALE:.1g} for grid={sensitivity}, got {float(price):.1g}.")
+        raise ValueError(f"Expected a price of at least {sensitivity / LARGEST_SCALE:.1g} for grid={sensitivity}, got {float(price):.1g}.")
     dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     if family == "laplace":
@@ -156,5 +143,5 @@ def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> 
 def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
     """The source that `state()` described."""
     if state["kind"] == "secure":
-        return SecureNoise(state)
+        return SecureNoise()
     return SimulatedNoise(state["seed"], state)

@@ -127,6 +127,14 @@ class Policy(ABC):
             raise ValueError(f"Expected horizon={value!r} to be a whole number of rounds, at least 1.")
 
 
+def require_budget(price: Fraction, grid: int, name: str) -> None:
+    """Refuse budgets whose noise, shared out over a counter's levels, might not fit into 64 bits."""
+    if grid / price > 2**40:
+        raise ValueError(
+            f"Expected {name} >= {grid / 2**40:.1g} for grid={grid}, got {float(price):.1g}. Use a coarser grid or a larger budget."
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class PrivatePolicy(Policy):
     """A policy with pure differential privacy.
@@ -141,6 +149,7 @@ class PrivatePolicy(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
         Grid(steps=self.grid)
+        require_budget(self.budget, self.grid, "epsilon")
         super().__post_init__()
 
     @final

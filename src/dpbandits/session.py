@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from dataclasses import replace
+from fractions import Fraction
+from numbers import Integral
 from typing import Any, NamedTuple, final, overload
 
 from dpbandits.documents import read_document, write_document
@@ -47,7 +49,6 @@ class Session:
             raise TypeError(f"Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got {type(policy).__name__}.")
         if not hasattr(noise, "laplace"):
             raise TypeError("Expected noise=SecureNoise() (people's data) or noise=SimulatedNoise(seed) (experiments).")
-        noise = noise.own()
         self.policy, self._noise = policy, noise
         self.seed = secrets.randbits(63) if seed is None else seed
         self._randomizer = policy.randomizer()
@@ -55,12 +56,10 @@ class Session:
         if not 0.0 <= default <= 1.0:
             raise ValueError(f"Expected default={default!r} to be a reward in [0, 1].")
         self.default = default
-        self.state: Any = policy.init()
         self._pending: dict[int, int] = {}  # decision id -> action
         self._asked = self._resolved = 0
-        self._step = 0
         self._finished: tuple[int, ...] | None = None  # coordinates to release, once the plan is complete
-        self._open_plan()
+        self._open_plan(policy.init(), 0)
 
     def __repr__(self) -> str:
         return f"Session({self.policy!r}, asked={self._asked}, told={self._resolved}, releases={self._vault.releases})"
@@ -84,28 +83,29 @@ class Session:
             DecisionError: unknown id, or the decision was told or expired before.
             RewardError: not a number in [0, 1]. In both cases nothing was recorded, and the decision can still be told.
 
-        Should the noise source fail, its error passes through: the reward is recorded, and the release that was due is made by
-        the next call.
+        Should the noise source fail, its error passes through: the reward is recorded (the decision is no longer pending), and
+        the release that was due is made by the next call, before anything else.
         """
+        if self._finished is not None:
+            self._advance()
         id = decision.id if type(decision) is Decision else decision
-        try:
-            action = self._pending[id]  # type: ignore[index]
-        except (KeyError, TypeError):
-            raise self._unknown(id) from None
+        action = self._action(decision, id)
         self._vault.add(action, reward)
         self._resolve(id, action)  # type: ignore[arg-type]
 
     def tell_many(self, tells: Iterable[tuple[Decision | int, object]]) -> None:
         """Several (decision, reward) pairs; all are checked before the first is recorded, so a wrong one among them changes nothing."""
-        pairs = [(d.id if isinstance(d, Decision) else d, reward) for d, reward in tells]
+        pairs = list(tells)
         seen: set[object] = set()
-        for id, reward in pairs:
-            if not isinstance(id, int) or id not in self._pending or id in seen:
-                raise self._unknown(id, twice=id in seen)
+        for decision, reward in pairs:
+            id = decision.id if isinstance(decision, Decision) else decision
+            self._action(decision, id)
+            if id in seen:
+                raise self._unknown(id, twice=True)
             seen.add(id)
             self._vault.check(reward)
-        for id, reward in pairs:
-            self.tell(id, reward)
+        for decision, reward in pairs:
+            self.tell(decision, reward)
 
     def expire(self, decision: Decision | int) -> None:
         """No reward came: the declared default enters instead (in the local model: a report of the default).
@@ -113,9 +113,9 @@ class Session:
         Raises:
             DecisionError: unknown id, or resolved before.
         """
-        id = decision.id if isinstance(decision, Decision) else decision
+        self._action(decision, decision.id if isinstance(decision, Decision) else decision)
         reward = self.default if self._randomizer is None else self._randomizer.report(self.default, self._noise)
-        self.tell(id, reward)
+        self.tell(decision, reward)
 
     @property
     def guarantee(self) -> Guarantee | None:
@@ -129,8 +129,8 @@ class Session:
         return self._vault.ledger
 
     @property
-    def spent(self) -> object:
-        """The ledger's exact total for the worst-off record (a Fraction); None if anything was read without noise."""
+    def spent(self) -> Fraction | None:
+        """The ledger's exact total for the worst-off record; None if anything was read without noise."""
         return spent_of(self._vault.ledger)
 
     @property
@@ -151,9 +151,9 @@ class Session:
     def to_json(self) -> str:
         """The whole session as a JSON document in two parts.
 
-        "public" may be shown to anyone. "private" holds open sums, mechanism memory and unused noise: keep it as you
-        keep the rewards themselves, and continue once only, from the newest copy. (An older copy, told the same rewards, repeats
-        the noise of the releases made since as far as the saved pool reaches; beyond it those sums would be noised twice.)
+        "public" may be shown to anyone. "private" holds open sums and mechanism memory: keep it as you keep the rewards
+        themselves. Continue once only, from the newest copy: then every release is noised once. Each further continuation of
+        one copy costs the people in its open blocks (with a tree: all its people) another epsilon.
         """
         public = {
             "seed": self.seed,
@@ -173,11 +173,11 @@ class Session:
 
     @classmethod
     def from_json(cls, text: str, *, noise: Noise | None = None) -> Session:
-        """Continue a saved session: the same decisions, and the same noise for the same releases.
+        """Continue a saved session: given the same noise, it decides as the uninterrupted one would.
 
         Args:
             text: what `to_json` returned.
-            noise: another source of the same kind to go on with; by default the saved one at its own position.
+            noise: another source of the same kind to go on with; by default fresh secure noise, or the simulated one where it was.
 
         Raises:
             ValueError: the text is no such document, or of another version; or `noise` is of another kind than the saved one.
@@ -187,12 +187,10 @@ class Session:
         if noise is not None and noise.kind != saved.kind:
             raise ValueError(f"This session was played with {saved.kind} noise; going on with {noise.kind} noise would void its guarantee.")
         session = cls(policy, noise=noise or saved, seed=public["seed"], default=public["default"])
-        session._noise = session._vault.noise = saved if noise is None else session._noise
         session._vault.restore(public["vault"], private)
-        session.state = public["state"]
-        session._asked, session._resolved, session._step = public["asked"], public["resolved"], public["step"]
+        session._asked, session._resolved = public["asked"], public["resolved"]
         session._pending = dict(public["pending"])
-        session._open_plan()
+        session._open_plan(public["state"], public["step"])
         session._progress = Progress(session._plan, public["told_in_plan"])
         session._i, session._finished = public["asked_in_plan"], public["plan_finished"]
         session._rng = PublicRng(session.seed, session._step, public["rng"])
@@ -216,20 +214,26 @@ class Session:
             self._advance()
 
     def _advance(self) -> None:
-        """Release, update, plan. Called again by the next ask if the noise source failed: nothing was half-applied."""
+        """Release, update, plan. If the noise source fails nothing has changed, and the next call tries again."""
         assert self._finished is not None
         told = tuple(sorted(self._progress.told.items()))
         release = self._vault.release(self._finished, self._resolved, told)
-        self.state = self.policy.update(self.state, self._plan, release)
-        self._step += 1
-        self._finished = None
-        self._open_plan()
+        self._open_plan(self.policy.update(self.state, self._plan, release), self._step + 1)
 
-    def _open_plan(self) -> None:
-        self._rng = PublicRng(self.seed, self._step)
-        self._plan = self.policy.plan(self.state, self._rng)
-        self._progress = Progress(self._plan)
-        self._i = 0
+    def _open_plan(self, state: Any, step: int) -> None:
+        """Plan from this state; nothing is assigned before the policy has answered."""
+        rng = PublicRng(self.seed, step)
+        plan = self.policy.plan(state, rng)
+        self.state, self._step, self._rng, self._plan = state, step, rng, plan
+        self._progress, self._i, self._finished = Progress(plan), 0, None
+
+    def _action(self, decision: object, id: object) -> int:
+        """The action of a pending decision; a decision that was changed or is another session's is unknown."""
+        known = type(id) is int or (isinstance(id, Integral) and not isinstance(id, bool))
+        action: int | None = self._pending.get(id) if known else None  # type: ignore[call-overload]
+        if action is None or (type(decision) is Decision and decision.action != action):
+            raise self._unknown(id)
+        return action
 
     def _unknown(self, id: object, twice: bool = False) -> DecisionError:
         if twice or (isinstance(id, int) and 0 < id <= self._asked):

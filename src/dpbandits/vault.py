@@ -122,6 +122,8 @@ class Vault:
                 f"Expected a report by {self._randomizer.name} with {self.noise.kind} noise, "
                 f"got one by {value.randomizer} with {value.noise} noise. Nothing was recorded."
             )
+        if not self._randomizer.accepts(value.steps):
+            raise RewardError(f"No {type(self._randomizer).__name__} makes this report: its content is damaged. Nothing was recorded.")
         return value.steps
 
     def private_state(self) -> dict[str, Any]:

@@ -78,9 +78,6 @@ class Recorder:
     def uniform(self) -> float:
         return self._base.uniform()
 
-    def own(self) -> Recorder:
-        return self
-
     def state(self) -> dict[str, Any]:
         return self._base.state()
 

@@ -67,13 +67,17 @@ def facts_of(cell: Cell) -> Facts:
 def ledger_total(cell: Cell) -> Fraction | None:
     """The exact total of run 0's ledger, played plainly through the real vault.
 
-    Where plain play costs time every round, the first `LEDGER_ROUNDS` rounds stand for all: every reward costs the same.
+    Where plain play costs time every round, the first `LEDGER_ROUNDS` rounds stand for all (every reward costs the same), or
+    as many more as the first release takes.
     """
     about = cell.policy.about
     slow = about.every_round or about.randomised or isinstance(cell.environment, LoggedReplay)
     rounds = min(cell.rounds, LEDGER_ROUNDS) if slow else cell.rounds
-    path = play_plain(cell.policy, cell.environment, rounds, cell.seed, np.array([rounds]), 0)
-    return spent(path.ledger)
+    while True:
+        path = play_plain(cell.policy, cell.environment, rounds, cell.seed, np.array([rounds]), 0)
+        if path.releases or rounds == cell.rounds:
+            return spent(path.ledger)
+        rounds = min(cell.rounds, 4 * rounds)
 
 
 def text_of(total: Fraction | None) -> str | None:

@@ -42,6 +42,10 @@ class Randomizer(ABC):
     @abstractmethod
     def promise(self) -> Guarantee: ...
 
+    def accepts(self, steps: object) -> bool:
+        """Whether a report may say this: any whole number of grid steps."""
+        return type(steps) is int and abs(steps) < 2**60
+
     @property
     def name(self) -> str:
         return f"{type(self).__name__}(epsilon={self.epsilon}, grid={self.grid.steps})"
@@ -81,6 +85,10 @@ class RandomizedResponse(Randomizer):
         """Probability of reporting the true bit: the largest multiple of 2^-53 not above e^ε/(1 + e^ε) − 2^-50."""
         exact = 1 / (1 + math.exp(-float(self.epsilon)))
         return max(0.5, math.floor((exact - 2.0**-50) * 2**53) / 2**53)
+
+    def accepts(self, steps: object) -> bool:
+        """A bit: 0 or a whole unit."""
+        return type(steps) is int and steps in (0, self.grid.steps)
 
     def randomise(self, steps: int, noise: Noise) -> int:
         bit = noise.uniform() * self.grid.steps < steps

@@ -67,7 +67,8 @@ def d_eps_upper(x: float, level: float, eps: float) -> float:
     """The largest q in [x, 1] with d_eps(x, q) <= level, in closed form but for the ordinary KL inverse."""
     if x >= 1.0 or level <= 0.0:
         return x
-    edge = x / (1.0 + math.expm1(-eps) * (1.0 - x))  # x e^eps/(1 − x + x e^eps), without the overflow; below it the law is kl's
+    # x e^eps/(1 − x + x e^eps) without the overflow: up to there the infimum is reached inside, beyond it d_eps is kl.
+    edge = x / (x + (1.0 - x) * math.exp(-eps)) if x > 0.0 else 0.0
     if level >= kl(x, edge):
         return min(1.0, -math.expm1(-(level + eps * x)) / -math.expm1(-eps))
     return kl_upper(x, level)

@@ -103,10 +103,11 @@ class DPSE(PrivatePolicy):
 
     Source: Sajed and Sheffet 2019, Algorithm 3 (DP-SE). Guarantee: epsilon-DP.
     Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T, a further factor ln T with guess-and-double; the best arm survives
-    with probability 1 − beta (1 − 1.24 beta where epsilon is above 0.9 grid: the discrete noise has the heavier tail there).
+    with probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, as discrete noise has the heavier tail then).
 
-    beta: failure probability; or horizon: T, which sets beta = 1/T; or neither: guess-and-double (the policy restarts on
-    fresh rewards when its guess of T is reached, so epsilon is not divided).
+    beta: failure probability.
+    horizon: T, which sets beta = 1/T. With neither, guess-and-double: the policy restarts on fresh rewards when its guess of T
+        is reached, so epsilon is not divided.
     """
 
     about: ClassVar[About] = About(

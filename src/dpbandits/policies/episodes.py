@@ -11,7 +11,7 @@ from typing import ClassVar
 from dpbandits.mechanisms import GaussianBatches, LazyForgetful
 from dpbandits.policies import indices
 from dpbandits.policies.base import IndexPolicy, Statistics, sum_of
-from dpbandits.policy import About, PrivatePolicy
+from dpbandits.policy import About, PrivatePolicy, require_budget
 from dpbandits.privacy import Grid, as_fraction
 
 
@@ -109,6 +109,7 @@ class AdaCUCB(DoublingEpisodes):
 
     def validate(self) -> None:
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
+        require_budget(as_fraction(self.rho, "rho"), self.grid, "rho")
         self._number("b", 3, 1000)
 
     def mechanism(self) -> GaussianBatches:

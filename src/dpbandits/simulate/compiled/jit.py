@@ -35,18 +35,22 @@ def cache_folder() -> str:
 
 FORMULAS: tuple[ModuleType, ...] = (divergences, indices, cumulative, elimination, noise_aware)
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = cache_folder()  # type: ignore[attr-defined]
+CACHE = os.environ.get("NUMBA_CACHE_DIR") or cache_folder()
 
 
-def jit(function: Callable[..., Any]) -> Any:
-    """Compile to machine code that needs no interpreter (threads run side by side) and is kept on disk."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+def jit(function: Callable[..., Any], **options: Any) -> Any:
+    """Compile to machine code that needs no interpreter (threads run side by side) and is kept on disk, in our folder only."""
+    others, config = numba.config.CACHE_DIR, numba.config  # type: ignore[attr-defined]
+    config.CACHE_DIR = CACHE  # type: ignore[attr-defined]
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+    finally:
+        config.CACHE_DIR = others  # type: ignore[attr-defined]
 
 
 def inline(function: Callable[..., Any]) -> Any:
     """Like `jit`, for what runs once a round: pasted into its caller, which saves counting references on every call."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")(function)
+    return jit(function, inline="always")
 
 
 def compiled_copy(module: ModuleType, **replaced: Any) -> SimpleNamespace:
