@@ -8,16 +8,13 @@ from dpbandits.checks.checks import (
     CheckFailed,
     beats_uniform,
     hosts_agree,
-    late_and_missing_tells,
     ledger_equals_claim,
     loss_within_claim,
-    only_reports_enter,
     replay_is_blind,
-    state_is_a_fold,
-    survives_json,
 )
 from dpbandits.checks.examples import examples
 from dpbandits.checks.law import compiled_law
+from dpbandits.checks.sessions import late_and_missing_tells, only_reports_enter, state_is_a_fold, survives_json
 from dpbandits.policy import Policy
 
 CHECKS: dict[str, Callable[[Policy], None]] = {

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -42,7 +43,7 @@ def simulate(
     on `runs`, or on what else is simulated.
 
     Args:
-        workers: runs played at once; None: one per core for many runs.
+        workers: runs played at once; None: one per core where a run takes long enough to gain by it.
         at: rounds whose play counts are kept beside the last; others are recomputed when asked for.
         compiled: use the compiled twin where there is one (equal in law); False plays the policy's own Python.
     """
@@ -115,21 +116,29 @@ def play_plain(
     return play(policy, environment, rounds, checkpoints, noise=SimulatedNoise(noise_seed), seed=public_seed, rng=rng)
 
 
+LONG = 5e-4
+"""Seconds of a run from which sharing runs out among threads gains more than their handing over costs."""
+
+
 def play_all(player: Player, checkpoints: Integers, *, runs: int, workers: int | None, threads: bool) -> list[Path]:
     """Every run, in order; in threads where the player leaves the interpreter, else in processes."""
-    first = player(checkpoints, 0)  # compiles once, and fails early
-    if workers is None:
-        workers = min(os.cpu_count() or 1, runs) if threads and runs >= 64 else 1
-    if workers <= 1 or runs == 1:
-        return [first, *(player(checkpoints, run) for run in range(1, runs))]
+    paths = [player(checkpoints, 0)]  # compiles, and fails early
+    if runs > 1:
+        start = time.perf_counter()
+        paths.append(player(checkpoints, 1))
+        if workers is None:
+            workers = os.cpu_count() or 1 if threads and time.perf_counter() - start > LONG else 1
+    if runs <= 2 or workers is None or workers <= 1:
+        return paths + play_span(player, checkpoints, range(2, runs))
     from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor  # 40 ms that one run does not need
 
-    bounds = np.linspace(1, runs, 4 * workers + 1).astype(int).tolist()
+    bounds = np.linspace(2, runs, 4 * workers + 1).astype(int).tolist()
     spans = [range(a, b) for a, b in pairwise(bounds) if a < b]
     pool: Executor = ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers)
     with pool:
-        parts: Iterable[list[Path]] = pool.map(partial(play_span, player, checkpoints), spans)
-        return [first, *(path for part in parts for path in part)]
+        for part in pool.map(partial(play_span, player, checkpoints), spans):
+            paths += part
+    return paths
 
 
 def play_span(player: Player, checkpoints: Integers, span: range) -> list[Path]:

@@ -1,0 +1,113 @@
+"""Checks of a policy in a `Session`: saving and loading, folding the log, late and missing tells, what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from dpbandits.checks.checks import CheckFailed, horizon_of, require
+from dpbandits.checks.tape import random_tape
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policy import Policy
+from dpbandits.privacy import spent
+from dpbandits.session import DecisionError, Session
+
+
+def survives_json(policy: Policy) -> None:
+    """Saved at any point and continued from the text, a session decides and releases as the uninterrupted one."""
+    rounds = min(400, horizon_of(policy))
+    tape = random_tape(policy.arms, rounds, seed=12)
+    whole, broken = (Session(policy, noise=SimulatedNoise(13), seed=14) for _ in range(2))
+    worlds = tape.fresh(), tape.fresh()
+    rng = np.random.default_rng(0)
+    for t in range(rounds):
+        if t % 37 == 5 or t < 12:
+            text = broken.to_json()
+            broken = Session.from_json(text)
+            require(json.loads(text) == json.loads(broken.to_json()), f"A loaded session saves differently at round {t}.")
+        decisions = whole.ask(), broken.ask()
+        require(decisions[0] == decisions[1], f"After loading, decision {t + 1} differs from the uninterrupted session's.")
+        for session, world, decision in zip((whole, broken), worlds, decisions, strict=True):
+            tell(session, decision, world.draw(decision.action, rng))
+        require(whole.state == broken.state, f"After loading, the state differs at round {t + 1}.")
+    require(whole.ledger == broken.ledger, "After loading, the ledger differs.")
+
+
+def state_is_a_fold(policy: Policy) -> None:
+    """The public state can be rebuilt from the log of plans and releases alone."""
+    rounds = min(400, horizon_of(policy))
+    log: list[Any] = []
+    session = Session(policy, noise=SimulatedNoise(15), seed=16)
+    inner = session._vault.release
+
+    def logged(*args: Any) -> Any:
+        release = inner(*args)
+        log.append((session.plan, release))
+        return release
+
+    session._vault.release = logged  # type: ignore[method-assign, assignment]
+    world, rng = random_tape(policy.arms, rounds, seed=17), np.random.default_rng(0)
+    for _ in range(rounds):
+        decision = session.ask()
+        tell(session, decision, world.draw(decision.action, rng))
+    state = policy.init()
+    for plan, release in log:
+        state = policy.update(state, plan, release)
+    require(state == session.state, "Folding the releases does not give the session's state.")
+
+
+def late_and_missing_tells(policy: Policy) -> None:
+    """Batches of asks, tells in any order, expiries and wrong tells: nothing is lost, counted twice or read twice."""
+    rng, session = np.random.default_rng(18), Session(policy, noise=SimulatedNoise(19), seed=20)
+    told = [0] * policy.arms
+    for _ in range(min(60, max(1, horizon_of(policy) // 12))):
+        session.ask(count=int(rng.integers(1, 9)))
+        waiting = list(session.pending)
+        rng.shuffle(waiting)
+        for decision in waiting[: rng.integers(0, len(waiting) + 1)]:
+            if rng.random() < 0.2:
+                session.expire(decision)
+            else:
+                tell(session, decision, float(rng.integers(2)))
+            told[decision.action] += 1
+            refused(session, decision)
+    counts = session._vault.public_state()
+    require(counts["counts"] == [n - c for n, c in zip(told, counts["clocks"], strict=True)], "A tell was lost or counted twice.")
+    claim = policy.guarantee
+    expected = None if claim is None else claim.cost
+    require(spent(session.ledger) == (expected if session.ledger else 0), "Late tells change what the ledger adds up to.")
+
+
+def refused(session: Session, decision: Any) -> None:
+    """A second tell and an unknown one raise and change nothing."""
+    before = session.to_json()
+    for wrong in (decision, decision.id, 10**9, -1):
+        try:
+            tell(session, wrong, 1.0)
+        except DecisionError:
+            continue
+        raise CheckFailed("A decision was told twice, or an unknown one was told, without an error.")
+    require(session.to_json() == before, "A refused tell changed the session.")
+
+
+def only_reports_enter(policy: Policy) -> None:
+    """In the local model a raw reward is refused by the server, and nothing is recorded."""
+    if policy.randomizer() is None:
+        return
+    session = Session(policy, noise=SimulatedNoise(21))
+    decision = session.ask()
+    for raw in (1.0, 0, True, "1"):
+        try:
+            session.tell(decision, raw)
+        except TypeError:
+            continue
+        raise CheckFailed("The server of a local policy accepted a raw reward.")
+    require(session.pending == (decision,), "A refused raw reward resolved the decision.")
+
+
+def tell(session: Session, decision: Any, reward: float) -> None:
+    """Tell a reward, through the user's randomizer where the policy has one."""
+    randomizer = session.policy.randomizer()
+    session.tell(decision, reward if randomizer is None else randomizer.report(reward, SimulatedNoise(int(1e6 * reward) + 23)))
