@@ -64,7 +64,8 @@ def growth_rows() -> list[Row]:
         dpb.DPSE(arms=5, epsilon=EPS, beta=1e-6),
     ):
         short, long = (run_time(policy, rounds, runs=500, repeats=5) for rounds in (10**6, 10**12))
-        rows.append(Row(f"{policy.name}, T = 10¹² against T = 10⁶", f"{long / short:.2f} times the time", "at most 3", long / short <= 3))
+        text = f"{long / short:.2f} times the time ({1e3 * long:.2f} ms a run)"
+        rows.append(Row(f"{policy.name}, T = 10¹² against T = 10⁶", text, "at most 3", long / short <= 3))
     return rows
 
 
