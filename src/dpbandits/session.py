@@ -236,6 +236,10 @@ class Session:
         return action
 
     def _unknown(self, id: object, twice: bool = False) -> DecisionError:
-        if twice or (isinstance(id, int) and 0 < id <= self._asked):
+        if not twice and isinstance(id, Integral) and id in self._pending:
+            return DecisionError(
+                f"Decision {id} of this session has another action than the one told: was it changed? Nothing was recorded."
+            )
+        if twice or (isinstance(id, Integral) and 0 < int(id) <= self._asked):
             return DecisionError(f"Decision {id} is resolved already: each is told or expired once. Nothing was recorded.")
         return DecisionError(f"Expected a decision this session made (ids 1 to {self._asked}), got {id!r}. Nothing was recorded.")

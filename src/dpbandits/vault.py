@@ -1,4 +1,4 @@
-"""THE BOUNDARY. Feedback enters by `add` (or `report`), answers leave by `release`; nothing else crosses.
+"""THE BOUNDARY. Feedback enters by `add` (simulated blocks by `add_block`), answers leave by `release`; nothing else crosses.
 
 Here are the range check, the fixed-point grid, the integer sums and the ledger. Outside this file and `mechanisms/`
 no code reads a reward or an exact sum, so every decision made elsewhere is post-processing of what `release` returned.
@@ -25,7 +25,7 @@ class Vault:
     """
 
     def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None = None) -> None:
-        self._mechanism, self.noise, self._randomizer = mechanism, noise, randomizer
+        self._mechanism, self._noise, self._randomizer = mechanism, noise, randomizer
         self._grid = mechanism.grid
         # For 0/1 rewards and nearest rounding the grid step is a product and a round; anything else takes the longer way.
         self._steps = self._grid.steps if self._grid.rounding == "nearest" else None
@@ -66,7 +66,7 @@ class Vault:
         else:
             # `checked_reward`, inlined for the common case: this line runs once a round.
             reward = value if type(value) is float and 0.0 <= value <= 1.0 else checked_reward(value)
-            steps = round(reward * self._steps) if self._steps else on_grid(reward, self._grid, self.noise)
+            steps = round(reward * self._steps) if self._steps else on_grid(reward, self._grid, self._noise)
         self._sums[coordinate] += steps
         self._counts[coordinate] += 1
 
@@ -92,7 +92,7 @@ class Vault:
                 + (f"coordinates {empty} have no new reward since their last release." if empty else "a coordinate is named twice.")
             )
         block = Block(coordinates, tuple(self._sums[c] for c in coordinates), tuple(self._counts[c] for c in coordinates))
-        self._memory, answers = self._mechanism.answer(self._memory, block, self.noise)
+        self._memory, answers = self._mechanism.answer(self._memory, block, self._noise)
         for c in coordinates:
             self._write(c, self._counts[c])
             self._sums[c] = self._counts[c] = 0
@@ -117,9 +117,9 @@ class Vault:
                 f"got an object of type {type(value).__name__}. Call policy.randomizer().report(reward, noise) on the user's side. "
                 "Nothing was recorded."
             )
-        if (value.randomizer, value.noise) != (self._randomizer.name, self.noise.kind):
+        if (value.randomizer, value.noise) != (self._randomizer.name, self._noise.kind):
             raise RewardError(
-                f"Expected a report by {self._randomizer.name} with {self.noise.kind} noise, "
+                f"Expected a report by {self._randomizer.name} with {self._noise.kind} noise, "
                 f"got one by {value.randomizer} with {value.noise} noise. Nothing was recorded."
             )
         if not self._randomizer.accepts(value.steps):
@@ -128,7 +128,7 @@ class Vault:
 
     def private_state(self) -> dict[str, Any]:
         """Open sums, mechanism memory and noise position. As sensitive as the rewards themselves."""
-        return {"sums": list(self._sums), "memory": self._memory, "noise": self.noise.state()}
+        return {"sums": list(self._sums), "memory": self._memory, "noise": self._noise.state()}
 
     def public_state(self) -> dict[str, Any]:
         ledger = [[e.coordinate, e.start, e.stop, None if e.cost is None else str(e.cost), e.releases] for e in self._ledger]
