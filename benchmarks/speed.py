@@ -1,4 +1,4 @@
-"""Speed: ratios against the plain loops of `loops.py`, measured in this very run. `python -m benchmarks.speed [--out FILE]`."""
+"""Speed: ratios against the plain loops of `loops/`, measured in this very run. `python -m benchmarks.speed [--out FILE]`."""
 
 from __future__ import annotations
 

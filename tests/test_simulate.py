@@ -15,7 +15,7 @@ from dpbandits.policies import POLICIES
 
 ENV = dpb.Bernoulli([0.8, 0.5, 0.3])
 SEVERAL = [name for name, cls in POLICIES.items() if cls.size_name not in ("", "problem")]
-"""A stopping rule has one arm: see test_stopping.py. Super arms have environments of their own: see test_super_arms.py."""
+"""A stopping rule has one arm: see tests/stopping. Super arms have environments of their own: see test_super_arms.py."""
 
 
 @pytest.mark.parametrize("name", SEVERAL)

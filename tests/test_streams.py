@@ -15,7 +15,7 @@ import dpbandits as dpb
 from dpbandits.experiments.config import ConfigError, load_config
 from dpbandits.noise import SimulatedNoise
 from dpbandits.privacy import spent
-from tests.test_stopping import EVERY
+from tests.stopping.rules import EVERY
 
 
 @EVERY

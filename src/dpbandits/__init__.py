@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from dpbandits.audit.report import AuditReport
 from dpbandits.catalogue import policies
 from dpbandits.client import Client
+from dpbandits.decisions import Decision, DecisionError
 from dpbandits.environments import Bernoulli, Beta, Categorical, Environment, LoggedReplay, Table, Uniform
 from dpbandits.mechanisms import Report
 from dpbandits.mechanisms.rewards import RewardError
@@ -76,7 +77,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policy import Policy
 from dpbandits.privacy import Entry, Grid, Guarantee, spent
-from dpbandits.session import Decision, DecisionError, Session
+from dpbandits.session import Session
 from dpbandits.simulate import Runs, simulate
 from dpbandits.simulate.identify import Identification, identify
 from dpbandits.simulate.stopping import Estimates, estimates

@@ -7,6 +7,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
+from dpbandits.noise import Noise, noise_from_state
 from dpbandits.oracles import DecisionSet, problem_from_data
 from dpbandits.policies import POLICIES
 from dpbandits.policy import Policy
@@ -98,6 +99,14 @@ def state_from_data(policy: Policy, data: list[Any]) -> Any:
     if not isinstance(data, list) or len(data) != len(kind._fields):
         raise ValueError(f"The saved session is damaged: its state does not fit {type(policy).__name__}.")
     return kind(*(frozen(value) for value in data))
+
+
+def noise_to_continue(saved: dict[str, Any], given: Noise | None) -> Noise:
+    """The noise to go on with: the given source or, without one, the saved one's."""
+    source = noise_from_state(saved)
+    if given is not None and given.kind != source.kind:
+        raise ValueError(f"This session was played with {source.kind} noise; going on with {given.kind} noise would void its guarantee.")
+    return given or source
 
 
 def frozen(value: Any) -> Any:

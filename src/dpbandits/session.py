@@ -6,38 +6,18 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from numbers import Integral
-from typing import Any, NamedTuple, final, overload
+from typing import Any, final, overload
 
-from dpbandits.documents import frozen, read_document, write_document
-from dpbandits.messages import decision_to_json
-from dpbandits.noise import Noise, noise_from_state
-from dpbandits.plan import Action, Hold, Plan, Progress, PublicRng
+from dpbandits.decisions import Decision, DecisionError, find, find_each
+from dpbandits.documents import frozen, noise_to_continue, read_document, write_document
+from dpbandits.noise import Noise
+from dpbandits.plan import Hold, Plan, Progress, PublicRng
 from dpbandits.policy import Policy, Release
 from dpbandits.privacy import Entry, Guarantee
 from dpbandits.privacy import spent as spent_of
 from dpbandits.vault import open_vault
 
-
-class Decision(NamedTuple):
-    """Public: play `action` in round `round` (counted from 1) and tell the reward under `id`.
-
-    action: an arm; a super arm; for a policy that spreads its stake (`weighted`) the weight of every arm.
-    observe: after a super arm, the arms whose rewards are to be told, in this order; else None.
-    """
-
-    id: int
-    action: Action
-    round: int
-    observe: tuple[int, ...] | None = None
-
-    def to_json(self) -> str:
-        """The message for the user's device (`dpbandits.client`)."""
-        return decision_to_json(self.id, self.action, self.observe)
-
-
-class DecisionError(LookupError):
-    """A tell or expiry for a decision that is unknown or already resolved. Nothing was recorded."""
+__all__ = ["Decision", "DecisionError", "Session"]
 
 
 @final
@@ -103,21 +83,15 @@ class Session:
         """
         if self._finished is not None:
             self._advance()
-        id = decision.id if type(decision) is Decision else decision
-        known = self._known(decision, id)
+        known = find(decision, self._pending, self._asked)
         self._vault.add(known.observe or known.action, reward)
         self._resolve(known)
 
     def tell_many(self, tells: Iterable[tuple[Decision | int, object]]) -> None:
         """Several (decision, reward) pairs; all are checked before the first is recorded, so a wrong one among them changes nothing."""
         pairs = list(tells)
-        seen: set[object] = set()
-        for decision, reward in pairs:
-            id = decision.id if isinstance(decision, Decision) else decision
-            known = self._known(decision, id)
-            if id in seen:
-                raise self._unknown(id, twice=True)
-            seen.add(id)
+        meant = find_each((decision for decision, _ in pairs), self._pending, self._asked)
+        for known, (_, reward) in zip(meant, pairs, strict=True):
             self._vault.check(known.observe or known.action, reward)
         for decision, reward in pairs:
             self.tell(decision, reward)
@@ -128,7 +102,7 @@ class Session:
         Raises:
             DecisionError: unknown id, or resolved before.
         """
-        known = self._known(decision, decision.id if isinstance(decision, Decision) else decision)
+        known = find(decision, self._pending, self._asked)
         feedback = self.policy.about.feedback
         rewards = self.default if feedback == "bandit" else [self.default] * len(known.observe or range(self.policy.arms))
         self.tell(decision, rewards if self._randomizer is None else self._randomizer.report(rewards, self._noise))
@@ -218,10 +192,7 @@ class Session:
             ValueError: the text is no such document, or of another version; or `noise` is of another kind than the saved one.
         """
         policy, public, private = read_document(text)
-        saved = noise_from_state(private["noise"])
-        if noise is not None and noise.kind != saved.kind:
-            raise ValueError(f"This session was played with {saved.kind} noise; going on with {noise.kind} noise would void its guarantee.")
-        session = cls(policy, noise=noise or saved, seed=public["seed"], default=public["default"])
+        session = cls(policy, noise=noise_to_continue(private["noise"], noise), seed=public["seed"], default=public["default"])
         session._vault.restore(public["vault"], private)
         session._asked, session._resolved = public["asked"], public["resolved"]
         session._pending = {id: Decision(id, frozen(action), id, frozen(observe)) for id, action, observe in public["pending"]}
@@ -263,20 +234,3 @@ class Session:
         plan = self.policy.plan(state, rng)
         self.state, self._step, self._rng, self._plan = state, step, rng, plan
         self._progress, self._i, self._finished, self._released = Progress(plan), 0, None, None
-
-    def _known(self, decision: object, id: object) -> Decision:
-        """The pending decision; one that was changed or is another session's is unknown."""
-        whole = type(id) is int or (isinstance(id, Integral) and not isinstance(id, bool))
-        known: Decision | None = self._pending.get(id) if whole else None  # type: ignore[call-overload]
-        if known is None or (type(decision) is Decision and decision.action != known.action):
-            raise self._unknown(id)
-        return known
-
-    def _unknown(self, id: object, twice: bool = False) -> DecisionError:
-        if not twice and isinstance(id, Integral) and id in self._pending:
-            return DecisionError(
-                f"Decision {id} of this session has another action than the one told: was it changed? Nothing was recorded."
-            )
-        if twice or (isinstance(id, Integral) and 0 < int(id) <= self._asked):
-            return DecisionError(f"Decision {id} is resolved already: each is told or expired once. Nothing was recorded.")
-        return DecisionError(f"Expected a decision this session made (ids 1 to {self._asked}), got {id!r}. Nothing was recorded.")

@@ -10,11 +10,13 @@ from abc import ABC, abstractmethod
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpbandits.ledger import Ledger
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.randomizers import Randomizer, Report
-from dpbandits.mechanisms.rewards import RewardError, checked_reward, checked_rewards, on_grid, vector_on_grid
+from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.mechanisms.reports import checked_report
+from dpbandits.mechanisms.rewards import check_sums, checked_reward, checked_rewards, on_grid, vector_on_grid
 from dpbandits.noise import Noise
 from dpbandits.plan import EVERY
 from dpbandits.policy import Feedback, Release
@@ -26,6 +28,9 @@ class Vault(ABC):
 
     randomizer: set for local policies; the vault then takes reports and refuses raw rewards.
     """
+
+    _sums: Any  # of the open blocks, in grid steps: exact and private
+    _counts: list[int]  # of the records in them: public
 
     def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None = None) -> None:
         self._mechanism, self._noise, self._randomizer = mechanism, noise, randomizer
@@ -79,13 +84,15 @@ class Vault(ABC):
         """
         raise TypeError(f"{type(self).__name__} has nothing to finish.")
 
-    @abstractmethod
+    @final
     def private_state(self) -> dict[str, Any]:
         """Open sums, mechanism memory and noise position. As sensitive as the rewards themselves."""
+        return {"sums": [int(total) for total in self._sums], "memory": self._memory, "noise": self._noise.state()}
 
-    @abstractmethod
+    @final
     def public_state(self) -> dict[str, Any]:
         """Counts and ledger."""
+        return {"counts": list(self._counts), "ledger": self._ledger.to_data()}
 
     @abstractmethod
     def restore(self, public: dict[str, Any], private: dict[str, Any]) -> None:
@@ -100,11 +107,12 @@ class ArmVault(Vault):
         super().__init__(mechanism, coordinates, noise, randomizer)
         # For 0/1 rewards and nearest rounding the grid step is a product and a round; anything else takes the longer way.
         self._steps = self._grid.steps if self._grid.rounding == "nearest" else None
-        self._sums, self._counts = [0] * coordinates, [0] * coordinates
+        self._sums: list[int] = [0] * coordinates
+        self._counts = [0] * coordinates
 
     def check(self, where: int | tuple[int, ...], value: object) -> None:
         if self._randomizer is not None:
-            self._checked_report(where, value)
+            checked_report(value, self._randomizer, self._noise.kind, len(arms_of(where)))
         elif isinstance(where, tuple):
             checked_rewards(value, len(where))
         else:
@@ -126,19 +134,19 @@ class ArmVault(Vault):
 
     def _add_many(self, where: int | tuple[int, ...], value: object) -> None:
         if self._randomizer is not None:
-            steps = self._checked_report(where, value)
+            steps = checked_report(value, self._randomizer, self._noise.kind, len(arms_of(where)))
         else:
             assert isinstance(where, tuple)
             steps = tuple(vector_on_grid(checked_rewards(value, len(where)), self._grid, self._noise).tolist())
-        for arm, step in zip(where if isinstance(where, tuple) else (where,), steps, strict=True):
+        for arm, step in zip(arms_of(where), steps, strict=True):
             self._sums[arm] += step
             self._counts[arm] += 1
 
     def add_block(self, where: int | tuple[int, ...], steps: Any, count: int) -> None:
         sums = steps.tolist() if isinstance(where, tuple) else (steps,)
-        if self._randomizer is None and not 0 <= min(sums) <= max(sums) <= count * self._grid.steps:
-            raise RewardError(f"A sum of {count} rewards in [0, 1] lies outside [0, {count}] (not shown). Nothing was recorded.")
-        for arm, total in zip(where if isinstance(where, tuple) else (where,), sums, strict=True):
+        if self._randomizer is None:  # sums of reports may be anything
+            check_sums(min(sums), max(sums), count, self._grid)
+        for arm, total in zip(arms_of(where), sums, strict=True):
             self._sums[arm] += total
             self._counts[arm] += count
 
@@ -171,31 +179,6 @@ class ArmVault(Vault):
             self._sums[c] = self._counts[c] = 0
         return Release(coordinates, answers, round, told)
 
-    def _checked_report(self, where: int | tuple[int, ...], value: object) -> tuple[int, ...]:
-        """The report's content, a number of grid steps for each arm it is about."""
-        if not isinstance(value, Report) or self._randomizer is None:
-            raise TypeError(
-                f"This policy is private in the local model: it takes the Report that its users' {type(self._randomizer).__name__} makes, "
-                f"got an object of type {type(value).__name__}. Call policy.randomizer().report(reward, noise) on the user's side. "
-                "Nothing was recorded."
-            )
-        if (value.randomizer, value.noise) != (self._randomizer.name, self._noise.kind):
-            raise RewardError(
-                f"Expected a report by {self._randomizer.name} with {self._noise.kind} noise, "
-                f"got one by {value.randomizer} with {value.noise} noise. Nothing was recorded."
-            )
-        steps = value.steps if isinstance(value.steps, tuple) else (value.steps,)
-        about = len(where) if isinstance(where, tuple) else 1
-        if len(steps) != about or not self._randomizer.accepts(value.steps):
-            raise RewardError(f"No {type(self._randomizer).__name__} makes this report: its content is damaged. Nothing was recorded.")
-        return steps
-
-    def private_state(self) -> dict[str, Any]:
-        return {"sums": list(self._sums), "memory": self._memory, "noise": self._noise.state()}
-
-    def public_state(self) -> dict[str, Any]:
-        return {"counts": list(self._counts), "ledger": self._ledger.to_data()}
-
     def restore(self, public: dict[str, Any], private: dict[str, Any]) -> None:
         if not len(public["counts"]) == len(private["sums"]) == self._coordinates:
             raise ValueError(f"Expected a saved state of {self._coordinates} coordinates, got {len(public['counts'])}.")
@@ -209,7 +192,8 @@ class VectorVault(Vault):
 
     def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise) -> None:
         super().__init__(mechanism, coordinates, noise)
-        self._sums, self._count = np.zeros(coordinates, np.int64), 0
+        self._sums: NDArray[np.int64] = np.zeros(coordinates, np.int64)
+        self._counts = [0]
 
     def check(self, where: object, value: object) -> None:
         checked_rewards(value, self._coordinates)
@@ -221,42 +205,38 @@ class VectorVault(Vault):
             RewardError: another length, or a coordinate that is no number in [0, 1]. Nothing was recorded.
         """
         self._sums += vector_on_grid(checked_rewards(value, self._coordinates), self._grid, self._noise)
-        self._count += 1
+        self._counts[0] += 1
 
-    def add_block(self, where: object, steps: np.ndarray[Any, np.dtype[np.int64]], count: int) -> None:
-        if steps.min() < 0 or steps.max() > count * self._grid.steps:
-            raise RewardError(f"A sum of {count} rewards in [0, 1] lies outside [0, {count}] (not shown). Nothing was recorded.")
+    def add_block(self, where: object, steps: NDArray[np.int64], count: int) -> None:
+        check_sums(int(steps.min()), int(steps.max()), count, self._grid)
         self._sums += steps
-        self._count += count
+        self._counts[0] += count
 
     def release(self, coordinates: tuple[int, ...], round: int, told: tuple[tuple[Any, int], ...], drop: tuple[int, ...] = ()) -> Release:
-        if (*coordinates, *drop) not in ((), (EVERY,)) or (coordinates and self._count == 0):
+        if (*coordinates, *drop) not in ((), (EVERY,)) or (coordinates and self._counts[0] == 0):
             raise RuntimeError(
                 f"Refused to release {coordinates} and drop {drop}: a record is read whole, as {(EVERY,)}, and once"
-                + ("; there is no new one since the last release." if self._count == 0 else ".")
+                + ("; there is no new one since the last release." if self._counts[0] == 0 else ".")
             )
         answers: tuple[Any, ...] = ()
         if coordinates:
-            self._memory, answers = self._mechanism.answer(self._memory, Block(coordinates, self._sums, (self._count,)), self._noise)
-            self._ledger.write(EVERY, self._count)
+            self._memory, answers = self._mechanism.answer(self._memory, Block(coordinates, self._sums, tuple(self._counts)), self._noise)
+            self._ledger.write(EVERY, self._counts[0])
         elif drop:
-            self._ledger.skip(EVERY, self._count)
+            self._ledger.skip(EVERY, self._counts[0])
         if coordinates or drop:
-            self._sums, self._count = np.zeros_like(self._sums), 0
+            self._sums, self._counts = np.zeros_like(self._sums), [0]
         return Release(coordinates, answers, round, told)
-
-    def private_state(self) -> dict[str, Any]:
-        return {"sums": self._sums.tolist(), "memory": self._memory, "noise": self._noise.state()}
-
-    def public_state(self) -> dict[str, Any]:
-        return {"counts": [self._count], "ledger": self._ledger.to_data()}
 
     def restore(self, public: dict[str, Any], private: dict[str, Any]) -> None:
         if len(private["sums"]) != self._coordinates or len(public["counts"]) != 1:
             raise ValueError(f"Expected a saved state of {self._coordinates} coordinates, got {len(private['sums'])}.")
-        self._sums, self._memory = np.array(private["sums"], np.int64), private["memory"]
-        self._count = public["counts"][0]
+        self._counts, self._sums, self._memory = list(public["counts"]), np.array(private["sums"], np.int64), private["memory"]
         self._ledger.restore(public["ledger"])
+
+
+def arms_of(where: int | tuple[int, ...]) -> tuple[int, ...]:
+    return where if isinstance(where, tuple) else (where,)
 
 
 def open_vault(feedback: Feedback, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None) -> Vault:

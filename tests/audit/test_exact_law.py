@@ -117,7 +117,7 @@ def test_frequencies_are_the_exact_probabilities() -> None:
     policy, runs, table = AnytimeLazyUCB(arms=2, epsilon=1, grid=1), 20_000, [[1.0, 0.0]] * 6
     noise = SimulatedNoise(5)
     seen = Counter(tuple(decisions(policy, table, noise=noise, seed=i)) for i in range(runs))
-    laws = Enumeration(policy, 6, time.monotonic() + 60).run()
+    laws = Enumeration(policy, 6, time.monotonic() + 60, 1e-12).run()
     for played, tables in laws.items():
         (law,) = [p.low for sums, p in tables.items() if rewards_of(played, sums) == table[0]]
         assert abs(seen.get(played, 0) - runs * law) <= 5.5 * math.sqrt(runs * law) + 1, played
@@ -143,14 +143,14 @@ def block_order(played: Any) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("policy", [DPIMED(arms=2, epsilon=1, first=1, grid=1), AdaPKLUCB(arms=2, epsilon=1, grid=1)], ids=repr)
 def test_asking_corners_is_asking_everywhere(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = worst_pair(Enumeration(policy, 5, time.monotonic() + 60).run())
+    quick = worst_pair(Enumeration(policy, 5, time.monotonic() + 60, 1e-12).run(), 0.0)
 
     def everywhere(box: Any, decide: Any) -> Any:
         points = product(*[range(a, b + 1) for a, b in box])
         return np.array([decide(p) for p in points], np.int16).reshape([b - a + 1 for a, b in box])
 
     monkeypatch.setattr("dpbandits.audit.exact.enumeration.decisions_on", everywhere)
-    assert worst_pair(Enumeration(policy, 5, time.monotonic() + 60).run()) == quick
+    assert worst_pair(Enumeration(policy, 5, time.monotonic() + 60, 1e-12).run(), 0.0) == quick
 
 
 def test_a_rule_that_is_not_monotone_is_refused() -> None:

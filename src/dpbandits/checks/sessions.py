@@ -9,10 +9,11 @@ import numpy as np
 
 from dpbandits.checks.checks import CheckFailed, horizon_of, require
 from dpbandits.checks.tape import random_tape
+from dpbandits.decisions import Decision, DecisionError
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policy import Policy
 from dpbandits.privacy import spent
-from dpbandits.session import Decision, DecisionError, Session
+from dpbandits.session import Session
 from dpbandits.simulate.plain import observe
 
 

@@ -72,6 +72,12 @@ def checked_rewards(values: object, length: int) -> NDArray[np.float64]:
     return rewards
 
 
+def check_sums(least: int, most: int, count: int, grid: Grid) -> None:
+    """Refuse sums of `count` rewards, between `least` and `most` grid steps, that rewards in [0, 1] cannot have."""
+    if not 0 <= least <= most <= count * grid.steps:
+        raise RewardError(f"A sum of {count} rewards in [0, 1] lies outside [0, {count}] (not shown). Nothing was recorded.")
+
+
 def vector_on_grid(rewards: NDArray[np.float64], grid: Grid, noise: Noise) -> NDArray[np.int64]:
     """Checked rewards in whole grid steps."""
     if grid.rounding == "nearest":

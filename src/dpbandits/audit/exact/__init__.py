@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpbandits.audit.exact.enumeration import Enumeration, Laws
-from dpbandits.audit.exact.lattice import CUTS, TooLarge
+from dpbandits.audit.exact.lattice import CUTS
 from dpbandits.audit.exact.loss import missing_mass, worst_pair
 from dpbandits.audit.exact.probe import Unfit
 from dpbandits.audit.exact.selection import Choices, epochs, noisy_max_loss, worst_choice
@@ -101,22 +101,33 @@ def small(policy: Policy, rounds: int, arms: int, grid: int) -> Policy:
     return replace(policy, **changes)
 
 
+ENOUGH = 1e-9
+"""Error below which a finer lattice is not worth its time."""
+
+
 def of_indices(policy: Policy, rounds: int, deadline: float) -> Found:
-    """By enumeration, on the finest lattice that is small enough."""
-    for cut in CUTS:
-        try:
-            enumeration = Enumeration(policy, rounds, deadline, cut)
-            laws = enumeration.run()
-        except TooLarge:
-            if cut == CUTS[-1]:
-                raise
-            continue
-        return summary(laws, enumeration.price, cut)
-    raise AssertionError
+    """By enumeration: on a coarse lattice, then on the finest there is time and room for."""
+    coarse, *finer = CUTS
+    began = time.monotonic()
+    found = enumerated(policy, rounds, deadline, coarse)
+    seconds = time.monotonic() - began
+    for cut in reversed(finer):
+        # Axes grow like ln(1/cut), and there are seldom more than three long ones.
+        if found[1] > ENOUGH and seconds * (math.log(cut) / math.log(coarse)) ** 3 < deadline - time.monotonic():
+            try:
+                return enumerated(policy, rounds, deadline, cut)
+            except Unfit:  # too large, or slower than was thought
+                continue
+    return found
 
 
-def summary(laws: Laws, price: Fraction | None, cut: float) -> Found:
-    worst = worst_pair(laws)
+def enumerated(policy: Policy, rounds: int, deadline: float, cut: float) -> Found:
+    enumeration = Enumeration(policy, rounds, deadline, cut)
+    return summary(enumeration.run(), enumeration, cut)
+
+
+def summary(laws: Laws, enumeration: Enumeration, cut: float) -> Found:
+    worst, price = worst_pair(laws, enumeration.lost), enumeration.price
     details: dict[str, Any] = {
         "sequences": len(laws),
         "tables": sum(map(len, laws.values())),

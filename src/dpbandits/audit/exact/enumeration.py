@@ -2,6 +2,9 @@
 
 Between two releases decisions are a map from the released totals to plans. The policy itself draws that map: its own `plan` is
 asked at the points of the lattice. Of the rewards only each block's sum matters, so blocks are enumerated by their sums.
+
+One decision sequence is followed at a time: which arm is released when is then known, and noise that no later answer of this sequence
+contains is summed out at once. That keeps the lattices of trees and counters small.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.audit.exact.lattice import CUTS, Axis, Box, Floats, axes_of, carry, decisions_on, totals
+from dpbandits.audit.exact.lattice import Axis, Box, Floats, axes_of, carry, decisions_on, totals
 from dpbandits.audit.exact.probe import Blocks, Streams, Unfit
 from dpbandits.plan import Hold, PublicRng
 from dpbandits.policies.base import Statistics
@@ -55,54 +58,65 @@ class Branch:
     open: tuple[int, ...]  # rounds since the last release, by arm
     axes: tuple[Axis, ...]
     law: Floats
-    lost: float
 
 
 class Enumeration:
     """All decision sequences of `rounds` rounds. cut: probability left out on each axis of the lattice."""
 
-    def __init__(self, policy: Policy, rounds: int, deadline: float, cut: float = CUTS[0]) -> None:
+    def __init__(self, policy: Policy, rounds: int, deadline: float, cut: float) -> None:
         if not isinstance(policy.init(), Statistics) or policy.about.randomised or policy.about.feedback != "bandit":
             raise Unfit("its decisions are not those of an index over single arms")
         self.policy, self.rounds, self.deadline, self.cut = policy, rounds, deadline, cut
         self.streams, self.rng = Streams(policy.mechanism()), PublicRng(0, 0)
         self.unit = policy.mechanism().grid.steps  # a reward of 1
         self.laws: Laws = {}
+        self.lost = 0.0  # the most that was left out of any history's probability
         self.price: Fraction | None = Fraction(0)  # what releases before the last decision tell of one reward; None: everything
+        self._path: tuple[int, ...] = ()
+        self._reached = 0
         self._maps: dict[Any, tuple[NDArray[np.int16], list[Step]]] = {}
 
     def run(self) -> Laws:
-        arms = self.policy.arms
-        law, nothing = np.ones(()), ((),) * arms
-        start = Branch(self.policy.init(), Step(0, 1, ()), nothing, (0,) * arms, (), law, 0.0)
-        self._walk(1, (), (), list(self._split(start, 1)))
+        arms, never = self.policy.arms, set[tuple[int, ...]]()
+        start = Branch(self.policy.init(), Step(0, 1, ()), ((),) * arms, (0,) * arms, (), np.ones(()))
+        first = list(self._split(start, 1))
+        for path in product(range(arms), repeat=self.rounds):
+            if any(path[:t] in never for t in range(1, self.rounds)):
+                continue
+            self._path, self._reached = path, 0
+            self._walk(1, (), first, 0.0)
+            if self._reached < self.rounds:
+                never.add(path[: self._reached + 1])
         return self.laws
 
-    def _walk(self, t: int, decisions: tuple[int, ...], sums: Sums, branches: list[Branch]) -> None:
-        """All continuations of one history: `t` is the round about to be decided."""
+    def _walk(self, t: int, sums: Sums, branches: list[Branch], lost: float) -> None:
+        """All block sums that may follow one history; `t` is the round about to be decided. lost: probability left out so far."""
         if time.monotonic() > self.deadline:
             raise Unfit("its decision sequences take longer to enumerate than the budget allows; take fewer rounds or a larger budget")
-        for arm in sorted({b.step.arm for b in branches}):
-            group = [b for b in branches if b.step.arm == arm]
-            if t == self.rounds:
-                found = Mass(float(sum(b.law.sum() for b in group)), sum(b.lost for b in group))
-                self.laws.setdefault((*decisions, arm), {})[sums] = found
-                continue
-            moved = [told(b) for b in group]
-            ending = {b.step.release if b.step.rounds == 0 else () for b in moved}
-            if len(ending) > 1:
-                raise Unfit("what it releases does not follow from its decisions")
-            (coordinates,) = ending
-            counts = [moved[0].open[c] for c in coordinates]
-            for more in product(*[range(n + 1) for n in counts]):
-                following = [after for b in moved for after in self._ended(b, t, coordinates, more)]
-                self._walk(t + 1, (*decisions, arm), (*sums, *zip(more, counts, strict=True)), following)
-
-    def _ended(self, branch: Branch, t: int, coordinates: tuple[int, ...], sums: tuple[int, ...]) -> Iterator[Branch]:
-        """The branch after round t: as it is inside a plan; after one, released and divided by what comes next."""
-        if branch.step.rounds:
-            yield branch
+        self.lost = max(self.lost, lost)
+        group = [b for b in branches if b.step.arm == self._path[t - 1]]
+        if not group:
             return
+        self._reached = max(self._reached, t)
+        if t == self.rounds:
+            self.laws.setdefault(self._path, {})[sums] = Mass(float(sum(b.law.sum() for b in group)), lost)
+            return
+        moved = [told(b) for b in group]
+        ending = {b.step.release if b.step.rounds == 0 else () for b in moved}
+        if len(ending) > 1:
+            raise Unfit("what it releases does not follow from its decisions")
+        (coordinates,) = ending
+        counts = [moved[0].open[c] for c in coordinates]
+        for more in product(*[range(n + 1) for n in counts]):
+            ended = [self._ended(b, t, coordinates, more) for b in moved]
+            following = [after for branch, whole in ended for after in (self._split(branch, t + 1) if whole else [branch])]
+            dropped = sum(dropped_mass(before, after) for before, (after, _) in zip(moved, ended, strict=True))
+            self._walk(t + 1, (*sums, *zip(more, counts, strict=True)), following, lost + dropped)
+
+    def _ended(self, branch: Branch, t: int, coordinates: tuple[int, ...], sums: tuple[int, ...]) -> tuple[Branch, bool]:
+        """The branch after round t: as it is inside a plan; released at the end of one, and that it ended."""
+        if branch.step.rounds:
+            return branch, False
         blocks, open_ = list(branch.blocks), list(branch.open)
         for c, s in zip(coordinates, sums, strict=True):
             blocks[c], open_[c] = (*blocks[c], (s * self.unit, open_[c])), 0
@@ -110,13 +124,13 @@ class Enumeration:
         plan = Hold(branch.step.arm, sum(branch.open) - sum(branch.state.open), branch.step.release)
         release = Release(coordinates, answers, t, ((plan.action, plan.rounds),))
         state = self.policy.update(branch.state, plan, release)
-        axes, law, lost = branch.axes, branch.law, branch.lost
+        axes, law = branch.axes, branch.law
         if coordinates:
-            axes = tuple(a for c in range(self.policy.arms) for a in self._axes(c, blocks[c], self.rounds - 1 - t))
+            to_come = self._path[t : self.rounds - 1]
+            axes = tuple(a for c in range(self.policy.arms) for a in self._axes(c, blocks[c], to_come.count(c)))
             law = carry(law, branch.axes, axes)
-            lost += self.cut * len(axes)
             self._charge(blocks, coordinates)
-        yield from self._split(replace(branch, state=state, blocks=tuple(blocks), open=tuple(open_), axes=axes, law=law, lost=lost), t + 1)
+        return replace(branch, state=state, blocks=tuple(blocks), open=tuple(open_), axes=axes, law=law), True
 
     def _axes(self, arm: int, blocks: Blocks, more: int) -> list[Axis]:
         if not blocks:
@@ -158,6 +172,14 @@ class Enumeration:
             self._maps[blank, box] = decisions_on(box, decide), steps
         table, steps = self._maps[blank, box]
         return table, [a for a, _ in box], steps
+
+
+def dropped_mass(before: Branch, after: Branch) -> float:
+    """What the lattice left out of a branch's probability when it was released, and the rounding of that difference."""
+    if before.law is after.law:
+        return 0.0
+    mass = float(before.law.sum())
+    return max(0.0, mass - float(after.law.sum())) + 1e-14 * mass
 
 
 def told(branch: Branch) -> Branch:

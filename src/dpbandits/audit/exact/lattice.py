@@ -15,14 +15,10 @@ from numpy.typing import NDArray
 from dpbandits.audit.exact.probe import Draws, Unfit
 
 Floats = NDArray[np.float64]
-CUTS = (1e-12, 1e-8, 1e-6, 1e-4)
-"""Probability left out on each axis: the first that makes the lattice small enough. Every loss is stated with the error this makes."""
-LARGEST = 1_000_000
+CUTS = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
+"""Probability left out on each axis, coarse first. Every loss is stated with the error this makes."""
+LARGEST = 16_000_000
 """Points of a lattice."""
-
-
-class TooLarge(Unfit):
-    """A coarser cut may help."""
 
 
 class Axis(NamedTuple):
@@ -72,13 +68,14 @@ def axes_of(arm: int, draws: Draws, release: int, last: int, cut: float) -> list
 
 
 def carry(law: Floats, old: Sequence[Axis], new: Sequence[Axis]) -> Floats:
-    """The law on the axes `new`: dead draws are summed out, merging ones added up, fresh ones enter independently."""
+    """The law on the axes `new`: dead draws are summed out, merging ones added up, fresh ones enter independently. What falls off the
+    lattice is missing in the result."""
     homes = [next((g for g in new if g.arm == a.arm and a.draws[0] in g.draws), None) for a in old]
     for at in reversed([i for i, home in enumerate(homes) if home is None]):
         law = law.sum(axis=at)
     kept = [(a, home) for a, home in zip(old, homes, strict=True) if home is not None]
     if math.prod([2 * g.reach + 1 for g in new]) > LARGEST:
-        raise TooLarge("more noise draws are alive at once than a lattice can hold; take fewer rounds")
+        raise Unfit("more noise draws are alive at once than a lattice can hold; take fewer rounds")
     for place, group in enumerate(new):  # bring the group's axes to position `place`, as one axis
         members = [i for i, (_, home) in enumerate(kept) if home is group]
         known: set[int] = set()
@@ -110,12 +107,24 @@ def added(law: Floats, at: int, other: int) -> Floats:
 
 def spread(law: Floats, at: int, width: int, fresh: tuple[Fraction, ...], axis: Axis) -> Floats:
     """Independent draws added to the axis `at`, which runs over [−width, width] and afterwards over the reach of `axis`."""
-    noise, far = mass(fresh, axis.cut) if fresh else (np.ones(1), 0)
-    reach = axis.reach
-    steps = np.arange(-reach, reach + 1)[:, None] - np.arange(-width, width + 1)[None, :]
-    kernel: Floats = np.where(np.abs(steps) <= far, noise[np.clip(steps + far, 0, 2 * far)], 0.0)
-    moved: Floats = np.moveaxis(np.tensordot(law, kernel, axes=([at], [1])), -1, at)
-    return moved
+    more = axis.reach - width
+    if more < 0:
+        law = law[(slice(None),) * at + (slice(-more, more),)]
+    elif more:
+        law = np.pad(law, [(more, more) if i == at else (0, 0) for i in range(law.ndim)])
+    for scale in fresh:
+        law = noised(law, at, scale)
+    return law
+
+
+def noised(law: Floats, at: int, scale: Fraction) -> Floats:
+    """One draw added. Its law is that of the difference of two geometric ones, each a recursion of one term along the axis."""
+    from scipy.signal import lfilter
+
+    q = math.exp(-1 / scale)
+    for _ in ("up", "down"):
+        law = np.flip(lfilter([1 - q], [1, -q], law, axis=at), at)
+    return law
 
 
 Box = tuple[tuple[int, int], ...]

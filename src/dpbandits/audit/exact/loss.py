@@ -29,9 +29,12 @@ def log_ratio(p: Mass, q: Mass) -> tuple[float, float]:
     )
 
 
-def worst_pair(laws: Laws) -> Worst:
-    """Over all decision sequences and all pairs of tables that differ in one round: one block's sum differs by one."""
-    never = Mass(0.0, max((p.lost for table in laws.values() for p in table.values()), default=0.0))
+def worst_pair(laws: Laws, lost: float) -> Worst:
+    """Over all decision sequences and all pairs of tables that differ in one round: one block's sum differs by one.
+
+    lost: the most that may have been left out of a sequence that was never seen.
+    """
+    never = Mass(0.0, lost)
     worst = Worst(0.0, 0.0)
     for decisions, table in laws.items():
         for sums, p in table.items():

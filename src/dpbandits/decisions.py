@@ -1,0 +1,67 @@
+"""What a session asks for, and the search for the decision that a tell or an expiry is about. All of it is public."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Integral
+from typing import NamedTuple
+
+from dpbandits.messages import decision_to_json
+from dpbandits.plan import Action
+
+
+class Decision(NamedTuple):
+    """Public: play `action` in round `round` (counted from 1) and tell the reward under `id`.
+
+    action: an arm; a super arm; for a policy that spreads its stake (`weighted`) the weight of every arm.
+    observe: after a super arm, the arms whose rewards are to be told, in this order; else None.
+    """
+
+    id: int
+    action: Action
+    round: int
+    observe: tuple[int, ...] | None = None
+
+    def to_json(self) -> str:
+        """The message for the user's device (`dpbandits.client`)."""
+        return decision_to_json(self.id, self.action, self.observe)
+
+
+class DecisionError(LookupError):
+    """A tell or expiry for a decision that is unknown or already resolved. Nothing was recorded."""
+
+
+def find(decision: object, pending: Mapping[int, Decision], asked: int) -> Decision:
+    """The pending decision that is meant, by itself or by its id; one that was changed or is another session's is unknown.
+
+    asked: how many decisions the session made so far.
+    """
+    id = decision.id if type(decision) is Decision else decision
+    whole = type(id) is int or (isinstance(id, Integral) and not isinstance(id, bool))
+    known: Decision | None = pending.get(id) if whole else None  # type: ignore[call-overload]
+    if known is None or (type(decision) is Decision and decision.action != known.action):
+        raise unknown(id, pending, asked)
+    return known
+
+
+def find_each(decisions: Iterable[object], pending: Mapping[int, Decision], asked: int) -> Iterator[Decision]:
+    """The pending decisions that are meant, one after the other; none may come twice."""
+    seen: set[int] = set()
+    for decision in decisions:
+        known = find(decision, pending, asked)
+        if known.id in seen:
+            raise resolved(known.id)
+        seen.add(known.id)
+        yield known
+
+
+def unknown(id: object, pending: Mapping[int, Decision], asked: int) -> DecisionError:
+    if isinstance(id, Integral) and id in pending:
+        return DecisionError(f"Decision {id} of this session has another action than the one told: was it changed? Nothing was recorded.")
+    if isinstance(id, Integral) and 0 < int(id) <= asked:
+        return resolved(id)
+    return DecisionError(f"Expected a decision this session made (ids 1 to {asked}), got {id!r}. Nothing was recorded.")
+
+
+def resolved(id: object) -> DecisionError:
+    return DecisionError(f"Decision {id} is resolved already: each is told or expired once. Nothing was recorded.")

@@ -1,0 +1,104 @@
+"""What a policy and a session are made with: errors that say what to do, and guarantees that say what holds."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from tests.session.small import session
+
+
+@pytest.mark.parametrize("epsilon", [38, 50, 800, 10**6])
+def test_large_epsilon_plays_on(epsilon: int) -> None:
+    policy = dpb.DPKLUCB(arms=2, epsilon=epsilon, first=2)
+    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    for _ in range(60):
+        d = s.ask()
+        s.tell(d, float(d.action))
+    assert s.state.pulls[1] > s.state.pulls[0]
+    assert dpb.simulate(policy, dpb.Bernoulli([0.0, 1.0]), 60).plays[0, 1] > 30
+
+
+@pytest.mark.parametrize("make", [lambda e: dpb.DPKLUCB(arms=2, epsilon=e), lambda e: dpb.AdaCUCB(arms=2, rho=e)])
+def test_budgets_too_small_for_64_bits_are_refused_at_once(make: Any) -> None:
+    with pytest.raises(ValueError, match="coarser grid"):
+        make("1e-14")
+
+
+def test_guarantee_names_its_noise() -> None:
+    assert session().guarantee.noise == "simulated"  # type: ignore[union-attr]
+    secure = dpb.Session(dpb.DPKLUCB(arms=2, epsilon="1/10"), noise=dpb.SecureNoise())
+    assert secure.guarantee == dpb.Guarantee(
+        measure="pure", epsilon=Fraction(1, 10), noise="secure", grid=dpb.Grid(steps=1024), proof="lazy_cumulative"
+    )
+    assert dpb.Session(dpb.UCB1(arms=2), noise=dpb.SimulatedNoise(1)).guarantee is None
+
+
+def test_no_default_noise() -> None:
+    with pytest.raises(TypeError):
+        dpb.Session(dpb.UCB1(arms=2))  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="SecureNoise"):
+        dpb.Session(dpb.UCB1(arms=2), noise=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="policy"):
+        dpb.Session("UCB1", noise=dpb.SimulatedNoise(1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "a lot", None, 0.0])
+def test_bad_epsilon(epsilon: Any) -> None:
+    with pytest.raises(ValueError, match="epsilon"):
+        dpb.DPKLUCB(arms=2, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("arms", [0, -1, 2.0, True, None])
+def test_bad_arms(arms: Any) -> None:
+    with pytest.raises(ValueError, match="arms"):
+        dpb.UCB1(arms=arms)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda: dpb.DPUCB(arms=2, epsilon=1, horizon=0), "horizon"),
+        (lambda: dpb.DPUCB(arms=2, epsilon=1, horizon=1.5), "horizon"),
+        (lambda: dpb.DPUCB(arms=2, epsilon=1, horizon=9, preset="best"), "preset"),
+        (lambda: dpb.SuccessiveElimination(arms=2), "horizon"),
+        (lambda: dpb.DPSE(arms=2, epsilon=1, beta=1.0), "beta"),
+        (lambda: dpb.AdaPUCB(arms=2, epsilon=1, a=3), "a="),
+        (lambda: dpb.AdaCUCB(arms=2, rho=-1), "rho"),
+        (lambda: dpb.DPKLUCB(arms=2, epsilon=1, alpha=1.0), "alpha"),
+        (lambda: dpb.DPKLUCB(arms=2, epsilon=1, first=0), "first"),
+        (lambda: dpb.DPKLUCB(arms=2, epsilon=1, grid=0), "grid"),
+        (lambda: dpb.NoiseAwareTS(arms=2, epsilon=1, c=0), "c="),
+        (lambda: session(default=2.0), "default"),
+    ],
+)
+def test_bad_parameters(make: Any, what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        make()
+
+
+def test_dpse_identifies_the_best_arm() -> None:
+    policy = dpb.DPSE(arms=3, epsilon=2, beta=0.05)
+    s, rng = dpb.Session(policy, noise=dpb.SimulatedNoise(5)), np.random.default_rng(6)
+    assert policy.best_arm(s.state) is None
+    for _ in range(30_000):
+        d = s.ask()
+        s.tell(d, float(rng.random() < (0.1, 0.9, 0.2)[d.action]))
+    found = policy.best_arm(s.state)
+    assert found is not None
+    assert found.arm == 1
+    assert 0 < found.rounds <= 30_000
+
+
+def test_published_presets_report_what_they_hold() -> None:
+    hybrid = dpb.HybridUCB(arms=5, epsilon=1, preset="published").guarantee
+    assert hybrid is not None
+    assert (hybrid.epsilon, hybrid.claimed) == (Fraction(3, 2), Fraction(1))
+    tree = dpb.DPUCB(arms=5, epsilon=1, horizon=100, preset="published").guarantee
+    assert tree is not None
+    assert tree.epsilon == Fraction(1, 5)
