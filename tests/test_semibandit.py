@@ -15,7 +15,7 @@ from dpbandits.checks.tape import Tape
 from dpbandits.mechanisms import LocalLaplace
 from dpbandits.mechanisms.base import Answer
 from dpbandits.plan import Hold, PublicRng
-from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, CUCBDPMax, LazyCUCB
+from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, DPKLCUCB, CUCBDPMax, LazyCUCB
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.optimistic import noise_radius, statistical
 from dpbandits.policy import Policy
@@ -169,10 +169,21 @@ def test_published_bonus_fails_at_large_epsilon() -> None:
 
 
 def test_published_bonus_at_one_report() -> None:
-    """cucb_ldp1: exceeded with probability ½e^{−4√(2 ln T)}, 4·10⁻¹⁰ at T = 10⁶, above T⁻² from T = 6000 on."""
-    assert 0.5 * math.exp(-4 * math.sqrt(2 * math.log(10**6))) == pytest.approx(4e-10, rel=0.1)
-    for horizon in (6000, 10**4, 10**6, 10**9, 10**15):
-        assert 0.5 * math.exp(-4 * math.sqrt(2 * math.log(horizon))) > horizon**-2.0
+    """cucb_ldp1: exceeded with probability ½e^{−4√(2 ln T)}, 4·10⁻¹⁰ at T = 10⁶, above T⁻² from T = 6000 on, at any epsilon."""
+    one = np.ones(1)
+    for epsilon in (1, 10):
+        tail = {}
+        for horizon in (5000, 6000, 10**4, 10**6, 10**9, 10**15):
+            bonus = CUCBLDP2(problem=TOP, epsilon=epsilon, preset="published", horizon=horizon).radius(one, one, 1)[0]
+            tail[horizon] = 0.5 * math.exp(-bonus * epsilon)  # of one report's noise, Laplace of scale 1/epsilon
+        assert tail[10**6] == pytest.approx(4e-10, rel=0.1)
+        assert [horizon for horizon in tail if tail[horizon] <= horizon**-2.0] == [5000]
+
+
+@pytest.mark.parametrize(("epsilon", "first"), [("1/2", 3136), (1, 1568), (2, 784)])
+def test_the_first_batch_is_computed_exactly(epsilon: Any, first: int) -> None:
+    """⌈32 K/ε⌉: as a float 1/49 is a little too small, and the batch one too long."""
+    assert DPKLCUCB(problem=dpb.TopK(arms=49, k=49), epsilon=epsilon).first == first
 
 
 def test_an_index_not_above_zero_is_looked_at_again() -> None:

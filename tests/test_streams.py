@@ -126,22 +126,26 @@ class Failing(SimulatedNoise):
         return super().laplace(value, sensitivity=sensitivity, epsilon=epsilon)
 
 
-def test_failing_noise_loses_nothing() -> None:
-    """Whichever draw fails, the value is kept and the next call goes on; every value enters once."""
+@pytest.mark.parametrize("fails", [1, 2, 3, 4])
+def test_failing_noise_loses_nothing(fails: int) -> None:
+    """Whichever draws fail, also several running: a value enters once, and only `NotRecordedError` says that it has to be offered again."""
     rule = dpb.DPNAS(alpha=0.9, beta=0.9, epsilon=50, cap=5, low=0, high=1, grid=1)
-    for fail_at in itertools.combinations(range(1, 9), 2):
-        estimator, failures = dpb.Estimator(rule, noise=Failing([], fail_at)), 0
-        result = None
-        for _ in range(12):
+    again = 0
+    for fail_at in itertools.combinations(range(1, 9), fails):
+        estimator, offered = dpb.Estimator(rule, noise=Failing([], fail_at)), 0
+        while estimator.result is None:
             try:
-                result = estimator.add(1.0)
+                offered += 1
+                estimator.add(1.0)
+            except dpb.NotRecordedError as error:
+                offered -= 1
+                again += isinstance(error.__cause__, OSError)
             except OSError:
-                failures += 1
-            if result:
-                break
-        assert result is not None
-        assert failures <= 2
-        assert sum(e.stop - e.start for e in estimator.session.ledger) == result.rounds <= 5
+                pass
+            stopped_before = estimator.result is not None and estimator.session._resolved < offered
+            assert estimator.session._resolved == offered - stopped_before
+        assert sum(e.stop - e.start for e in estimator.session.ledger) == estimator.result.rounds == estimator.session._resolved <= 5
+    assert (again > 0) is (fails > 1)
 
 
 @EVERY

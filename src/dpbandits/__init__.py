@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from dpbandits.audit.report import AuditReport
 from dpbandits.catalogue import policies
 from dpbandits.client import Client
-from dpbandits.decisions import Decision, DecisionError
+from dpbandits.decisions import Decision, DecisionError, NotRecordedError
 from dpbandits.environments import Bernoulli, Beta, Categorical, Environment, LoggedReplay, Table, Uniform
 from dpbandits.mechanisms import Report
 from dpbandits.mechanisms.rewards import RewardError
@@ -156,6 +156,7 @@ __all__ = [
     "NaiveFTNL",
     "NoiseAwareMAT",
     "NoiseAwareTS",
+    "NotRecordedError",
     "PartitionMatroid",
     "Paths",
     "Policy",

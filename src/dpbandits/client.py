@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import final
 
-from dpbandits.messages import decision_from_json, randomizer_from_json, report_to_json
+from dpbandits.mechanisms.rewards import RewardError
+from dpbandits.messages import Asked, decision_from_json, randomizer_from_json, report_to_json
 from dpbandits.noise import Noise, SecureNoise
 from dpbandits.privacy import Guarantee, Real, as_fraction
 
@@ -64,11 +65,20 @@ class Client:
         asked = decision_from_json(decision)
         if asked.id in self._answered:
             raise ValueError(f"Decision {asked.id} is answered already; a second report would cost another epsilon.")
-        if isinstance(asked.action, tuple):
-            rewards = reward if isinstance(reward, Mapping) else {}
-            raw: object = [rewards.get(arm) for arm in asked.observe]
-        else:
-            raw = reward.get(asked.action) if isinstance(reward, Mapping) else reward
-        report = self._randomizer.report(raw, self._noise)
+        report = self._randomizer.report(rewards_for(asked, reward), self._noise)
         self._answered.add(asked.id)
         return report_to_json(asked.id, report)
+
+
+def rewards_for(asked: Asked, reward: object) -> object:
+    """What the report is about: the reward, or of a super arm a list of those that are asked for."""
+    several = isinstance(asked.action, tuple)
+    if not isinstance(reward, Mapping):
+        if several:
+            raise RewardError(f"Expected a mapping from arm to reward, got an object of type {type(reward).__name__}. Nothing was drawn.")
+        return reward
+    missing = [arm for arm in asked.observe if arm not in reward]
+    if missing:
+        raise RewardError(f"Expected the rewards of arms {list(asked.observe)}; those of {missing} are missing. Nothing was drawn.")
+    rewards = [reward[arm] for arm in asked.observe]
+    return rewards if several else rewards[0]

@@ -31,6 +31,13 @@ class DecisionError(LookupError):
     """A tell or expiry for a decision that is unknown or already resolved. Nothing was recorded."""
 
 
+class NotRecordedError(RuntimeError):
+    """What an earlier call left due, a release or a plan, failed again, so this call did nothing. Its cause is that failure.
+
+    Told apart from the failure itself, after which the reward of the call is recorded.
+    """
+
+
 def find(decision: object, pending: Mapping[int, Decision], asked: int) -> Decision:
     """The pending decision that is meant, by itself or by its id; one that was changed or is another session's is unknown.
 
@@ -39,7 +46,7 @@ def find(decision: object, pending: Mapping[int, Decision], asked: int) -> Decis
     id = decision.id if type(decision) is Decision else decision
     whole = type(id) is int or (isinstance(id, Integral) and not isinstance(id, bool))
     known: Decision | None = pending.get(id) if whole else None  # type: ignore[call-overload]
-    if known is None or (type(decision) is Decision and decision.action != known.action):
+    if known is None or (type(decision) is Decision and decision != known):
         raise unknown(id, pending, asked)
     return known
 
@@ -57,7 +64,10 @@ def find_each(decisions: Iterable[object], pending: Mapping[int, Decision], aske
 
 def unknown(id: object, pending: Mapping[int, Decision], asked: int) -> DecisionError:
     if isinstance(id, Integral) and id in pending:
-        return DecisionError(f"Decision {id} of this session has another action than the one told: was it changed? Nothing was recorded.")
+        return DecisionError(
+            f"Expected decision {id} as this session made it, got one with another action, round or arms to observe: was it changed? "
+            "Nothing was recorded."
+        )
     if isinstance(id, Integral) and 0 < int(id) <= asked:
         return resolved(id)
     return DecisionError(f"Expected a decision this session made (ids 1 to {asked}), got {id!r}. Nothing was recorded.")

@@ -8,9 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from dpbandits.noise import Noise, noise_from_state
-from dpbandits.oracles import DecisionSet, problem_from_data
+from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
+from dpbandits.plan import PublicRng
 from dpbandits.policies import POLICIES
+from dpbandits.policies.base import Statistics
 from dpbandits.policy import Policy
+from dpbandits.strict import alike, damaged, entries, frozen, part
 
 VERSION = 2
 
@@ -18,7 +21,7 @@ VERSION = 2
 def policy_to_data(policy: Policy) -> dict[str, Any]:
     """A policy as {"class": name, its hyper-parameters}."""
     values = {f.name: getattr(policy, f.name) for f in fields(policy) if f.init}
-    module = {} if type(policy).__name__ in POLICIES else {"module": type(policy).__module__}
+    module = {} if POLICIES.get(type(policy).__name__) is type(policy) else {"module": type(policy).__module__}
     return {"class": type(policy).__name__} | module | {name: plain(value) for name, value in values.items()}
 
 
@@ -30,7 +33,7 @@ def plain(value: Any) -> Any:
 def policy_from_data(data: dict[str, Any]) -> Policy:
     """The policy `policy_to_data` described; unknown names and parameters are errors that list what is known."""
     name = data.get("class")
-    found = POLICIES.get(str(name)) if "module" not in data else imported(data["module"], str(name))
+    found = POLICIES.get(str(name)) if "module" not in data else imported(str(data["module"]), str(name))
     if found is None:
         raise ValueError(f"Expected one of the policies {', '.join(POLICIES)}; got {name!r}.")
     known = {f.name for f in fields(found) if f.init}
@@ -38,9 +41,12 @@ def policy_from_data(data: dict[str, Any]) -> Policy:
     unknown = sorted(set(given) - known)
     if unknown:
         raise ValueError(f"{name} does not take {', '.join(unknown)}; it takes {', '.join(sorted(known))}.")
-    if isinstance(given.get("problem"), dict):
-        given["problem"] = problem_from_data(given["problem"])
-    return found(**given)
+    try:
+        if isinstance(given.get("problem"), dict):
+            given["problem"] = problem_from_data(given["problem"])
+        return found(**given)
+    except (TypeError, LookupError, OverflowError) as error:
+        raise damaged(f"the parameters of {name} do not make one ({error})") from None
 
 
 def imported(module: str, name: str) -> type[Policy] | None:
@@ -55,8 +61,21 @@ def imported(module: str, name: str) -> type[Policy] | None:
 
 
 def write_document(policy: Policy, public: dict[str, Any], private: dict[str, Any]) -> str:
+    require_readable(policy)
     head = {"format": "dpbandits session", "version": VERSION, "policy": policy_to_data(policy)}
     return json.dumps(head | {"public": public, "private": private})
+
+
+def require_readable(policy: Policy) -> None:
+    """Refuse to write what could never be read again: a decision set of the caller's own is rebuilt from no table."""
+    for f in fields(policy):
+        value = getattr(policy, f.name)
+        kind = type(value).__name__
+        if isinstance(value, DecisionSet) and PROBLEMS.get(kind) is not type(value):
+            raise TypeError(
+                f"Expected {f.name}= to be of a kind that a saved session can name ({', '.join(PROBLEMS)}), got a {kind} of your own. "
+                "List its super arms in an ExplicitSet or ExplicitMatroid, or keep a log and play it again."
+            )
 
 
 def read_document(text: str) -> tuple[Policy, dict[str, Any], dict[str, Any]]:
@@ -65,26 +84,27 @@ def read_document(text: str) -> tuple[Policy, dict[str, Any], dict[str, Any]]:
     Raises:
         ValueError: not such a document, a part is missing, or another version.
     """
+    data = parsed(text)
+    part(data, "the document", "policy", "public", "private")
+    public, private = part(data["public"], "public", *PUBLIC_KEYS), part(data["private"], "private", "sums", "memory", "noise")
+    policy = policy_from_data(part(data["policy"], "policy"))
+    part(public["vault"], "public.vault", "counts", "ledger")
+    entries(private["sums"], "private.sums", policy.arms)  # before anything of that size is made
+    return policy, public | {"state": state_from_data(policy, public["state"])}, private
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The document as JSON, of this format and version."""
     try:
         data = json.loads(text)
-    except (json.JSONDecodeError, TypeError) as error:
+    except (json.JSONDecodeError, TypeError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         raise ValueError(f"Expected the JSON text of Session.to_json(); this is not JSON{where}.") from None
     if not isinstance(data, dict) or data.get("format") != "dpbandits session":
         raise ValueError('Expected a document with "format": "dpbandits session", as Session.to_json() writes it.')
     if data.get("version") != VERSION:
         raise ValueError(f"Expected version {VERSION} of the document, got {data.get('version')!r}.")
-    missing = [key for key in ("policy", "public", "private") if not isinstance(data.get(key), dict)]
-    missing += [f"public.{key}" for key in PUBLIC_KEYS if key not in (data.get("public") or {})]
-    missing += [f"private.{key}" for key in ("sums", "memory", "noise") if key not in (data.get("private") or {})]
-    if missing:
-        raise ValueError(f"The saved session is damaged: it lacks {', '.join(missing)}.")
-    policy = policy_from_data(data["policy"])
-    public = data["public"]
-    public["state"] = state_from_data(policy, public["state"])
-    if public["plan_finished"] is not None:
-        public["plan_finished"] = tuple(public["plan_finished"])
-    return policy, public, data["private"]
+    return data
 
 
 PUBLIC_KEYS = (
@@ -93,12 +113,22 @@ PUBLIC_KEYS = (
 )  # fmt: skip
 
 
-def state_from_data(policy: Policy, data: list[Any]) -> Any:
+def state_from_data(policy: Policy, data: object) -> Any:
     """A policy's state from its JSON form: the same NamedTuple, lists turned back into tuples."""
-    kind = type(policy.init())
-    if not isinstance(data, list) or len(data) != len(kind._fields):
-        raise ValueError(f"The saved session is damaged: its state does not fit {type(policy).__name__}.")
-    return kind(*(frozen(value) for value in data))
+    fresh = policy.init()
+    fits = isinstance(data, list) and len(data) == len(fresh) and (not isinstance(fresh, Statistics) or alike(data, fresh))
+    state = type(fresh)(*frozen(data)) if fits else None
+    if state is None or (isinstance(state, Statistics) and min(*state.rounds, *state.draws, *state.pulls, *state.open, state.t) < 0):
+        raise damaged(f"public.state does not fit {type(policy).__name__}")
+    return state
+
+
+def rng_from_data(seed: int, step: int, data: Any) -> PublicRng:
+    """The public randomness of a plan, where it was."""
+    try:
+        return PublicRng(seed, step, data)
+    except (LookupError, TypeError, ValueError, OverflowError):
+        raise damaged("public.rng is no position of the public randomness") from None
 
 
 def noise_to_continue(saved: dict[str, Any], given: Noise | None) -> Noise:
@@ -107,7 +137,3 @@ def noise_to_continue(saved: dict[str, Any], given: Noise | None) -> Noise:
     if given is not None and given.kind != source.kind:
         raise ValueError(f"This session was played with {source.kind} noise; going on with {given.kind} noise would void its guarantee.")
     return given or source
-
-
-def frozen(value: Any) -> Any:
-    return tuple(frozen(v) for v in value) if isinstance(value, list) else value

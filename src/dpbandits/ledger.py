@@ -5,7 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, final
 
-from dpbandits.privacy import Entry
+from dpbandits.privacy import Entry, as_fraction
+from dpbandits.strict import damaged, entries, part, whole
+
+LOWEST = -1
+"""The lowest coordinate: of records that are read whole."""
 
 
 @final
@@ -25,6 +29,11 @@ class Ledger:
     def entries(self) -> tuple[Entry, ...]:
         """Every reading. A coordinate's consecutive one-reward releases share a line that counts them."""
         return tuple(self._entries)
+
+    @property
+    def rounds(self) -> int:
+        """Rewards that left their open blocks, all coordinates."""
+        return sum(self._clocks.values())
 
     def write(self, coordinate: int, count: int) -> None:
         """The next `count` rewards of a coordinate were read in one release."""
@@ -47,8 +56,36 @@ class Ledger:
         lines = [[e.coordinate, e.start, e.stop, None if e.cost is None else str(e.cost), e.releases] for e in self._entries]
         return {"clocks": sorted(self._clocks.items()), "releases": self.releases, "lines": lines}
 
-    def restore(self, data: dict[str, Any]) -> None:
-        """Continue from what `to_data` returned (after a trip through JSON)."""
-        self._entries = [Entry(c, a, b, None if cost is None else Fraction(cost), n, self.width) for c, a, b, cost, n in data["lines"]]
-        self._singles = {e.coordinate: at for at, e in enumerate(self._entries) if e.stop - e.start == e.releases}
-        self._clocks, self.releases = dict(data["clocks"]), data["releases"]
+    def restore(self, data: object) -> None:
+        """Continue from what `to_data` returned (after a trip through JSON).
+
+        Raises:
+            ValueError: damaged data: readings that overlap, run past their clock or are not the number that was counted.
+        """
+        saved = part(data, "vault.ledger", "clocks", "lines", "releases")
+        pairs = [entries(pair, "a clock of vault.ledger", 2) for pair in entries(saved["clocks"], "vault.ledger.clocks")]
+        clocks = {whole(c, "a clock's coordinate", LOWEST): whole(count, "a clock of vault.ledger") for c, count in pairs}
+        lines = [line_from_data(line, self.width) for line in entries(saved["lines"], "vault.ledger.lines")]
+        ends = dict.fromkeys(clocks, 0)
+        for line in lines:
+            if line.coordinate not in clocks or not ends[line.coordinate] <= line.start < line.stop <= clocks[line.coordinate]:
+                raise damaged("a line of vault.ledger does not fit its clock, or the line before it")
+            if (line.cost is None) is not (self.cost is None):
+                raise damaged("a line of vault.ledger has no cost, or one for what is read without noise")
+            ends[line.coordinate] = line.stop
+        if whole(saved["releases"], "vault.ledger.releases") != sum(line.releases for line in lines):
+            raise damaged("vault.ledger has not as many releases as its lines say")
+        self._entries, self._clocks, self.releases = lines, clocks, saved["releases"]
+        self._singles = {e.coordinate: at for at, e in enumerate(lines) if e.stop - e.start == e.releases}
+
+
+def line_from_data(data: object, width: int) -> Entry:
+    """One line of a saved ledger."""
+    coordinate, start, stop, cost, releases = entries(data, "a line of vault.ledger", 5)
+    what = "a number in a line of vault.ledger"
+    numbers = whole(coordinate, what, LOWEST), whole(start, what), whole(stop, what)
+    try:
+        price = None if cost is None else as_fraction(cost, "cost")
+    except ValueError:
+        raise damaged("a cost in vault.ledger is no positive number") from None
+    return Entry(*numbers, price, whole(releases, what, 1, numbers[2] - numbers[1]), width)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.privacy import NoiseKind
+from dpbandits.strict import checked_seed, damaged
 
 Values = Sequence[int] | NDArray[np.int64]
 """Whole grid steps."""
@@ -57,8 +58,8 @@ class SimulatedNoise:
     kind: ClassVar[NoiseKind] = "simulated"
 
     def __init__(self, seed: int, state: dict[str, Any] | None = None) -> None:
-        self.seed = seed
-        self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0, 339])))
+        self.seed = checked_seed(seed)
+        self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, 0, 339])))
         if state is not None:
             self._rng.bit_generator.state = state["generator"]
 
@@ -106,8 +107,8 @@ class SecureNoise:
     """OpenDP's exact discrete noise from the operating system's randomness: what production uses.
 
     A scalar call costs 100 µs and more, so a small pool is drawn ahead for each scale, which also hides the draw's
-    time. A pool is used by the process that drew it only (a forked child starts afresh), each draw once, and never saved:
-    the same draw on two different sums would give away their exact difference.
+    time. A pool is used by the process that drew it only (a forked child starts afresh), each draw once, and neither saved nor
+    copied (a copy or pickle starts with empty pools): the same draw on two different sums would give away their exact difference.
     """
 
     kind: ClassVar[NoiseKind] = "secure"
@@ -119,6 +120,10 @@ class SecureNoise:
 
     def __repr__(self) -> str:
         return "SecureNoise()"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles take along: everything but the pools."""
+        return self.__dict__ | {"_pools": {}}
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         return value + self._draw("laplace", sensitivity, epsilon)
@@ -205,7 +210,17 @@ def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: Sel
 
 
 def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
-    """The source that `state()` described."""
-    if state["kind"] == "secure":
+    """The source that `state()` described.
+
+    Raises:
+        ValueError: it describes none.
+    """
+    kind = state.get("kind") if isinstance(state, dict) else None
+    if kind == "secure":
         return SecureNoise()
-    return SimulatedNoise(state["seed"], state)
+    if kind != "simulated":
+        raise damaged("its noise is of no known kind (secure or simulated)")
+    try:
+        return SimulatedNoise(state["seed"], state)
+    except (LookupError, TypeError, ValueError, OverflowError):
+        raise damaged("the position of its simulated noise cannot be read") from None

@@ -6,7 +6,6 @@ A closed union; a new algorithm does not add a kind. A plan ends by counts of to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -110,7 +109,7 @@ class Progress:
 
     __slots__ = ("_left", "_waiting", "plan", "told")
 
-    def __init__(self, plan: Plan, told: Sequence[tuple[Action, int]] = ()) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.told: dict[Action, int] = {}
         self._left: dict[Action, int]
@@ -122,8 +121,6 @@ class Progress:
             case Draw(_, limits):
                 self._left = dict(enumerate(limits))
         self._waiting = len(self._left)
-        for action, times in told:
-            self.count(action, times)
 
     def count(self, action: Action, times: int = 1) -> tuple[int, ...] | None:
         """Count told decisions; returns the coordinates to release when that completes the plan, else None."""

@@ -13,19 +13,35 @@ NoiseKind = Literal["secure", "simulated"]
 Real = int | float | str | Fraction | Decimal
 
 
+LARGEST = 10**100
+"""The largest price there is any use for; its products with counts and scales are floats still."""
+
+
 def as_fraction(value: Real, name: str) -> Fraction:
     """The positive exact number a user meant: `0.1` is one tenth, not the binary float next to it.
 
     Raises:
-        ValueError: `value` is not a finite number above 0.
+        ValueError: `value` is not a finite number above 0, or one beyond all use.
     """
     try:
-        exact = Fraction(repr(value)) if type(value) is float else Fraction(str(value))
+        exact = Fraction(value) if type(value) in (int, Fraction) else Fraction(spelled(value))
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"Expected {name}={value!r} to be a finite number > 0, for example {name}=1 or {name}='1/10'.") from None
+        shown = f"{value!r:.60}" if type(value) is str else repr(value)
+        raise ValueError(f"Expected {name}={shown} to be a finite number > 0, for example {name}=1 or {name}='1/10'.") from None
+    if abs(exact) > LARGEST:
+        raise ValueError(f"Expected {name} to be > 0 and at most 1e100, got a number of more digits.")
     if exact <= 0:
         raise ValueError(f"Expected {name}={value} to be > 0; a policy without privacy is another class (see dpbandits.policies()).")
     return exact
+
+
+def spelled(value: object) -> str:
+    """A number's text, if it is short enough to be read in no time: a few characters can name a number of millions of digits."""
+    text = repr(value) if type(value) is float else str(value)
+    exponent = text.lower().partition("e")[2]
+    if len(text) > 4000 or len(exponent) > 5:
+        raise ValueError
+    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,16 +8,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final, overload
 
-from dpbandits.decisions import Decision, DecisionError, find, find_each
-from dpbandits.documents import frozen, noise_to_continue, read_document, write_document
+from dpbandits.decisions import Decision, DecisionError, NotRecordedError, find, find_each
+from dpbandits.documents import noise_to_continue, read_document, rng_from_data, write_document
 from dpbandits.noise import Noise
 from dpbandits.plan import Hold, Plan, Progress, PublicRng
 from dpbandits.policy import Policy, Release
+from dpbandits.positions import position, progress_at
 from dpbandits.privacy import Entry, Guarantee
 from dpbandits.privacy import spent as spent_of
+from dpbandits.strict import checked_default, checked_seed, damaged
 from dpbandits.vault import open_vault
 
-__all__ = ["Decision", "DecisionError", "Session"]
+__all__ = ["Decision", "DecisionError", "NotRecordedError", "Session"]
 
 
 @final
@@ -40,12 +42,10 @@ class Session:
         if not hasattr(noise, "laplace"):
             raise TypeError("Expected noise=SecureNoise() (people's data) or noise=SimulatedNoise(seed) (experiments).")
         self.policy, self._noise = policy, noise
-        self.seed = secrets.randbits(63) if seed is None else seed
+        self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
         self._randomizer = policy.randomizer()
         self._vault = open_vault(policy.about.feedback, policy.mechanism(), policy.arms, noise, self._randomizer)
-        if not 0.0 <= default <= 1.0:
-            raise ValueError(f"Expected default={default!r} to be a reward in [0, 1].")
-        self.default = default
+        self.default = checked_default(default)
         self._semi = policy.about.feedback == "semi"
         self._pending: dict[int, Decision] = {}
         self._asked = self._resolved = 0
@@ -76,25 +76,52 @@ class Session:
 
         Raises:
             DecisionError: unknown id, or the decision was told or expired before.
-            RewardError: not a number in [0, 1]. In both cases nothing was recorded, and the decision can still be told.
+            RewardError: not a number in [0, 1].
+            NotRecordedError: what an earlier call left due failed again. In all three cases nothing was recorded, and the decision can
+                still be told.
 
-        Should the noise source fail, or an oracle of the caller's own, its error passes through: the reward is recorded (the
-        decision is no longer pending), and what was due, release or plan, is made by the next call, before anything else.
+        Should what this tell completes fail, a release for want of noise or a plan for an oracle of the caller's own, that error
+        passes through as it is: the reward is recorded (the decision is no longer pending), and what is due is made by the next call.
         """
-        if self._finished is not None:
-            self._advance()
+        self.settle()
         known = find(decision, self._pending, self._asked)
         self._vault.add(known.observe or known.action, reward)
         self._resolve(known)
 
     def tell_many(self, tells: Iterable[tuple[Decision | int, object]]) -> None:
-        """Several (decision, reward) pairs; all are checked before the first is recorded, so a wrong one among them changes nothing."""
+        """Several (decision, reward) pairs, told in this order; all are checked first, so a wrong one among them changes nothing.
+
+        Should a release or a plan fail midway, its error passes through with a note that says how many of the pairs are recorded: the
+        first so many. The decisions of the others are still pending; tell those again.
+        """
         pairs = list(tells)
+        self.settle()
         meant = find_each((decision for decision, _ in pairs), self._pending, self._asked)
         for known, (_, reward) in zip(meant, pairs, strict=True):
             self._vault.check(known.observe or known.action, reward)
-        for decision, reward in pairs:
-            self.tell(decision, reward)
+        before = self._resolved
+        try:
+            for decision, reward in pairs:
+                self.tell(decision, reward)
+        except Exception as error:
+            done = self._resolved - before
+            error.add_note(f"tell_many: the first {done} of {len(pairs)} pairs are recorded; the others are pending and can be told again.")
+            raise
+
+    def settle(self) -> None:
+        """Make what an earlier call's error left due, a release or a plan; most often there is nothing to do.
+
+        Raises:
+            NotRecordedError: it failed again.
+        """
+        try:
+            if self._finished is not None:
+                self._advance()
+        except Exception as error:
+            raise NotRecordedError(
+                "A release or plan that an earlier call left due failed again (see the cause above); this call recorded nothing. "
+                "Call again once the noise source or oracle works."
+            ) from error
 
     def expire(self, decision: Decision | int) -> None:
         """No reward came: the declared default enters instead (in the local model: a report of the default).
@@ -192,14 +219,18 @@ class Session:
             ValueError: the text is no such document, or of another version; or `noise` is of another kind than the saved one.
         """
         policy, public, private = read_document(text)
-        session = cls(policy, noise=noise_to_continue(private["noise"], noise), seed=public["seed"], default=public["default"])
-        session._vault.restore(public["vault"], private)
-        session._asked, session._resolved = public["asked"], public["resolved"]
-        session._pending = {id: Decision(id, frozen(action), id, frozen(observe)) for id, action, observe in public["pending"]}
-        session._open_plan(public["state"], public["step"])
-        session._progress = Progress(session._plan, [(frozen(action), times) for action, times in public["told_in_plan"]])
-        session._i, session._finished = public["asked_in_plan"], public["plan_finished"]
-        session._rng = PublicRng(session.seed, session._step, public["rng"])
+        at = position(policy, public)
+        noise, seed = noise_to_continue(private["noise"], noise), checked_seed(public["seed"])
+        session = cls(policy, noise=noise, seed=seed, default=public["default"])
+        session._vault.restore(public["vault"], private, at.resolved)
+        session._asked, session._resolved, session._pending = at.asked, at.resolved, at.pending
+        try:
+            session._open_plan(public["state"], at.step)
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+            raise damaged(f"{policy.name} cannot plan from public.state") from error
+        session._progress = progress_at(session._plan, at)
+        session._i, session._finished = at.asked_in_plan, at.finished
+        session._rng = rng_from_data(session.seed, session._step, public["rng"])
         return session
 
     def _ask(self) -> Decision:

@@ -65,13 +65,16 @@ class Estimator:
 
         Raises:
             RewardError: no number in [low, high]. Nothing was recorded; another value can follow.
+            NotRecordedError: the noise source failed before and fails still. Nothing was recorded: offer the value again.
 
-        Should the noise source fail, its error passes through: the value is recorded and the next call goes on from there.
+        Should the noise source fail after the value has entered, its own error passes through: the value is recorded, not to be
+        offered again, and the next call goes on from there.
         """
         if self.result is None:
             reward = self.scaled(value)
-            decision = self.session.ask()
-            self.session.tell(decision, reward)
+            self.session.settle()  # before the value enters: what is due may stop the rule
+        if self.result is None:
+            self.session.tell(self.session.ask(), reward)
         return self.result
 
     def finish(self) -> Estimate:

@@ -16,11 +16,13 @@ from dpbandits.ledger import Ledger
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.mechanisms.reports import checked_report
+from dpbandits.mechanisms.restored import restored_counts, restored_memory, restored_sums
 from dpbandits.mechanisms.rewards import check_sums, checked_reward, checked_rewards, on_grid, vector_on_grid
 from dpbandits.noise import Noise
 from dpbandits.plan import EVERY
 from dpbandits.policy import Feedback, Release
 from dpbandits.privacy import Entry
+from dpbandits.strict import damaged
 
 
 class Vault(ABC):
@@ -38,6 +40,7 @@ class Vault(ABC):
         self._memory = mechanism.init(coordinates)
         source = randomizer or mechanism
         guarantee = source.promise()
+        self._width = source.width
         self._ledger = Ledger(guarantee.cost / source.width if guarantee is not None else None, source.width)
 
     @final
@@ -94,9 +97,21 @@ class Vault(ABC):
         """Counts and ledger."""
         return {"counts": list(self._counts), "ledger": self._ledger.to_data()}
 
-    @abstractmethod
-    def restore(self, public: dict[str, Any], private: dict[str, Any]) -> None:
-        """Continue from what `public_state` and `private_state` returned (after a trip through JSON)."""
+    @final
+    def restore(self, public: dict[str, Any], private: dict[str, Any], rounds: int) -> None:
+        """Continue from what `public_state` and `private_state` returned (after a trip through JSON), `rounds` records later.
+
+        Raises:
+            ValueError: damaged data, of another shape or with numbers that no records have. No private number is shown.
+        """
+        counts = restored_counts(public["counts"], len(self._counts))
+        self._ledger.restore(public["ledger"])
+        if not rounds <= self._ledger.rounds + sum(counts) <= rounds * self._width:
+            raise damaged("the counts of its open blocks and its ledger do not add up to the rounds that were resolved")
+        bounds = None if self._randomizer is not None else [self._grid.steps * count for count in counts]
+        self._sums = restored_sums(private["sums"], self._coordinates, bounds, like=self._sums)
+        self._memory = restored_memory(private["memory"], self._mechanism.init(self._coordinates))
+        self._counts = counts
 
 
 @final
@@ -111,10 +126,11 @@ class ArmVault(Vault):
         self._counts = [0] * coordinates
 
     def check(self, where: int | tuple[int, ...], value: object) -> None:
+        arms = self._arms(where)
         if self._randomizer is not None:
-            checked_report(value, self._randomizer, self._noise.kind, len(arms_of(where)))
+            checked_report(value, self._randomizer, self._noise.kind, len(arms))
         elif isinstance(where, tuple):
-            checked_rewards(value, len(where))
+            checked_rewards(value, len(where), where)
         else:
             checked_reward(value)
 
@@ -123,6 +139,7 @@ class ArmVault(Vault):
 
         Raises:
             RewardError: not a number in [0, 1]; or a raw value where only a report may come, or the reverse. Nothing was recorded.
+            RuntimeError: more arms than the promise pays for, or an arm twice. Nothing was recorded.
         """
         if self._randomizer is not None or isinstance(where, tuple):
             self._add_many(where, value)
@@ -133,20 +150,30 @@ class ArmVault(Vault):
         self._counts[where] += 1
 
     def _add_many(self, where: int | tuple[int, ...], value: object) -> None:
+        arms = self._arms(where)
         if self._randomizer is not None:
-            steps = checked_report(value, self._randomizer, self._noise.kind, len(arms_of(where)))
+            steps = checked_report(value, self._randomizer, self._noise.kind, len(arms))
         else:
-            assert isinstance(where, tuple)
-            steps = tuple(vector_on_grid(checked_rewards(value, len(where)), self._grid, self._noise).tolist())
-        for arm, step in zip(arms_of(where), steps, strict=True):
+            steps = tuple(vector_on_grid(checked_rewards(value, len(arms), arms), self._grid, self._noise).tolist())
+        for arm, step in zip(arms, steps, strict=True):
             self._sums[arm] += step
             self._counts[arm] += 1
 
+    def _arms(self, where: int | tuple[int, ...]) -> tuple[int, ...]:
+        """The arms one record touches: no more than the promise pays for, whatever an oracle said, and each once."""
+        arms = where if isinstance(where, tuple) else (where,)
+        if len(arms) > self._width or len(set(arms)) < len(arms):
+            raise RuntimeError(
+                f"Refused a record of {len(arms)} arms, {len(set(arms))} of them different: the promise pays for {self._width} different "
+                "arms. Correct the oracle's `size` or its answers. Nothing was recorded."
+            )
+        return arms
+
     def add_block(self, where: int | tuple[int, ...], steps: Any, count: int) -> None:
-        sums = steps.tolist() if isinstance(where, tuple) else (steps,)
+        arms, sums = self._arms(where), steps.tolist() if isinstance(where, tuple) else (steps,)
         if self._randomizer is None:  # sums of reports may be anything
             check_sums(min(sums), max(sums), count, self._grid)
-        for arm, total in zip(arms_of(where), sums, strict=True):
+        for arm, total in zip(arms, sums, strict=True):
             self._sums[arm] += total
             self._counts[arm] += count
 
@@ -178,12 +205,6 @@ class ArmVault(Vault):
                 self._ledger.write(c, self._counts[c])
             self._sums[c] = self._counts[c] = 0
         return Release(coordinates, answers, round, told)
-
-    def restore(self, public: dict[str, Any], private: dict[str, Any]) -> None:
-        if not len(public["counts"]) == len(private["sums"]) == self._coordinates:
-            raise ValueError(f"Expected a saved state of {self._coordinates} coordinates, got {len(public['counts'])}.")
-        self._counts, self._sums, self._memory = list(public["counts"]), list(private["sums"]), private["memory"]
-        self._ledger.restore(public["ledger"])
 
 
 @final
@@ -227,16 +248,6 @@ class VectorVault(Vault):
         if coordinates or drop:
             self._sums, self._counts = np.zeros_like(self._sums), [0]
         return Release(coordinates, answers, round, told)
-
-    def restore(self, public: dict[str, Any], private: dict[str, Any]) -> None:
-        if len(private["sums"]) != self._coordinates or len(public["counts"]) != 1:
-            raise ValueError(f"Expected a saved state of {self._coordinates} coordinates, got {len(private['sums'])}.")
-        self._counts, self._sums, self._memory = list(public["counts"]), np.array(private["sums"], np.int64), private["memory"]
-        self._ledger.restore(public["ledger"])
-
-
-def arms_of(where: int | tuple[int, ...]) -> tuple[int, ...]:
-    return where if isinstance(where, tuple) else (where,)
 
 
 def open_vault(feedback: Feedback, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None) -> Vault:

@@ -1,25 +1,22 @@
-"""The question as a user asks it: of policies, mechanisms, foreign objects; in Python and on the command line."""
+"""The question as a user asks it in Python: of policies, mechanisms, foreign objects."""
 
 from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import dpbandits as dpb
+from dpbandits.audit import run
 from dpbandits.audit.everything import instances, one_audit, row
-from dpbandits.audit.report_law import report_law_level
+from dpbandits.audit.report import AuditReport, LevelResult
 from dpbandits.audit.show import conclusion, write_page
-from dpbandits.cli import app
-from dpbandits.mechanisms import LazyForgetful
-from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse
+from dpbandits.mechanisms import EachArm, LazyForgetful
 
 
 class Greedy:
@@ -83,18 +80,73 @@ def test_objects_that_cannot_be_audited() -> None:
         dpb.audit("AnytimeLazyUCB", levels=["hope"])
 
 
+@pytest.mark.parametrize("budget", [0, -1, float("nan"), float("inf")])
+def test_budgets_that_are_none(budget: float) -> None:
+    with pytest.raises(ValueError, match="finite number of seconds > 0"):
+        dpb.audit("AnytimeLazyUCB", budget=budget)
+
+
+def test_an_epsilon_that_would_be_ignored_is_refused() -> None:
+    policy, mechanism = dpb.AnytimeLazyUCB(arms=2, epsilon="1/2"), LazyForgetful(epsilon=Fraction(1))
+    for made, own in ((policy, "1/2"), (mechanism, "1"), (dpb.UCB1(arms=2), "none"), (lambda: policy, "1/2")):
+        with pytest.raises(ValueError, match=f"audited as it is .*{own}"):
+            dpb.audit(made, epsilon=3)
+    assert dpb.audit(policy, epsilon=0.5, levels=["transcript"], budget=1).claim == Fraction(1, 2)
+    for name in ("UCB1", "AdaCUCB"):
+        with pytest.raises(ValueError, match=f"{name} takes no epsilon"):
+            dpb.audit(name, epsilon=1)
+    with pytest.raises(ValueError, match="both are what it is held to"):
+        dpb.audit(Greedy, 1, epsilon=2)
+
+
+def test_classes_and_functions_that_make_one() -> None:
+    made = dpb.audit(LazyForgetful, epsilon="1/2", levels=["transcript"], budget=1)
+    assert (made.passed, made.claim) == (True, Fraction(1, 2))
+    factory = dpb.audit(lambda: dpb.AnytimeLazyUCB(arms=2, epsilon=1), levels=["transcript"], budget=1)
+    assert (factory.passed, factory.claim) == (True, 1)
+    with pytest.raises(TypeError, match=r"EachArm cannot be made from nothing alone .* Pass an instance"):
+        dpb.audit(EachArm)
+
+
+def test_what_a_level_leaves_the_next_ones_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, float] = {}
+
+    def level(name: str) -> Any:
+        def spend_nothing(*_: Any, budget: float, **__: Any) -> LevelResult:
+            given[name] = budget
+            return LevelResult(name, "passed")
+
+        return spend_nothing
+
+    monkeypatch.setattr(run, "statistical_level", level("statistical"))
+    monkeypatch.setattr(run, "transcript_level", level("transcript"))
+    dpb.audit(Coin, 1, budget=60)
+    assert given == {"statistical": pytest.approx(60, abs=0.5)}  # white-box levels have no use for their shares
+    dpb.audit(LazyForgetful(epsilon=Fraction(1)), budget=60)
+    assert given["transcript"] == pytest.approx(60 * 15 / 95, abs=0.5)
+    assert given["statistical"] == pytest.approx(60, abs=0.5)
+    assert run.share(["statistical"], -5, 60) == pytest.approx(16.5)  # others overran: there is a least
+
+
+def test_conclusions_say_what_was_looked_at() -> None:
+    def said(claim: int | None, *levels: LevelResult) -> str:
+        return conclusion(AuditReport("x", None if claim is None else Fraction(claim), levels))
+
+    some = LevelResult("transcript", "passed", 1.0, details={"pairs": 210, "of": 1345})
+    assert said(1, some).endswith("The transcript level replayed 210 of 1,345 neighbours.")
+    assert "neighbours" not in said(1, replace(some, details={"pairs": 9, "of": 9}))
+    assert "nothing was seen" in said(1, LevelResult("statistical", "passed", confidence=0.9))
+    assert "nothing was seen" not in said(1, some, LevelResult("statistical", "passed"))
+    assert "no leak is certified" in said(1, LevelResult("statistical", "passed"))
+    assert said(1, LevelResult("statistical", "not applicable")).startswith("No verdict")
+    assert said(None, LevelResult("statistical", "not applicable", 2.0)).startswith("Nothing to hold it to")
+
+
 def test_no_claim_is_no_pass() -> None:
     report = dpb.audit("UCB1", levels=["statistical"], budget=1)
     assert report.claim is None
     assert not report.passed
     assert report.lower_bound > 1
-
-
-@pytest.mark.parametrize("kind", [LocalLaplace, RandomizedResponse])
-def test_report_law_is_the_claim(kind: Any) -> None:
-    result = report_law_level(kind(epsilon=Fraction(1)))
-    assert result.outcome == "passed"
-    assert result.lower_bound == pytest.approx(1.0, abs=1e-12)
 
 
 def test_report_is_plain_data(tmp_path: Path) -> None:
@@ -106,31 +158,6 @@ def test_report_is_plain_data(tmp_path: Path) -> None:
     text = write_page(report, tmp_path / "audit.html").read_text()
     assert "data:image/svg+xml;base64," in text
     assert conclusion(report) in text
-
-
-def test_command(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--epsilon", "1/2", "--budget", "3s", "--html", str(page)])
-    assert done.exit_code == 0, done.output
-    assert "Passed" in done.output
-    assert page.exists()
-    failed = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1", "--budget", "3s", "--json"])
-    assert failed.exit_code == 1
-    assert json.loads(failed.output)["passed"] is False
-    wrong = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--budget", "soon"])
-    assert wrong.exit_code == 2
-
-
-def test_command_takes_objects_of_ones_own(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
-        "class Mine:\n    def select(self): return 0\n    def update(self, arm, reward): pass\n", encoding="utf-8"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "dpbandits", "audit", "mine:Mine", "--claim", "1", "--budget", "1s"],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "mine:Mine: claims ε = 1" in done.stdout
 
 
 def test_everything_knows_all() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -98,6 +99,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: LinearMatroid([(1, 2), (1,)]), r"Expected vectors\[1\] to have 2 entries like vectors\[0\], got 1"),
     (lambda: LinearMatroid([(1, float("nan"))]), r"Expected vectors\[0\]\[1\]=nan to be a finite number"),
     (lambda: LinearMatroid([(1, "one")]), r"Expected vectors\[0\]\[1\]='one' to be a finite number"),
+    (lambda: LinearMatroid([(Decimal("Infinity"), 1)]), r"Expected vectors\[0\]\[0\]=Decimal\('Infinity'\) to be a finite number"),
     (lambda: LinearMatroid([(1, None)]), r"Expected vectors\[0\]\[1\]=None to be a whole number, a fraction"),
     (lambda: LinearMatroid([(1, 1j)]), r"Expected vectors\[0\]\[1\]=1j to be a whole number, a fraction"),
     (lambda: LinearMatroid([(1, 0.5)], field=2), "Expected whole numbers modulo 2, got 1/2"),
@@ -138,6 +140,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: Paths([(0, 1)], 1, 1), "Expected source and target to differ, got 1 twice"),
     (lambda: Paths([(0, 1), (1, 2), (2, 1), (2, 3)], 0, 3, costs=False), "arcs without a cycle; found 1 <- 2 <- 1|2 <- 1 <- 2"),
     (lambda: Paths([(0, 1)], 0, 1, directed=False, costs=False), "Expected costs=True for undirected paths"),
+    (lambda: Paths([(0, 1), (1, 2)], 0, 2).best([-1.7e308] * 2), r"Expected weights\[0\]=-1.7e\+308 to be of size 1e\+300 at most"),
     (lambda: Matchings([]), "Expected at least one edge"),
     (lambda: Matchings([(0, 1)], left=[1]), "0 is not in nodes"),
     (lambda: Coverage([(0, 1)], k=2), "Expected k=2 to be <= 1, the number of nodes with an edge"),

@@ -102,3 +102,57 @@ def test_published_presets_report_what_they_hold() -> None:
     tree = dpb.DPUCB(arms=5, epsilon=1, horizon=100, preset="published").guarantee
     assert tree is not None
     assert tree.epsilon == Fraction(1, 5)
+
+
+@pytest.mark.parametrize("epsilon", ["1e400", 10**400, 10**5000, "1e6000000", "1/" + "9" * 9000], ids=lambda e: f"{type(e).__name__}")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda e: dpb.DPKLUCB(arms=2, epsilon=e),
+        lambda e: dpb.DPKLCUCB(problem=dpb.TopK(arms=3, k=2), epsilon=e),
+        lambda e: dpb.LazyCUCB(problem=dpb.TopK(arms=3, k=2), epsilon=e),
+        lambda e: dpb.AdaCUCB(arms=2, rho=e),
+    ],
+)
+def test_prices_beyond_all_use_are_refused_at_once(make: Any, epsilon: Any) -> None:
+    with pytest.raises(ValueError, match=r"Expected (epsilon|rho)") as error:
+        make(epsilon)
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "policy", [dpb.DPKLUCB(arms=2, epsilon="1e100"), dpb.LazyCUCB(problem=dpb.TopK(arms=3, k=2), epsilon=1e100)], ids=repr
+)
+def test_the_largest_price_can_be_played(policy: Any) -> None:
+    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    for _ in range(60):
+        d = s.ask()
+        s.tell(d, 1.0 if d.observe is None else [1.0, 0.0])
+    assert s.releases > 2
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"default": None}, "default=None"),
+        ({"default": "0.5"}, "default='0.5'"),
+        ({"default": math.nan}, "default=nan"),
+        ({"default": 10**400}, "to be a reward"),
+        ({"seed": -1}, "seed=-1 to be a whole number of at least 0"),
+        ({"seed": "a"}, "seed='a' to be a whole number of at least 0"),
+        ({"seed": 1.5}, "seed=1.5 to be a whole number of at least 0"),
+    ],
+)
+def test_seeds_and_defaults_are_read_at_once(given: dict[str, Any], what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1), **given)
+    if "seed" in given:
+        with pytest.raises(ValueError, match=what):
+            dpb.SimulatedNoise(given["seed"])
+
+
+def test_numbers_of_other_libraries_can_be_saved() -> None:
+    given: dict[str, Any] = {"seed": np.int64(3), "default": np.float32(0.5)}
+    s = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(np.int64(1)), **given)  # type: ignore[arg-type]
+    again = dpb.Session.from_json(s.to_json())
+    assert (type(s.seed), s.seed, again.seed, again.default) == (int, 3, 3, 0.5)

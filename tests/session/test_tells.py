@@ -108,11 +108,21 @@ def test_a_changed_or_foreign_decision_is_unknown() -> None:
     s = session()
     d = s.ask()
     before = s.to_json()
-    for wrong in (d._replace(action=2), True, 1.0):
+    for wrong in (d._replace(action=2), d._replace(round=99), d._replace(observe=(0,)), True, 1.0):
         with pytest.raises(dpb.DecisionError):
             s.tell(wrong, 1.0)  # type: ignore[arg-type]
     assert s.to_json() == before
     s.tell(np.int64(d.id), 1.0)  # an id read back from a table
+
+
+def test_the_arms_to_observe_are_part_of_a_decision() -> None:
+    """In another order the rewards would be other arms'."""
+    s = dpb.Session(dpb.LazyCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1), noise=dpb.SimulatedNoise(1), seed=1)
+    d = s.ask()
+    for tell in (lambda: s.tell(d._replace(observe=(1, 0)), [1.0, 0.0]), lambda: s.expire(d._replace(observe=(1,)))):
+        with pytest.raises(dpb.DecisionError, match="as this session made it, got one with another action, round or arms to observe"):
+            tell()
+    s.tell(d, [1.0, 0.0])
 
 
 def test_expiring_an_unknown_decision_changes_nothing() -> None:

@@ -22,12 +22,12 @@ BINS = (8, 64)
 
 
 class Bound(NamedTuple):
-    """A certified epsilon with what it was counted from: hits of the event in `runs` runs on either table."""
+    """A certified epsilon: an event of at least this probability on one table, of at most that on the other."""
 
     epsilon: float
-    likely: int
-    unlikely: int
-    runs: int
+    least: float
+    most: float
+    runs: int  # counted on either table
     swapped: bool  # the event is likelier on the second table
 
 
@@ -38,14 +38,20 @@ def certified(likely: ArrayLike, unlikely: ArrayLike, runs: int, alpha: float) -
     >>> float(certified(500, 500, 1000, 1e-6))
     0.0
     """
+    low, high = probabilities(likely, unlikely, runs, alpha)
+    with np.errstate(divide="ignore"):
+        bound: Floats = np.maximum(0.0, np.log(low) - np.log(high))
+    return bound
+
+
+def probabilities(likely: ArrayLike, unlikely: ArrayLike, runs: int, alpha: float) -> tuple[Floats, Floats]:
+    """At least, of the first event, and at most, of the other (Clopper–Pearson); one of the two is wrong with probability alpha at most."""
     from scipy.stats import beta
 
     hits, others = np.asarray(likely, float), np.asarray(unlikely, float)
     low = np.where(hits > 0, beta.ppf(alpha / 2, np.maximum(hits, 1), runs - hits + 1), 0.0)
     high = np.where(others < runs, beta.ppf(1 - alpha / 2, others + 1, np.maximum(runs - others, 1)), 1.0)
-    with np.errstate(divide="ignore"):
-        bound: Floats = np.maximum(0.0, np.log(low) - np.log(high))
-    return bound
+    return low, high
 
 
 def keys_of(rows: Floats) -> NDArray[np.uint64]:
@@ -165,4 +171,5 @@ def bound(counts: NDArray[np.int64], runs: int, alpha: float) -> Bound:
     """The better of the two directions, each counted at half of alpha."""
     ups = [float(certified(counts[2 * i], counts[2 * i + 1], runs, alpha / 2)) for i in (0, 1)]
     best = int(ups[1] > ups[0])
-    return Bound(ups[best], int(counts[2 * best]), int(counts[2 * best + 1]), runs, bool(best))
+    low, high = probabilities(counts[2 * best], counts[2 * best + 1], runs, alpha / 2)
+    return Bound(ups[best], float(low), float(high), runs, bool(best))

@@ -20,9 +20,7 @@ from dpbandits.audit.report import AuditReport
 from dpbandits.audit.run import audit
 from dpbandits.audit.show import figure_of
 from dpbandits.checks.examples import examples
-from dpbandits.mechanisms import AboveThreshold, BinaryTree, EachAction, EachArm, Hybrid, LazyCumulative, LazyForgetful, NoisyMax
-from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.hybrid import Logarithmic
+from dpbandits.mechanisms import LazyForgetful
 from dpbandits.policies import POLICIES
 from dpbandits.policy import Policy
 
@@ -37,21 +35,6 @@ def instances() -> list[Policy]:
     """Every private policy and preset, small: two arms, 0/1 rewards, the checks' parameters."""
     made: list[Any] = [policy for name in POLICIES for policy in examples(name, arms=2) if policy.guarantee is not None]
     return [replace(policy, grid=1) if "grid" in {f.name for f in fields(policy)} else policy for policy in made]
-
-
-def mechanisms() -> list[Mechanism]:
-    one = Fraction(1)
-    return [
-        LazyCumulative(epsilon=one),
-        BinaryTree(epsilon=one, leaves=8),
-        Logarithmic(epsilon=one),
-        Hybrid(epsilon=one),
-        Hybrid(epsilon=one, root=True, segments="doubling"),
-        *(NoisyMax(epsilon=one, selection=law) for law in ("laplace", "exponential", "permute-and-flip")),
-        EachArm(inner=LazyForgetful(epsilon=one / 2), width=2),
-        EachAction(inner=LazyForgetful(epsilon=one / 2), actions=2),
-        AboveThreshold(epsilon=Fraction(4), cap=8),
-    ]
 
 
 def one_audit(job: tuple[Any, ...]) -> AuditReport:
@@ -113,7 +96,7 @@ def document(policies: Reports, bare: Reports, tight: Reports, broken: Reports, 
 
     shares = [[f"{float(r.claim or 0):g}", f"{r.lower_bound:.4f}", f"{r.lower_bound / float(r.claim or 1):.3f}"] for r in tight]
     caught = [
-        [s.name, s.what, f"{float(s.claim):.4g}", s.truth, r.levels[0].level if r.levels else s.caught_by, control(r)]
+        [s.name, s.what, claim_of(s), s.truth, r.levels[0].level if r.levels else s.caught_by, control(r)]
         for s, r in zip(SPECIMENS, broken, strict=True)
     ]
     failed = [report.subject for report in (*policies, *bare, *tight) if report.failed]
@@ -140,6 +123,10 @@ def document(policies: Reports, bare: Reports, tight: Reports, broken: Reports, 
     )
 
 
+def claim_of(specimen: Any) -> str:
+    return "its ρ" if specimen.claim is None else f"{float(specimen.claim):.4g}"
+
+
 def control(report: AuditReport) -> str:
     if not report.failed:
         return "**missed**"
@@ -153,6 +140,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=10.0, help="budget of one audit")
     given = parser.parse_args()
     from dpbandits.audit.broken import SPECIMENS
+    from dpbandits.audit.broken.half import tried
     from dpbandits.audit.run import LEVELS
 
     start = time.perf_counter()
@@ -161,7 +149,7 @@ def main() -> int:
         print(f"{time.perf_counter() - start:6.0f} s  {' | '.join(row(report))}", flush=True)
 
     policies = side_by_side(one_audit, [(p, None, LEVELS, given.seconds) for p in instances()], tell)
-    bare = side_by_side(one_audit, [(m, None, LEVELS, given.seconds) for m in mechanisms()], tell)
+    bare = side_by_side(one_audit, [(m, None, LEVELS, given.seconds) for _, m in tried()], tell)
     tight = [tightest(Fraction(e), given.seconds) for e in TIGHT]
     broken = side_by_side(specimen_audit, [(at, given.seconds / 2) for at in range(len(SPECIMENS))], tell)
     given.out.write_text(document(policies, bare, tight, broken, time.perf_counter() - start), encoding="utf-8")

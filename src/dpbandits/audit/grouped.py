@@ -13,7 +13,7 @@ import numpy as np
 
 from dpbandits.audit.many import ManyNoise
 from dpbandits.noise import Selection, SimulatedNoise
-from dpbandits.plan import Action
+from dpbandits.plan import Action, PublicRng
 from dpbandits.policy import Policy
 from dpbandits.privacy import NoiseKind
 from dpbandits.simulate.replay import decisions
@@ -66,15 +66,35 @@ class Scripted:
         return draw(self._rest)
 
 
+class Tossed(Exception):
+    """A group's policy uses public randomness, which is each run's own."""
+
+
+@final
+class NoCoins(PublicRng):
+    """Public randomness that must not be used: a group of runs has none in common."""
+
+    @property
+    def generator(self) -> np.random.Generator:
+        raise Tossed
+
+
 def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list[Action], int]]:
-    """Decisions with how many of `runs` runs made them. For policies without public randomness of their own."""
+    """Decisions with how many of `runs` runs made them. Runs that toss public coins go on alone, each with its own."""
     found: list[tuple[list[Action], int]] = []
-    rest, parted = SimulatedNoise(seed), 0
+    rest, parted, alone = SimulatedNoise(seed), 0, 0
     groups: list[tuple[tuple[int, ...], int]] = [((), runs)]
     while groups:
         script, size = groups.pop()
         try:
-            found.append((decisions(policy, table, noise=Scripted(script, rest if size == 1 else None), seed=seed), size))
+            if size == 1:
+                alone += 1
+                played = decisions(policy, table, noise=Scripted(script, rest), seed=(seed << 32) + alone)
+            else:
+                played = decisions(policy, table, noise=Scripted(script, None), seed=seed, public=NoCoins)
+            found.append((played, size))
+        except Tossed:
+            groups.extend([(script, 1)] * size)
         except Parting as parting:
             parted += 1
             drawn = np.asarray(parting.draw(ManyNoise(size, (seed << 32) + parted)))

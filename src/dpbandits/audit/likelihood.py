@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.checks.tape import Draw
 from dpbandits.mechanisms.selection_law import selection_law
 from dpbandits.noise import Selection, SimulatedNoise, Values
 from dpbandits.privacy import NoiseKind
@@ -48,11 +49,14 @@ class Pushed:
         return self._plain.state()
 
 
-def log_ratio(replay: Recorder) -> float | Fraction | None:
-    """ln P[these noised values | recording]/P[the same | replay]: exact where all noise is Laplace. None: of some of it not known here."""
+def log_ratio(before: Sequence[Draw], after: Sequence[Draw]) -> float | Fraction | None:
+    """ln P[these noised values | before]/P[these | after], of recordings that gave the same answers: exact where all noise is Laplace.
+
+    None: of some of the noise it is not known here.
+    """
     total: float | Fraction = Fraction(0)
-    for old, new in zip(replay.script or [], replay.draws, strict=True):
-        if old.value == new.value:
+    for old, new in zip(before, after, strict=True):
+        if (old.value, old.noisy) == (new.value, new.noisy):
             continue
         ratio = one_ratio(old, new)
         if ratio is None:
@@ -63,7 +67,7 @@ def log_ratio(replay: Recorder) -> float | Fraction | None:
 
 def one_ratio(old: Draw, new: Draw) -> float | Fraction | None:
     if old.family == "laplace":
-        return old.price * Fraction(abs(new.value - old.noisy) - abs(old.value - old.noisy), old.sensitivity)
+        return old.price * Fraction(abs(new.value - new.noisy) - abs(old.value - old.noisy), old.sensitivity)
     if old.family.startswith("select by "):
         law = cast(Selection, old.family.removeprefix("select by "))
         scale = float(2 * old.sensitivity / old.price)

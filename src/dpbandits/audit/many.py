@@ -21,11 +21,18 @@ class ManyNoise:
 
     kind: ClassVar[NoiseKind] = "simulated"
 
-    def __init__(self, runs: int, seed: int) -> None:
+    def __init__(self, runs: int, seed: int, kept: list[Any] | None = None) -> None:
+        """kept: where every answer is written down, if anywhere."""
         self.runs, self._rng = runs, np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 341])))
+        self._kept = kept
+
+    def _keep(self, answer: Any) -> Any:
+        if self._kept is not None:
+            self._kept.append(np.broadcast_to(answer, self.runs))
+        return answer
 
     def laplace(self, value: Any, *, sensitivity: int, epsilon: Fraction) -> Whole:
-        noisy: Whole = value + self._two_sided(sensitivity / float(epsilon))
+        noisy: Whole = self._keep(value + self._two_sided(sensitivity / float(epsilon)))
         return noisy
 
     def gaussian(self, value: Any, *, sensitivity: int, rho: Fraction) -> Whole:
@@ -37,7 +44,7 @@ class ManyNoise:
             taken = self._rng.random(len(waiting)) < np.exp(-((np.abs(draw) - sigma * sigma / scale) ** 2) / (2 * sigma * sigma))
             draws[waiting[taken]] = draw[taken]
             waiting = waiting[~taken]
-        noisy: Whole = value + draws
+        noisy: Whole = self._keep(value + draws)
         return noisy
 
     def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> Whole:
@@ -48,7 +55,7 @@ class ManyNoise:
             )
         else:
             draws = self._rng.gumbel(0.0, scale, exact.shape) if law == "exponential" else self._rng.exponential(scale, exact.shape)
-        winners: Whole = np.argmax(exact + draws, axis=1)
+        winners: Whole = self._keep(np.argmax(exact + draws, axis=1))
         return winners
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
@@ -58,7 +65,8 @@ class ManyNoise:
         raise TypeError("A question's answer decides what is asked next: one run at a time.")
 
     def uniform(self) -> NDArray[np.float64]:  # type: ignore[override, unused-ignore]
-        return self._rng.random(self.runs)
+        coins: NDArray[np.float64] = self._keep(self._rng.random(self.runs))
+        return coins
 
     def state(self) -> dict[str, Any]:
         return {"kind": self.kind}

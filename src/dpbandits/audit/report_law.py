@@ -1,89 +1,134 @@
-"""What a local randomizer's report tells about the reward, exactly: the level that takes the transcript's place in the local model."""
+"""What a local randomizer's report tells about the reward, exactly: the level that takes the transcript's place in the local model.
+
+A report made with noise is replayed for other rewards with the same noised values: it must come out the same, and the loss is that of
+the values; for certain, if the report tells which they were. Of one made with coins the whole law is computed. Rewards are all of a
+coarse grid, and of a fine one its ends, its middle, their neighbours and some at random.
+"""
 
 from __future__ import annotations
 
 import math
+import random
 import time
 from fractions import Fraction
-from typing import Any, ClassVar, final
+from functools import partial
+from itertools import permutations
+from typing import NamedTuple
 
-from dpbandits.audit.likelihood import log_ratio
-from dpbandits.audit.report import LevelResult
-from dpbandits.checks.tape import Recorder
+from dpbandits.audit.coin_law import Law, NotSteps, coin_law
+from dpbandits.audit.noised_report import SOURCES, Changed, Recording, determined, price, recorded, same_again
+from dpbandits.audit.report import LevelResult, Outcome
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.noise import SimulatedNoise
 
 LEVEL = "report law"
+COARSE = 16
+"""Steps of a grid whose rewards are all tried."""
+
+REPEATS = 64
+"""Replays of the same rewards that would show randomness which is not drawn from the noise source."""
+
+ERROR = 1e-12
+"""Of the logarithm of a ratio of probabilities: far above what floats lose."""
+
+Loss = Fraction | float
+
+
+class Finding(NamedTuple):
+    """loss: of one reward, at most; None: not known. told: what is certain. sure: a loss above the claim is a failure."""
+
+    loss: Loss | None
+    told: Loss
+    sure: bool
+    evidence: str
+    error: float = 0.0
 
 
 def report_law_level(randomizer: Randomizer, claim: Fraction | None = None) -> LevelResult:
-    """The loss between any two of the rewards 0, 1 and one half; of `width` rewards in one report, all moved at once."""
-    start, unit = time.perf_counter(), randomizer.grid.steps
-    claim = randomizer.promise().cost if claim is None else claim
-    coins = Recorder(0)
-    randomizer.randomise(unit, coins)
-    if coins.coins:
-        loss, told, how = bit_law(randomizer, unit)
-    else:
-        loss, told, how = noise_law(randomizer, unit)
-    outcome = "failed" if loss > claim else "passed"
-    evidence = f"{how}; a reward of 0 against 1 costs {float(loss):.6g} of {float(claim):g}"
+    """The loss between any two rewards on the grid; of `width` rewards in one report, all moved at once.
+
+    claim: by default the randomizer's own epsilon.
+    """
+    start, promise = time.perf_counter(), randomizer.promise()
+    claim = promise.epsilon if claim is None else claim
+    if claim is None:
+        return LevelResult(LEVEL, "not applicable", evidence=f"It claims {promise.measure}, which promises no epsilon.")
+    try:
+        found = look(randomizer, rewards(randomizer))
+    except NotSteps as error:
+        found = Finding(None, 0.0, False, f"the law of its report is not computed: {error}")
+    return verdict(found, randomizer.width, claim, time.perf_counter() - start)
+
+
+def rewards(randomizer: Randomizer) -> list[int]:
+    """In grid steps."""
+    unit, half = randomizer.grid.steps, randomizer.grid.steps // 2
+    if randomizer.grid.rounding == "bernoulli":
+        return [0, unit]  # no other reward reaches the randomizer
+    if unit <= COARSE:
+        return list(range(unit + 1))
+    some = random.Random(0).sample(range(unit + 1), 8)
+    return sorted({0, 1, half - 1, half, half + 1, unit - 1, unit, *some})
+
+
+def look(randomizer: Randomizer, points: list[int]) -> Finding:
+    """Which kind of report it is, and what it tells."""
+    runs = [recorded(randomizer, steps, source) for source in range(SOURCES) for steps in points]
+    if not all(same_again(randomizer, run) for run in runs * -(-REPEATS // len(runs))):
+        return Finding(None, 0.0, False, "two reports of one reward with the same noise differ: it draws randomness that is not seen here")
+    for run in runs:
+        other = next((other for other in runs if other.report != run.report), None)
+        if not run.draws and not run.coins and other is not None:
+            unit = randomizer.grid.steps
+            pair = f"{Fraction(run.steps, unit)}, and {Fraction(other.steps, unit)} can be reported otherwise"
+            return Finding(math.inf, math.inf, True, f"nothing is drawn for a reward of {pair}: no ε holds")
+    if any(run.draws for run in runs):
+        return noise_finding(randomizer, points, runs)
+    if any(run.coins for run in runs):
+        return coin_finding(randomizer, points)
+    return Finding(Fraction(0), 0.0, True, "the report is the same for every reward")
+
+
+def noise_finding(randomizer: Randomizer, points: list[int], runs: list[Recording]) -> Finding:
+    """Replays with the same noised values. Where they hide coins or noise of another kind, nothing is certain."""
+    strange = {draw.family for run in runs for draw in run.draws} - {"laplace"}
+    if strange:
+        return Finding(None, 0.0, False, f"it draws noise by {', '.join(sorted(strange))}, whose price is not known here")
+    coins = any(run.coins for run in runs)
+    try:
+        prices = [price(randomizer, run, [steps for steps in points if steps != run.steps]) for run in runs]
+    except Changed as error:
+        return Finding(None if coins else math.inf, 0.0, not coins, str(error))
+    known = [determined(randomizer, run) for run in runs]
+    told = max((p.told for p, sure in zip(prices, known, strict=True) if sure), default=Fraction(0))
+    worst, unit = max(prices, key=lambda p: p.loss), randomizer.grid.steps
+    hidden = "" if all(known) else ", of which the report hides a part, so at most"
+    pair = f"a reward of {Fraction(worst.steps, unit)} against {Fraction(worst.other, unit)}"
+    return Finding(worst.loss, told, all(known), f"noise on the reward{hidden}: {pair}")
+
+
+def coin_finding(randomizer: Randomizer, points: list[int]) -> Finding:
+    """The law of the report for each reward, and the largest log-ratio of any report between two."""
+    laws = {steps: coin_law(partial(randomizer.randomise, steps)) for steps in points}
+    ratio, one, other = max((ratio_of(laws[one], laws[other]), one, other) for one, other in permutations(points, 2))
+    loss, unit = math.log(ratio) if ratio < math.inf else math.inf, randomizer.grid.steps
+    pair = f"a reward of {Fraction(one, unit)} against {Fraction(other, unit)}"
+    return Finding(loss, loss, True, f"coins, their switching points by bisection: {pair}", ERROR)
+
+
+def ratio_of(one: Law, other: Law) -> Loss:
+    """The largest ratio of the chances of a report."""
+    return max(chance / other[report] if other.get(report) else math.inf for report, chance in one.items() if chance)
+
+
+def verdict(found: Finding, width: int, claim: Fraction, seconds: float) -> LevelResult:
+    told = float(found.told * width)
+    if found.loss is None:
+        return LevelResult(LEVEL, "not applicable", evidence=found.evidence, seconds=seconds)
+    loss, most = found.loss * width, claim + (Fraction(found.error) if found.error else 0)
+    outcome: Outcome = "passed" if loss <= most else "failed" if found.sure or told > most else "not applicable"
+    if loss == math.inf:
+        return LevelResult(LEVEL, outcome, told, evidence=found.evidence, seconds=seconds)
+    several = f", {width} at once," if width > 1 else ""
+    evidence = f"{found.evidence}{several} costs {float(loss):.10g} of {float(claim):g}"
     details = {"loss": str(loss), "loss_value": float(loss)}
-    seconds = time.perf_counter() - start
-    return LevelResult(LEVEL, outcome, told, error=1e-12, evidence=evidence, seconds=seconds, details=details)  # type: ignore[arg-type]
-
-
-def noise_law(randomizer: Randomizer, unit: int) -> tuple[Fraction, float, str]:
-    """Additive noise: replay reports with the same noised values and add up the loss; `width` rewards pay each."""
-    worst, told = Fraction(0), 0.0
-    for seed in range(64):
-        first = Recorder(seed)
-        randomizer.randomise(0, first)
-        for steps in (unit, unit // 2):
-            other = Recorder(seed, script=first.draws)
-            randomizer.randomise(steps, other)
-            worst = max(worst, other.loss())
-            ratio = log_ratio(other)
-            told = max(told, abs(float(ratio))) if ratio is not None else told
-    return randomizer.width * worst, randomizer.width * told, "noise on the reward"
-
-
-def bit_law(randomizer: Randomizer, unit: int) -> tuple[Fraction, float, str]:
-    """Coins: the report of 0 and of 1 as a function of the last coin has one switch, found to the last bit by bisection."""
-    chance = {steps: switch(randomizer, steps) for steps in (0, unit)}
-    ratios = [(chance[unit], chance[0]), (1 - chance[0], 1 - chance[unit])]
-    ratio = max(max(p / q, q / p) if p and q else math.inf for p, q in ratios)
-    loss = math.log(ratio) if ratio < math.inf else math.inf
-    exact = Fraction(loss) if loss < math.inf else Fraction(10**9)
-    return exact, loss, "the switching point of the coin, by bisection"
-
-
-def switch(randomizer: Randomizer, steps: int) -> Fraction:
-    """P[the larger report], for a report that is one value for coins below some point and another above it."""
-
-    def at(coin: int) -> int:
-        return randomizer.randomise(steps, Coins(coin / 2**53))
-
-    low, high = 0, 2**53 - 1
-    first, last = at(low), at(high)
-    if first == last:
-        return Fraction(int(first > 0))
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if at(middle) == first else (low, middle)
-    share = Fraction(high, 2**53)
-    return share if first > last else 1 - share
-
-
-@final
-class Coins(SimulatedNoise):
-    """The first coin lands in the middle (a reward of 0 or 1 does not heed it), every later one where it is put."""
-
-    kind: ClassVar[Any] = "simulated"
-
-    def __init__(self, coin: float) -> None:
-        super().__init__(0)
-        self._next = [coin, 0.5]
-
-    def uniform(self) -> float:
-        return self._next.pop() if len(self._next) > 1 else self._next[0]
+    return LevelResult(LEVEL, outcome, told, error=found.error, evidence=evidence, seconds=seconds, details=details)

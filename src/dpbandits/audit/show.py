@@ -34,14 +34,33 @@ def heading(report: AuditReport) -> str:
 
 
 def conclusion(report: AuditReport) -> str:
-    """One sentence a reader may quote."""
+    """What a reader may quote: the verdict, what is certain, and how much was looked at."""
     failed = [level.level for level in report.levels if level.outcome == "failed"]
     leak = f"at least ε = {figure_of(report.lower_bound)} is certified to leak (confidence {surely(report.confidence)})"
+    if not report.lower_bound:
+        leak = "no leak is certified"
     if failed:
-        return f"FAILED at {' and '.join(failed)}: {leak}."
-    if report.passed:
-        return f"Passed: no level found more than the claim; {leak}."
-    return f"Nothing to hold it to; {leak}."
+        verdict = f"FAILED at {' and '.join(failed)}: {leak}."
+    elif report.passed:
+        verdict = f"Passed: no level found more than the claim; {leak}."
+    elif report.claim is None:
+        verdict = f"Nothing to hold it to; {leak}."
+    else:
+        verdict = f"No verdict: no level could look; {leak}."
+    return " ".join([verdict, *coverage(report)])
+
+
+def coverage(report: AuditReport) -> list[str]:
+    """Sentences on what was not looked at."""
+    said = []
+    for level in report.levels:
+        done, of = level.details.get("pairs"), level.details.get("of")
+        if done is not None and of is not None and done < of:
+            said.append(f"The {level.level} level replayed {done:,} of {of:,} neighbours.")
+    looked = [level.level for level in report.levels if level.outcome != "not applicable"]
+    if looked == ["statistical"] and not report.lower_bound:
+        said.append("Runs were all there was to look at, and nothing was seen in them: that is no evidence of privacy beyond these tapes.")
+    return said
 
 
 def table(report: AuditReport) -> Table:

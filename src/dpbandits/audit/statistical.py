@@ -46,18 +46,24 @@ def statistical_level(
 ) -> LevelResult:
     """Certify what can be certified within `budget` seconds. no_claim: what to say where there is no claim.
 
-    runs: a side, instead of as many as there is time for: the same bound on every machine.
+    runs: counted a side, instead of as many as there is time for: the same bound on every machine.
     """
     start = time.perf_counter()
     with Players(subject, workers) as players:
-        pair, seconds = pilot(players, subject, 0.2 * budget, seed)
+        pair, seconds = pilot(players, subject, 0.2 * budget, seed, runs)
         left = 0.9 * budget - (time.perf_counter() - start)
         lots, seconds = learning_lot(players, pair, 0.3 * left, seconds, seed, runs)
         left = 0.9 * budget - (time.perf_counter() - start)
         testing = min(MOST, runs or max(300, int(left / seconds / 2)))
         event = choose(*lots, testing, ALPHA / 2)
         found = bound(players.counts(pair, event, testing, seed + 20_000), testing, ALPHA)
-    return verdict(found, pair, claim, time.perf_counter() - start, no_claim)
+    why_not = no_claim if claim is None else "" if varied(*lots) else "Every run had the same outcome: there was nothing to see."
+    return verdict(found, pair, claim, time.perf_counter() - start, why_not)
+
+
+def varied(a: Floats, b: Floats) -> bool:
+    """Whether any two outcomes differ."""
+    return bool((a != a[0]).any() or (b != a[0]).any())
 
 
 def learning_lot(
@@ -74,30 +80,34 @@ def learning_lot(
     return (np.concatenate([a for a, _ in lots]), np.concatenate([b for _, b in lots])), seconds
 
 
-def pilot(players: Players, subject: Subject, budget: float, seed: int) -> tuple[Neighbours, float]:
-    """The pair that certifies most in equal times, and the seconds a run of it takes. After each heat the better third goes on."""
+def pilot(players: Players, subject: Subject, budget: float, seed: int, runs: int | None) -> tuple[Neighbours, float]:
+    """The pair that certifies most in equal times, and the seconds a run of it takes. After each heat the better third goes on.
+
+    runs: where given, the pilot plays about as many in all, and equally many of every pair, whatever the time.
+    """
+
+    def pace(pair: Neighbours) -> float:
+        if runs:
+            return budget / runs
+        began = time.perf_counter()
+        players.outcomes(pair, 100, seed + 10)
+        return (time.perf_counter() - began) / 200
+
     pairs = list(subject.pairs())
-    slow = pace(players, pairs[0], 100, seed + 10)
-    afford = max(3, int(0.3 * budget / (600 * slow)))  # of a slow subject, every second pair or fewer
+    afford = max(3, int(0.3 * budget / (600 * pace(pairs[0]))))  # of a slow subject, every second pair or fewer
     pairs = pairs[:: -(-len(pairs) // afford)]
-    paces = [pace(players, pair, 100, seed + 10) for pair in pairs]
+    paces = [pace(pair) for pair in pairs]
     for heat, share in enumerate((0.2, 0.3, 0.5)):
         scores = []
         for at, pair in enumerate(pairs):
-            runs = int(np.clip(share * budget / len(pairs) / paces[at] / 2, 200, 300_000))
+            each = int(np.clip(share * budget / len(pairs) / paces[at] / 2, 200, 300_000))
             began = time.perf_counter()
-            scores.append(promise(*players.outcomes(pair, runs, seed + 1000 * heat + at + 100)))
-            paces[at] = (time.perf_counter() - began) / 2 / runs
+            scores.append(promise(*players.outcomes(pair, each, seed + 1000 * heat + at + 100)))
+            paces[at] = paces[at] if runs else (time.perf_counter() - began) / 2 / each
         ranked = sorted(range(len(pairs)), key=lambda i: (-scores[i], paces[i]))
         order = ranked[: (max(3, len(pairs) // 3), 3, 1)[heat]]
         pairs, paces = [pairs[i] for i in order], [paces[i] for i in order]
     return pairs[0], paces[0]
-
-
-def pace(players: Players, pair: Neighbours, runs: int, seed: int) -> float:
-    began = time.perf_counter()
-    players.outcomes(pair, runs, seed)
-    return (time.perf_counter() - began) / 2 / runs
 
 
 def promise(a: Floats, b: Floats) -> float:
@@ -109,12 +119,15 @@ def promise(a: Floats, b: Floats) -> float:
 
 @final
 class Players:
-    """Plays runs on all cores. Every task has a seed of its own, so no two share noise."""
+    """Plays runs on all cores. Every task has a seed of its own, so no two share noise.
+
+    A subject whose randomness does not follow the seed is played in this process alone: copies of a process repeat each other's draws.
+    """
 
     def __init__(self, subject: Subject, workers: int) -> None:
         global _playing
         _playing, self.subject = subject, subject
-        self.workers = workers if sys.platform == "linux" else 1
+        self.workers = workers if sys.platform == "linux" and follows_its_seed(subject) else 1
         # Forked, so that objects which cannot be pickled can be audited too.
         self._pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) if self.workers > 1 else None
 
@@ -138,11 +151,16 @@ class Players:
     def _all(self, pair: Neighbours, runs: int, seed: int, event: Event | None) -> list[Any]:
         tasks = max(math.ceil(runs / CHUNK), self.workers)
         sizes = [runs // tasks + (i < runs % tasks) for i in range(tasks)]
-        seeds = np.random.SeedSequence([seed % 2**32, 342]).generate_state(2 * tasks).reshape(tasks, 2).tolist()
+        seeds = np.random.SeedSequence([seed % 2**32, 342]).generate_state(2 * tasks, np.uint64).reshape(tasks, 2).tolist()
         jobs = [(pair, size, two, event) for size, two in zip(sizes, seeds, strict=True) if size]
         if self._pool is None:
             return [play(self.subject, *job) for job in jobs]
         return list(self._pool.map(play_here, jobs))
+
+
+def follows_its_seed(subject: Subject) -> bool:
+    table = subject.pairs()[0].a
+    return bool(np.array_equal(subject.outcomes(table, 20, 1), subject.outcomes(table, 20, 1)))
 
 
 _playing: Subject | None = None
@@ -158,11 +176,15 @@ def play(subject: Subject, pair: Neighbours, runs: int, seeds: list[int], event:
     return (a, b) if event is None else hits(event, a, b)
 
 
-def verdict(found: Bound, pair: Neighbours, claim: Fraction | None, seconds: float, no_claim: str) -> LevelResult:
-    details = {"pair": pair.label, "swapped": found.swapped, "hits": [found.likely, found.unlikely], "runs": found.runs}
-    more, less = found.likely / found.runs, found.unlikely / found.runs
-    evidence = f"{pair.label}: an event seen in {more:.4%} of {found.runs:,} runs on one table, {less:.4%} on its neighbour"
-    if claim is None:
-        return LevelResult(LEVEL, "not applicable", found.epsilon, None, 0.0, 1 - ALPHA, f"{no_claim} Seen: {evidence}", seconds, details)
+def verdict(found: Bound, pair: Neighbours, claim: Fraction | None, seconds: float, why_not: str) -> LevelResult:
+    """why_not: why it is held to nothing, where it is not."""
+    details = {"pair": pair.label, "swapped": found.swapped, "at_least": found.least, "at_most": found.most, "runs": found.runs}
+    evidence = (
+        f"{pair.label}: an event of probability {found.least:.4%} at least on one table, {found.most:.4%} at most on its neighbour, "
+        f"from {found.runs:,} runs on either"
+    )
+    if claim is None or (why_not and found.epsilon <= claim):
+        evidence = f"{why_not} Seen: {evidence}" if found.epsilon else why_not
+        return LevelResult(LEVEL, "not applicable", found.epsilon, None, 0.0, 1 - ALPHA, evidence, seconds, details)
     outcome: Outcome = "failed" if found.epsilon > claim else "passed"
     return LevelResult(LEVEL, outcome, found.epsilon, None, 0.0, 1 - ALPHA, evidence, seconds, details)

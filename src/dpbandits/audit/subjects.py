@@ -1,12 +1,11 @@
 """What can be audited as a black box: something that is shown a reward table and yields an outcome, as often as asked.
 
-Policies, bare mechanisms, and foreign objects with `ask`/`tell` or `select`/`update`. An outcome is a row of numbers.
+Policies and bare mechanisms here; objects of other libraries in `foreign`. An outcome is a row of numbers.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, final
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.audit.feeding import feed, longest
-from dpbandits.audit.grouped import grouped
+from dpbandits.audit.grouped import Parting, Scripted, grouped
 from dpbandits.audit.many import ManyNoise
 from dpbandits.mechanisms.base import Block, Mechanism, Separable
 from dpbandits.noise import SimulatedNoise
@@ -83,7 +82,8 @@ class PolicySubject:
         rows = table.tolist() if self.policy.about.feedback == "bandit" else table
         if not self.policy.about.randomised:
             groups = grouped(self.policy, rows, runs, seed)
-            return np.repeat(np.array([code(played) for played, _ in groups], np.float64), [size for _, size in groups], axis=0)
+            outcomes = np.repeat(np.array([code(played) for played, _ in groups], np.float64), [size for _, size in groups], axis=0)
+            return np.random.default_rng([seed, 343]).permutation(outcomes)  # so that any part of the runs is like any other
         noise = SimulatedNoise(seed)
         return np.array([code(decisions(self.policy, rows, noise=noise, seed=(seed << 32) + run)) for run in range(runs)], np.float64)
 
@@ -118,13 +118,22 @@ class MechanismSubject:
         return [pair for n in lengths for pair in neighbouring(self._feed.arms, n, self._feed.about.feedback != "bandit")]
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
+        self._vectorised = self._vectorised and self.is_run_by_run(table)
         if self._vectorised:
-            try:
-                return np.concatenate([self.many(table, min(MANY, runs - done), (seed << 32) + done) for done in range(0, runs, MANY)])
-            except (TypeError, ValueError):  # code that branches on a noised value: one run at a time
-                self._vectorised = False
+            return np.concatenate([self.many(table, min(MANY, runs - done), (seed << 32) + done) for done in range(0, runs, MANY)])
         noise = SimulatedNoise(seed)
         return np.array([self.once(table, noise) for _ in range(runs)], np.float64)
+
+    def is_run_by_run(self, table: Floats) -> bool:
+        """Whether many runs at once answer what each alone does: not, where code branches on a noised value, mixes runs, or has
+        randomness of its own."""
+        kept: list[Any] = []
+        try:
+            row = [np.broadcast_to(np.asarray(number, np.float64), CHECKED) for number in self.once(table, ManyNoise(CHECKED, 1, kept))]
+            alone = [self.once(table, Scripted(tuple(int(drawn[run]) for drawn in kept), None)) for run in range(CHECKED)]
+        except (TypeError, ValueError, Parting):
+            return False
+        return bool(np.array_equal(np.array(alone, np.float64), np.stack(row, axis=1))) if row else False
 
     def many(self, table: Floats, runs: int, seed: int) -> Floats:
         row = self.once(table, ManyNoise(runs, seed))
@@ -144,56 +153,5 @@ class MechanismSubject:
 MANY = 200_000
 """Runs drawn at once."""
 
-
-@final
-@dataclass
-class ForeignSubject:
-    """An object of another library, made afresh for each run by `make` (given `seed`, if it takes one); played one round at a time."""
-
-    make: Callable[..., Any]
-    name: str
-    arms: int = 2
-    rounds: int = ROUNDS
-
-    def __post_init__(self) -> None:
-        try:
-            self._seeded = "seed" in inspect.signature(self.make).parameters
-        except (TypeError, ValueError):
-            self._seeded = False
-        one = self.make(seed=0) if self._seeded else self.make()
-        if all(callable(getattr(one, verb, None)) for verb in ("ask", "tell")):
-            self._play = ask_tell
-        elif all(callable(getattr(one, verb, None)) for verb in ("select", "update")):
-            self._play = select_update
-        else:
-            raise TypeError(
-                f"Expected {self.name} to make an object with ask() and tell(decision, reward), or with select() and update(arm, reward)."
-            )
-
-    def pairs(self) -> list[Neighbours]:
-        return neighbouring(self.arms, self.rounds, whole=False)
-
-    def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
-        rows, seeds = table.tolist(), np.random.SeedSequence(seed).generate_state(runs, np.uint64).tolist()
-        made = (self.make(seed=s) if self._seeded else self.make() for s in seeds)
-        return np.array([code(self._play(one, rows)) for one in made], np.float64)
-
-
-def ask_tell(one: Any, rows: list[list[float]]) -> list[Action]:
-    """Decisions may be arms, or objects that have an `action`."""
-    played = []
-    for row in rows:
-        decision = one.ask()
-        action = getattr(decision, "action", decision)
-        one.tell(decision, [row[i] for i in action] if isinstance(action, (tuple, list)) else row[action])
-        played.append(tuple(action) if isinstance(action, (tuple, list)) else int(action))
-    return played
-
-
-def select_update(one: Any, rows: list[list[float]]) -> list[Action]:
-    played: list[Action] = []
-    for row in rows:
-        arm = int(one.select())
-        one.update(arm, row[arm])
-        played.append(arm)
-    return played
+CHECKED = 32
+"""Of them, runs that are also played alone, on every table."""

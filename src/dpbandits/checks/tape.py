@@ -54,20 +54,24 @@ def random_tape(arms: int, length: int, seed: int) -> Tape:
 
 
 class Draw(NamedTuple):
-    """One call of a noise source: the exact value (of a selection: all values), what came out, and at what price per unit of change."""
+    """One call of a noise source: the exact value (of a selection: all values), what came out, and at what price per unit of change.
+
+    of: of a question, the threshold's place among the draws.
+    """
 
     family: str
     value: Any
     noisy: int
     sensitivity: int
     price: Fraction
+    of: int = -1
 
     def loss(self, other: Draw) -> Fraction:
-        """What this call tells between its own exact value and another's, at most."""
+        """What this call tells, at most, between its own exact value and another's: how far its noise has to move."""
         if self.family.startswith("select"):  # the winner's lead over each rival moves; noise of scale 2·sensitivity/price covers it
             moves = [b - a for a, b in zip(self.value, other.value, strict=True)]
             return self.price * Fraction(max(abs(move - moves[self.noisy]) for move in moves), 2 * self.sensitivity)
-        change = Fraction(abs(self.value - other.value), self.sensitivity)
+        change = Fraction(abs((other.noisy - other.value) - (self.noisy - self.value)), self.sensitivity)
         return self.price * (change if self.family == "laplace" else change**2)
 
 
@@ -78,6 +82,25 @@ def sparse_vector_loss(old: Sequence[Draw], new: Sequence[Draw]) -> Fraction:
     shift = max([rise for rise, yes, _ in rises if not yes], default=0)
     shift = max(0, shift)
     return shift * old[0].price / old[0].sensitivity + sum((max(0, shift - rise) * price for rise, yes, price in rises if yes), Fraction(0))
+
+
+def loss(before: Sequence[Draw], after: Sequence[Draw]) -> Fraction:
+    """Exact privacy loss between two recordings that gave the same answers: Σ |Δ|ε/sensitivity, or Σ Δ²ρ/sensitivity² for Gaussians.
+
+    Of a selection, and of a threshold with all its questions, it is the most that any noise of their scales can tell.
+    """
+    total, watched = Fraction(0), dict[int, list[tuple[Draw, Draw]]]()
+    for at, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old.family == "threshold":
+            watched[at] = [(old, new)]
+        elif old.of >= 0:
+            watched[old.of].append((old, new))
+        elif (old.value, old.noisy) != (new.value, new.noisy):
+            total += old.loss(new)
+    for pairs in watched.values():
+        ones, others = zip(*pairs, strict=True)
+        total += max(sparse_vector_loss(ones, others), sparse_vector_loss(others, ones))
+    return total
 
 
 class Diverged(AssertionError):
@@ -97,7 +120,7 @@ class Recorder:
 
     def __post_init__(self) -> None:
         self._base: Noise = self.base or SimulatedNoise(self.seed)
-        self._newest: int | None = None  # noise of the threshold that is asked about
+        self._thresholds: dict[int, int] = {}  # noise of each threshold -> its place among the draws
         self.coins = 0  # uniform numbers drawn
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
@@ -118,17 +141,19 @@ class Recorder:
         def call() -> int:
             return self._base.threshold(sensitivity=sensitivity, epsilon=epsilon)
 
-        self._newest = self._record("threshold", 0, sensitivity, epsilon, call)
-        return self._newest
+        place = len(self.draws)
+        noise = self._record("threshold", 0, sensitivity, epsilon, call)
+        self._thresholds[noise] = place
+        return noise
 
     def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
-        if self._newest != threshold:
-            raise Diverged("A question was put to another threshold than the one drawn last: its loss cannot be counted.")
+        if threshold not in self._thresholds:
+            raise Diverged("A question was put to a threshold that was never drawn: its loss cannot be counted.")
 
         def call() -> int:
             return self._base.exceeds(value, bar, threshold, sensitivity=sensitivity, epsilon=epsilon)
 
-        return bool(self._record(f"exceeds {bar}", value, sensitivity, epsilon, call))
+        return bool(self._record(f"exceeds {bar}", value, sensitivity, epsilon, call, self._thresholds[threshold]))
 
     def uniform(self) -> float:
         self.coins += 1
@@ -138,24 +163,10 @@ class Recorder:
         return self._base.state()
 
     def loss(self) -> Fraction:
-        """Exact privacy loss between the recording and this replay: Σ |Δ|ε/sensitivity, or Σ Δ²ρ/sensitivity² for Gaussians.
+        """Exact privacy loss between the recording and this replay."""
+        return loss(self.script or [], self.draws)
 
-        Of a selection, and of a threshold with all its questions, it is the most that any noise of their scales can tell.
-        """
-        total, watched = Fraction(0), list[list[tuple[Draw, Draw]]]()
-        for old, new in zip(self.script or [], self.draws, strict=True):
-            if old.family == "threshold":
-                watched.append([(old, new)])
-            elif old.family.startswith("exceeds"):
-                watched[-1].append((old, new))
-            elif old.value != new.value:
-                total += old.loss(new)
-        for pairs in watched:
-            before, after = zip(*pairs, strict=True)
-            total += max(sparse_vector_loss(before, after), sparse_vector_loss(after, before))
-        return total
-
-    def _record(self, family: str, value: Any, sensitivity: int, price: Fraction, call: Callable[[], int]) -> int:
+    def _record(self, family: str, value: Any, sensitivity: int, price: Fraction, call: Callable[[], int], of: int = -1) -> int:
         if self.script is None:
             noisy = call()
         else:
@@ -163,8 +174,8 @@ class Recorder:
             if at >= len(self.script):
                 raise Diverged(f"The replay draws noise {at + 1} times, the recording {at} times.")
             old = self.script[at]
-            if (old.family, old.sensitivity, old.price) != (family, sensitivity, price):
+            if (old.family, old.sensitivity, old.price, old.of) != (family, sensitivity, price, of):
                 raise Diverged(f"Noise draw {at + 1} differs in kind, bar or scale between recording and replay.")
             noisy = old.noisy
-        self.draws.append(Draw(family, value, noisy, sensitivity, price))
+        self.draws.append(Draw(family, value, noisy, sensitivity, price, of))
         return noisy

@@ -35,6 +35,19 @@ def one_line_errors(stopped: str = "Finished cells are kept: the same command go
 
 
 @contextmanager
+def named_errors() -> Iterator[None]:
+    """Errors of the user's own code: what they are and what they say, in one line. Even an exit of theirs is an error here."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        notes = getattr(error, "__notes__", [])
+        if isinstance(error, (ValueError, TypeError, OSError, Exhausted)) and not notes:
+            raise  # ours, and whole sentences
+        where = f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
+        raise ValueError(" ".join(f"{type(error).__name__}: {error}{where}".split())) from error
+
+
+@contextmanager
 def said(advice: str, instead: str) -> Iterator[None]:
     """Errors from within have one advice in place of another."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,27 @@ class RewardError(ValueError):
     """A reward that is no number in [0, 1]. Nothing was recorded."""
 
 
+def number(value: object) -> float:
+    """A number of any kind as a float. Text that spells one, complex numbers and masked entries are none, though float() reads them.
+
+    Raises:
+        TypeError: no number.
+        ValueError: a number's own conversion failed; OverflowError: it is too large for a float.
+    """
+    plain = value
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.ndim or value.dtype.kind not in "biufO" or isinstance(value, np.ma.MaskedArray):
+            raise TypeError
+        plain = value.item()
+    if not (hasattr(type(plain), "__float__") or hasattr(type(plain), "__index__")):
+        raise TypeError
+    return float(plain)  # type: ignore[arg-type]
+
+
 def checked_reward(value: object) -> float:
     """`value` as a float in [0, 1]; a clear error otherwise, which does not show the value (it is somebody's datum)."""
     try:
-        reward = float(value)  # type: ignore[arg-type]
+        reward = number(value)
     except (TypeError, ValueError, OverflowError):
         raise RewardError(
             f"Expected a reward that is a number in [0, 1], got an object of type {type(value).__name__}. Nothing was recorded."
@@ -34,7 +52,7 @@ def checked_reward(value: object) -> float:
 def scaled_value(value: object, low: float, high: float) -> float:
     """A value in [low, high] as a reward in [0, 1]; a clear error otherwise, which does not show the value."""
     try:
-        x = float(value)  # type: ignore[arg-type]  # whatever came: what is no number is named below
+        x = number(value)
     except (TypeError, ValueError, OverflowError):
         what = f"an object of type {type(value).__name__}"
         raise RewardError(f"Expected a number in [{low:g}, {high:g}], got {what}. Nothing was recorded.") from None
@@ -54,22 +72,46 @@ def on_grid(reward: float, grid: Grid, noise: Noise) -> int:
     return grid.steps * (noise.uniform() < reward)
 
 
-def checked_rewards(values: object, length: int) -> NDArray[np.float64]:
-    """`values` as a vector of `length` floats in [0, 1]; a clear error otherwise, which shows none of them."""
+def checked_rewards(values: object, length: int, arms: Sequence[int] | None = None) -> NDArray[np.float64]:
+    """`values` as a vector of `length` floats in [0, 1]; a clear error otherwise, which shows none of them.
+
+    arms: whose rewards they are, for the error; without them it names the place in the vector.
+    """
     try:
-        rewards = np.asarray(values, dtype=np.float64)
+        rewards = numbers(values)
     except (TypeError, ValueError, OverflowError):
-        raise RewardError(f"Expected a vector of {length} rewards, got an object that is none. Nothing was recorded.") from None
+        raise RewardError(
+            f"Expected a vector of {length} rewards that are numbers, got an object that is none, or with text, complex or masked entries. "
+            "Nothing was recorded."
+        ) from None
     if rewards.shape != (length,):
         raise RewardError(f"Expected a vector of {length} rewards, one an action, got shape {rewards.shape}. Nothing was recorded.")
     inside = (rewards >= 0.0) & (rewards <= 1.0)
     if not inside.all():
         at = int(inside.argmin())
+        which = f"entry {at}" if arms is None else f"that of arm {arms[at]}"
         what = "NaN" if np.isnan(rewards[at]) else "an infinite value" if np.isinf(rewards[at]) else "a value outside it"
         raise RewardError(
-            f"Expected rewards in [0, 1]; that of action {at} is {what} (not shown: rewards are private). Rescale it. Nothing was recorded."
+            f"Expected rewards in [0, 1]; {which} is {what} (not shown: rewards are private). Rescale it. Nothing was recorded."
         )
     return rewards
+
+
+def numbers(values: object) -> NDArray[np.float64]:
+    """An array of floats from numbers of any kind, each read as `number` reads it.
+
+    Raises:
+        TypeError, ValueError, OverflowError: something in it is no number.
+    """
+    listed = values if isinstance(values, (list, tuple)) else (values,)
+    if any(isinstance(v, np.ma.MaskedArray) for v in listed):
+        raise TypeError
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        return np.array([number(v) for v in array.ravel()], np.float64).reshape(array.shape)
+    if array.dtype.kind not in "biuf":
+        raise TypeError
+    return np.asarray(array, np.float64)
 
 
 def check_sums(least: int, most: int, count: int, grid: Grid) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from dpbandits.mechanisms.base import Answer, Pure
@@ -62,6 +63,11 @@ class BinaryTree(Pure):
     def levels(self) -> int:
         return self.leaves.bit_length()
 
+    @cached_property
+    def share(self) -> Fraction:
+        """Of epsilon, what one node pays; divided once, for fractions are slow."""
+        return self.epsilon / self.levels
+
     def start(self) -> TreeMemory:
         return TreeMemory(0, 0, *empty_nodes(self.levels))
 
@@ -70,10 +76,10 @@ class BinaryTree(Pure):
         leaf, rounds = leaf + 1, rounds + count
         if leaf > self.leaves:
             raise ValueError(f"This tree was made for {self.leaves} releases of one arm; give the policy a longer horizon.")
-        exact, noised = add_leaf((exact, noised), leaf, total, self.epsilon / self.levels, self.grid.steps, noise)
+        exact, noised = add_leaf((exact, noised), leaf, total, self.share, self.grid.steps, noise)
         total, draws = sum(noised), leaf.bit_count()
         if self.padded:
             spare = range(self.levels - draws)
-            total += sum(noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.epsilon / self.levels) for _ in spare)
+            total += sum(noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.share) for _ in spare)
             draws = self.levels
         return TreeMemory(leaf, rounds, exact, noised), Answer(total / self.grid.steps, rounds, draws)

@@ -118,7 +118,7 @@ def exact(value: Any, what: str = "value") -> Fraction:
         return Fraction(repr(float(value))) if isinstance(value, float | np.floating) else Fraction(value)
     except TypeError:
         pass
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ZeroDivisionError, OverflowError):  # the last one of Decimal("Infinity")
         raise ValueError(f"Expected {what}={value!r} to be a finite number.") from None
     try:
         return Fraction(operator.index(value))

@@ -16,6 +16,9 @@ from dpbandits.oracles.graphs import Neighbours, neighbours, reachable
 from dpbandits.oracles.inputs import Action, Floats, Label, checked_edges, checked_label, numbered
 from dpbandits.oracles.simple_paths import path_through
 
+LARGEST = 1e300
+"""The largest weight whose sums along any path are finite."""
+
 Rank = tuple[float, int]  # cost to the target, and arms on the way: smaller is better
 
 
@@ -97,6 +100,9 @@ class Paths(DecisionSet):
         return length[self._from]
 
     def _best(self, weights: Floats) -> Action:
+        extreme = int(np.abs(weights).argmax())
+        if abs(weights[extreme]) > LARGEST:
+            raise ValueError(f"Expected weights[{extreme}]={weights[extreme]:g} to be of size {LARGEST:g} at most: paths add them up.")
         if self.costs:
             lost = np.maximum(1 - weights, 0).tolist()
             return self._walk(lost, self._cheapest(lost))

@@ -11,17 +11,18 @@ A set of arms is independent if and only if its vectors are, modulo the prime:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.oracles.graphic import GraphicMatroid
+from dpbandits.oracles.graphic import GraphicMatroid, SpanningTrees
 from dpbandits.oracles.inputs import Floats
 from dpbandits.oracles.linear import LinearMatroid
 from dpbandits.oracles.matroid import Matroid
 from dpbandits.oracles.modular import balanced, inverse, is_prime
 from dpbandits.oracles.partition import PartitionMatroid
-from dpbandits.oracles.uniform import UniformMatroid
+from dpbandits.oracles.uniform import TopK, UniformMatroid
 
 LARGEST = 2**20
 """Entries of a table (arms times rank) above which none is made: a pivot touches all of it."""
@@ -54,17 +55,8 @@ def tableau(matroid: Matroid) -> Tableau | None:
 
 def representation(matroid: Matroid) -> tuple[Floats, int] | None:
     """Vectors, shape (arms, rank or more), of balanced residues, and the prime. None where there is none here."""
-    match matroid:
-        case LinearMatroid():
-            return linear(matroid)
-        case GraphicMatroid():
-            return incidence(matroid), prime_from(2**20)
-        case UniformMatroid():
-            return powers(np.zeros(matroid.arms, np.int64), np.array([matroid.rank]))
-        case PartitionMatroid():
-            sizes = np.bincount(matroid.categories, minlength=len(matroid.capacities))
-            return powers(matroid.categories, np.minimum(np.minimum(matroid.capacities, 2**31), sizes))
-    return None
+    found = REPRESENTED.get(type(matroid))
+    return None if found is None else found(matroid)
 
 
 def prime_from(number: int) -> int:
@@ -83,13 +75,22 @@ def linear(matroid: LinearMatroid) -> tuple[Floats, int] | None:
     return balanced(vectors.astype(np.float64), prime), prime
 
 
-def incidence(matroid: GraphicMatroid) -> Floats:
+def graphic(matroid: GraphicMatroid) -> tuple[Floats, int]:
     """u − v for every edge, 0 for a self-loop. Shape (arms, nodes)."""
     table = np.zeros((matroid.arms, len(matroid._labels)))
     for arm, (u, v) in enumerate(matroid._ends):
         table[arm, u] += 1.0
         table[arm, v] -= 1.0
-    return table
+    return table, prime_from(2**20)
+
+
+def uniform(matroid: UniformMatroid) -> tuple[Floats, int]:
+    return powers(np.zeros(matroid.arms, np.int64), np.array([matroid.rank]))
+
+
+def partition(matroid: PartitionMatroid) -> tuple[Floats, int]:
+    sizes = np.bincount(matroid.categories, minlength=len(matroid.capacities))
+    return powers(matroid.categories, np.minimum(np.minimum(matroid.capacities, 2**31), sizes))
 
 
 def powers(categories: np.ndarray[tuple[int], np.dtype[np.int64]], ranks: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[Floats, int]:
@@ -103,6 +104,17 @@ def powers(categories: np.ndarray[tuple[int], np.dtype[np.int64]], ranks: np.nda
             table[arm, column] = power
             power = power * (arm + 1) % prime
     return balanced(table, prime), prime
+
+
+REPRESENTED: dict[type[Matroid], Callable[[Any], tuple[Floats, int] | None]] = {
+    LinearMatroid: linear,
+    GraphicMatroid: graphic,
+    SpanningTrees: graphic,
+    UniformMatroid: uniform,
+    TopK: uniform,
+    PartitionMatroid: partition,
+}
+"""By exact type: a subclass may hold other sets to be independent, and these vectors would be another matroid's."""
 
 
 def solved(vectors: Floats, basis: tuple[int, ...], prime: int) -> Floats | None:

@@ -86,22 +86,20 @@ class DPUCBMAT(LazyMatroid):
 
     def first_swap(self, s: Statistics, means: Sequence[float], scores: Sequence[float], action: tuple[int, ...], rounds: int) -> int:
         """The first round after this one, of the next `rounds`, whose greedy basis is another one; their end if none is."""
-        t, rank, share = s.t + 1, self.problem.size, self.share
-        end = t + rounds
+        t, rank, share, end = s.t + 1, self.problem.size, self.share, s.t + 1 + rounds
         if rounds == 1:
             return end
-        log_end, lowest = math.log(rank * (end - 1)), min(scores[f] for f in action)
-        # Indices grow: an element whose index at the end is below all of the basis's now overtakes nobody.
-        rising = [
-            e
-            for e in sorted(set(range(self.arms)) - set(action))
-            if s.rounds[e] and lazy_ucb(means[e], s.rounds[e], log_end, share) >= lowest
-        ]
+        # Indices grow: an element overtakes only those of the basis that are not above its index at the end already now. Nor those
+        # with a lower number, as high a mean and as few rounds: their index stays at least as high, and they win a tie.
+        log_end, inside, held = math.log(rank * (end - 1)), set(action), np.array(action)
+        now, n, mean = np.array(scores)[held], np.array(s.rounds)[held], np.array(means)[held]
+        lowest, tops = now.min(), [lazy_ucb(m, k, log_end, share) if k else -math.inf for m, k in zip(means, s.rounds, strict=True)]
+        rising = [e for e, top in enumerate(tops) if top >= lowest and e not in inside]
         table = self.matroid.exchanges(action) if rising else np.zeros((self.arms, rank), bool)
         for e in rising:
-            for f in (action[j] for j in np.flatnonzero(table[e]).tolist()):
-                if s.rounds[f]:
-                    end = crossing(f, means[f], s.rounds[f], e, means[e], s.rounds[e], t, end, share, rank)
+            behind = (held < e) & (mean >= means[e]) & (n <= s.rounds[e])
+            for f in held[table[e] & (now <= tops[e]) & (n > 0) & ~behind].tolist():
+                end = crossing(f, means[f], s.rounds[f], e, means[e], s.rounds[e], t, end, share, rank)
         return end
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from dpbandits.oracles.base import DecisionSet
+from dpbandits.oracles.base import DecisionSet, shortened
 from dpbandits.oracles.matroid import Matroid
 from dpbandits.plan import Hold, Plan, PublicRng
 from dpbandits.policies.base import Statistics, StatisticsPolicy
@@ -37,8 +37,22 @@ class SuperArmPolicy(Policy):
 
     @final
     def best(self, weights: Sequence[float]) -> tuple[int, ...]:
-        """The oracle's answer. What a user's own oracle says is checked before anything is played."""
-        return self.problem.best(weights)
+        """The oracle's answer. What a user's own oracle says is checked before anything is played.
+
+        Raises:
+            ValueError: no sorted tuple of different arms, or longer than the problem's `size`, for which the noise is scaled.
+        """
+        return checked_answer(self.problem, self.problem.best(weights))
+
+
+def checked_answer(problem: DecisionSet, action: tuple[int, ...]) -> tuple[int, ...]:
+    """An oracle's answer in the form every host relies on."""
+    if type(action) is not tuple or not 1 <= len(action) <= problem.size or action != tuple(sorted(set(action))):
+        raise ValueError(
+            f"Expected the oracle {type(problem).__name__} to answer a super arm, a sorted tuple of 1 to size={problem.size} different "
+            f"arms; got {shortened(action)}. Correct its _best, or its size; dpbandits.oracles.check_decision_set tries all of it."
+        )
+    return action
 
 
 @dataclass(frozen=True, kw_only=True)

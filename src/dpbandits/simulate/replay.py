@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
@@ -17,6 +17,9 @@ from dpbandits.policy import Feedback, Policy, Release
 from dpbandits.privacy import Entry
 from dpbandits.simulate.plain import Path, moves, play_events, seen
 from dpbandits.vault import open_vault
+
+FINISH = ("finish",)
+"""What was asked of the vault when no more records come."""
 
 
 class Entered(NamedTuple):
@@ -49,8 +52,9 @@ class Transcript:
         self._vault = self._fresh(self.noise)
         self._rounds = 0
 
-    def _fresh(self, noise: Noise) -> Any:
-        return open_vault(self.policy.about.feedback, self.policy.mechanism(), self.policy.arms, noise, None)
+    def _fresh(self, noise: Noise, wrap: Callable[[Mechanism], Mechanism] | None = None) -> Any:
+        mechanism = self.policy.mechanism()
+        return open_vault(self.policy.about.feedback, wrap(mechanism) if wrap else mechanism, self.policy.arms, noise, None)
 
     def opened(self, feedback: Feedback, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None) -> Any:
         return self
@@ -74,18 +78,63 @@ class Transcript:
         entries: tuple[Entry, ...] = self._vault.ledger
         return entries
 
-    def replay(self, changes: Mapping[int, Any], noise: Noise) -> int | None:
+    def finish(self) -> None:
+        """Ask for the answer that a stopping rule still owes; nothing, where none is owed."""
+        try:
+            answer: Release = self._vault.finish(self._rounds, ())
+        except (TypeError, ValueError):
+            return
+        self.events.append(Released(FINISH, answer))
+
+    def replay(
+        self, changes: Mapping[int, Any], noise: Noise, *, seed: int | None = None, wrap: Callable[[Mechanism], Mechanism] | None = None
+    ) -> Replay:
         """The same rounds through a fresh vault; `changes[event]` is added to the event's sums.
 
-        Returns the first event that answers otherwise than it did, after which decisions may differ; None if all answer alike.
+        It ends at the first event that answers otherwise than it did, after which decisions may differ.
+        seed: of the public randomness; where given, the policy is asked again for every plan. wrap: put around the mechanism.
         """
-        vault = self._fresh(noise)
+        asking, plans = Asking(self.policy, seed) if seed is not None else None, list[str]()
+        for at, event, answer in self.answers(changes, noise, wrap):
+            if asking is not None and event.asked != FINISH:
+                plans.append(asking.after(answer))
+            if answer != event.answer:
+                return Replay(at, answer, plans)
+        return Replay(None, None, plans)
+
+    def answers(
+        self, changes: Mapping[int, Any], noise: Noise, wrap: Callable[[Mechanism], Mechanism] | None = None
+    ) -> Iterator[tuple[int, Released, Release]]:
+        """What a fresh vault answers to the same requests: (event, as it was, the answer now)."""
+        vault = self._fresh(noise, wrap)
         for at, event in enumerate(self.events):
             if isinstance(event, Entered):
                 vault.add_block(event.where, event.steps + changes[at] if at in changes else event.steps, event.rounds)
-            elif vault.release(*event.asked) != event.answer:
-                return at
-        return None
+            else:
+                yield at, event, vault.finish(self._rounds, ()) if event.asked == FINISH else vault.release(*event.asked)
+
+
+class Replay(NamedTuple):
+    """at: the first event that answered otherwise, and what it answered; None: all answered alike. plans: as text, where asked."""
+
+    at: int | None
+    answer: Release | None
+    plans: list[str]
+
+
+@final
+class Asking:
+    """Asks a policy for its plans along given releases."""
+
+    def __init__(self, policy: Policy, seed: int) -> None:
+        self.policy, self.seed = policy, seed
+        self.state, self.step = policy.init(), 0
+        self.plan = policy.plan(self.state, PublicRng(seed, 0))
+
+    def after(self, release: Release) -> str:
+        self.state, self.step = self.policy.update(self.state, self.plan, release), self.step + 1
+        self.plan = self.policy.plan(self.state, PublicRng(self.seed, self.step))
+        return repr(self.plan)
 
 
 def transcript(policy: Policy, environment: Environment, rounds: int, *, noise: Noise, seed: int) -> Transcript:
@@ -96,17 +145,20 @@ def transcript(policy: Policy, environment: Environment, rounds: int, *, noise: 
     return written
 
 
-def decisions(policy: Policy, table: Any, *, noise: Noise, seed: int) -> list[Action]:
-    """What is played in each round of a reward table, shape (rounds, arms), known in advance: a short run, made quickly."""
+def decisions(policy: Policy, table: Any, *, noise: Noise, seed: int, public: Callable[[int, int], PublicRng] = PublicRng) -> list[Action]:
+    """What is played in each round of a reward table, shape (rounds, arms), known in advance: a short run, made quickly.
+
+    public: makes the public randomness of a seed and a step.
+    """
     randomizer, rounds = policy.randomizer(), len(table)
     vault = open_vault(policy.about.feedback, policy.mechanism(), policy.arms, noise, randomizer)
     full, bandit = policy.about.feedback == "full", policy.about.feedback == "bandit"
     state, step, played = policy.init(), 0, list[Action]()
     while len(played) < rounds:
-        public = PublicRng(seed, step)
-        plan = policy.plan(state, public)
+        coins = public(seed, step)
+        plan = policy.plan(state, coins)
         progress = Progress(plan)
-        for action, times in moves(plan, len(played), rounds - len(played), public):
+        for action, times in moves(plan, len(played), rounds - len(played), coins):
             ended = None
             for _ in range(times):
                 row = table[len(played)]

@@ -154,14 +154,15 @@ def tried() -> Iterator[tuple[str, Mechanism]]:
         yield f"NoisyMax, {law}", NoisyMax(epsilon=ONE, grid=grid, selection=law)
 
 
-def twin(name: str, make: Callable[[], Any], level: str, claim: Fraction = ONE, truth: str = "2ε") -> Specimen:
+def twin(name: str, make: Callable[[], Any], level: str, claim: Fraction | None = ONE, truth: str = "2ε") -> Specimen:
     return Specimen(name=f"half noise: {name}", what="half the noise it promises", claim=claim, make=make, caught_by=level, truth=truth)
 
 
 def of_mechanism(name: str, mechanism: Mechanism) -> Specimen:
     promise = mechanism.promise()
     assert promise is not None
-    return twin(name, lambda: half(mechanism), "transcript", promise.cost, "4ρ" if promise.measure == "zCDP" else "2ε")
+    claim, truth = (promise.epsilon, "2ε") if promise.measure == "pure" else (None, "4ρ")
+    return twin(name, lambda: half(mechanism), "transcript", claim, truth)
 
 
 SPECIMENS = (

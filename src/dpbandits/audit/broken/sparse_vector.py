@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
+import numpy as np
+
 from dpbandits.audit.broken.specimen import Dishonest, Specimen
 from dpbandits.noise import Noise
 from dpbandits.privacy import Grid
@@ -21,7 +23,7 @@ class Said(NamedTuple):
     """Public: 1 for above, 0 for below, −1 once it has stopped; and the noisy value, where the variant tells it."""
 
     above: Any
-    value: float
+    value: Any
 
 
 @final
@@ -30,7 +32,7 @@ class Questions(Dishonest):
     """BROKEN ON PURPOSE unless its shares add up as proved.
 
     threshold: share of epsilon for the threshold's noise, of scale 1/(share·epsilon). query: the same for each question; None: no noise.
-    most: "above" answers until it stops; None: it never does (and asks as arrays do, so that many runs can be played at once).
+    most: "above" answers until it stops; None: it never does.
     tells: whether "above" comes with the value it was decided on. bar: the threshold, in rewards.
     """
 
@@ -45,24 +47,33 @@ class Questions(Dishonest):
 
     def step(self, memory: list[Any], total: int, count: int, noise: Noise) -> tuple[list[Any], Said]:
         asked, summed, above, drawn = memory[0] + 1, memory[1] + total, *memory[2:]
-        if self.most is not None and above >= self.most:
+        if not self.by_arrays and above >= (self.most or 0):
             return [asked, summed, above, drawn], Said(-1, 0.0)
         if drawn is None:
-            draw = noise.laplace if self.most is None else lambda _, **price: noise.threshold(**price)
+            draw = noise.laplace if self.by_arrays else lambda _, **price: noise.threshold(**price)
             drawn = draw(0, sensitivity=self.grid.steps, epsilon=self.epsilon * self.threshold)
         yes, value = self.ask(summed if asked % 2 else -summed, drawn, noise)
+        if self.by_arrays and self.most is not None:
+            going = np.asarray(above) < self.most
+            yes, said = yes * going, Said(np.where(going, yes, -1), np.where(going, value, 0.0))
+            return [asked, summed, above + yes, drawn], said
         return [asked, summed, above + yes, drawn], Said(yes, value)
 
-    def ask(self, question: int, drawn: Any, noise: Noise) -> tuple[Any, float]:
+    @property
+    def by_arrays(self) -> bool:
+        """Whether no noised value decides what is asked for next, so that many runs can be played at once."""
+        return self.most is None or self.tells
+
+    def ask(self, question: int, drawn: Any, noise: Noise) -> tuple[Any, Any]:
         steps, bar = self.grid.steps, self.bar * self.grid.steps
         if self.query is None:
             return (question >= bar + drawn) * 1, 0.0
         price = self.epsilon * self.query
-        if self.most is not None and not self.tells:
+        if not self.by_arrays:
             return noise.exceeds(question, bar, drawn, sensitivity=steps, epsilon=price) * 1, 0.0
         noisy = noise.laplace(question, sensitivity=steps, epsilon=price)
         yes = (noisy >= bar + drawn) * 1
-        return yes, noisy / steps if self.tells and yes else 0.0
+        return yes, np.where(yes, noisy / steps, 0.0) if self.tells else 0.0
 
 
 def questions(**settings: Any) -> Questions:
@@ -74,12 +85,11 @@ def specimen(name: str, what: str, truth: str, level: str, **settings: Any) -> S
 
 
 SPECIMENS = (
-    specimen("sparse vector variant 3", "tells the noisy value it decided on", "not DP at any ε", "transcript", tells=True, bar=4),
+    specimen("sparse vector variant 3", "tells the noisy value it decided on, c = 4", "not DP at any ε", "statistical", tells=True, most=4),
     specimen("sparse vector variant 4", "questions at 3ε/4 whatever their number, c = 4", "(1 + 6c)ε/4 = 6.25ε", "transcript",
              threshold=Fraction(1, 4), query=Fraction(3, 4), most=4),
     specimen("sparse vector variant 5", "no noise on questions, never stops", "not DP at any ε", "transcript", query=None, most=None),
     specimen("sparse vector variant 5, black box", "the same, from its answers alone", "not DP at any ε", "statistical",
              query=None, most=None),
-    specimen("sparse vector variant 6", "questions at ε/2 each, never stops", "not DP at any ε", "transcript", most=None),
-    specimen("sparse vector variant 6, black box", "the same, from its answers alone", "not DP at any ε", "statistical", most=None),
+    specimen("sparse vector variant 6", "questions at ε/2 each, never stops", "not DP at any ε", "statistical", most=None),
 )  # fmt: skip

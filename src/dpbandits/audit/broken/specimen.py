@@ -17,14 +17,14 @@ from dpbandits.policy import Policy
 class Specimen:
     """A broken thing an auditor must catch.
 
-    claim: the epsilon it claims (rho, where its noise is Gaussian). make: the subject itself: a policy or a bare mechanism.
+    claim: the epsilon it claims; None: what it promises itself, which may be a rho. make: the subject itself: a policy or a bare mechanism.
     caught_by: the level that must fail it: "transcript", "exact law", "statistical" or "report law".
     truth: what it really promises.
     """
 
     name: str
     what: str
-    claim: Fraction
+    claim: Fraction | None
     make: Callable[[], Any]
     caught_by: str
     truth: str

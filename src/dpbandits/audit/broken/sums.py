@@ -79,6 +79,22 @@ class RawBatchEnds(Dishonest):
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class RawStopping(Dishonest):
+    """BROKEN ON PURPOSE: says nothing until its exact sum reaches three, then the noised one, and is done."""
+
+    def start(self) -> list[int]:
+        return [0, 0, 0]
+
+    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer | None]:
+        summed, rounds, done = memory[0] + total, memory[1] + count, memory[2]
+        if done or summed < 3 * self.grid.steps:
+            return [summed, rounds, done], None
+        noisy = noise.laplace(summed, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        return [summed, rounds, 1], self.said(noisy, rounds, 1)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class SharedNoise(Mechanism):
     """BROKEN ON PURPOSE: one draw for all arms of a release. It cancels when two arms are compared."""
 
@@ -128,6 +144,8 @@ SPECIMENS = (
              lambda: RawBatchEnds(epsilon=ONE, grid=Grid(steps=1)), "transcript", "unbounded"),
     specimen("batch ends decided on raw sums, black box", "the same, from its answers alone",
              lambda: RawBatchEnds(epsilon=ONE, grid=Grid(steps=1)), "statistical", "unbounded"),
+    specimen("stopping decided on raw sums", "halts when its exact sum reaches 3, and tells it noised",
+             lambda: RawStopping(epsilon=ONE, grid=Grid(steps=1)), "transcript", "unbounded"),
     specimen("one scalar noise shared by all arms", "DP-SE with one draw an epoch", elimination, "transcript", "not DP", Fraction(8)),
     specimen("cumulative batches without forgetting", "DPKLUCB on running sums, fresh Lap(1/ε) each",
              lambda: with_mechanism(DPKLUCB(arms=2, epsilon=1, first=1), instead(Redrawn)), "transcript", "ε for each batch"),

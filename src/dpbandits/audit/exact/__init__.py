@@ -17,7 +17,7 @@ from dpbandits.audit.report import LevelResult
 from dpbandits.plan import Cycle, Draw, Hold, PublicRng
 from dpbandits.policy import Policy
 
-__all__ = ["LEVEL", "exact_law", "noisy_max_loss", "small"]
+__all__ = ["LEVEL", "deepest_law", "exact_law", "noisy_max_loss", "small"]
 
 LEVEL = "exact law"
 SLACK = 1e-9
@@ -62,6 +62,20 @@ def exact_law(
         return silent(rounds, start)
     outcome: Any = "failed" if loss > claim + SLACK else "passed"
     return LevelResult(LEVEL, outcome, loss, attainable, error, evidence=evidence, seconds=seconds, details=details)
+
+
+def deepest_law(policy: Policy, rounds: int = 8, budget: float = 60.0, *, claim: Fraction | None = None) -> LevelResult:
+    """The exact law of as many decisions, up to `rounds`, as the budget allows: of 4, then 6, then all."""
+    start, found = time.monotonic(), None
+    for few in (*(n for n in (4, 6) if n < rounds), rounds):
+        left = budget - (time.monotonic() - start)
+        deeper = exact_law(policy, few, left, claim=claim)
+        if found is None or found.outcome == "not applicable" or deeper.outcome != "not applicable":
+            found = deeper
+        if found.outcome == "failed" or left <= 0:
+            break
+    assert found is not None
+    return replace(found, seconds=time.monotonic() - start)
 
 
 def silent(rounds: int, start: float) -> LevelResult:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.mechanisms import Answer, Block, Mechanism
+from dpbandits.mechanisms import Answer, Block, Mechanism, Separable
 from dpbandits.noise import Selection, Values
 from dpbandits.privacy import NoiseKind
 
@@ -84,6 +84,8 @@ class Streams:
     """A mechanism, seen one arm at a time."""
 
     def __init__(self, mechanism: Mechanism) -> None:
+        if not isinstance(mechanism, Separable):
+            raise Unfit("its mechanism may treat one arm unlike another")
         self.mechanism, self.unit = mechanism, mechanism.grid.steps
         self.answer: Callable[[Blocks], Answer] = cache(self._answer)
         self.draws: Callable[[tuple[int, ...]], Draws] = cache(self._draws)

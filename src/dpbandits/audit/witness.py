@@ -1,0 +1,139 @@
+"""A run that was written down, and what replays of it with one changed record show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from dpbandits.audit.decoding import Response, responses, solved
+from dpbandits.audit.feeding import longest
+from dpbandits.audit.neighbours import Play
+from dpbandits.checks.checks import CheckFailed, replay_is_blind
+from dpbandits.checks.tape import Diverged, Draw, Recorder, Tape
+from dpbandits.policy import Policy
+from dpbandits.simulate.replay import Entered, Replay, transcript
+
+LONGEST = 20_000
+"""Rounds a run is prolonged to until something is released."""
+
+MOVED = 64
+"""Releases whose noise may have to be moved for one replay."""
+
+
+class Leak(Exception):
+    """A replay diverged. certain: no noise was drawn before, so the answer is a function of the rewards and no epsilon holds."""
+
+    def __init__(self, message: str, certain: bool = False) -> None:
+        super().__init__(message)
+        self.certain = certain
+
+
+class Foreign(Exception):
+    """The subject does not stand still: the same rewards and the same noise do not give the same run."""
+
+
+@final
+class Witness:
+    """A run with at least one release, if need be of more rounds than were asked for.
+
+    own_additions: some replay had to move noise that was drawn for 0 and added outside the noise source.
+    """
+
+    def __init__(self, play: Play) -> None:
+        rounds = play.rounds
+        while True:
+            self.recorder = Recorder(play.seed, base=play.noise)
+            self.run = transcript(play.policy, Tape(play.rewards(rounds)), rounds, noise=self.recorder, seed=play.seed)
+            if play.policy.about.goal == "estimate":
+                self.run.finish()
+            if self.run.releases or rounds >= min(LONGEST, longest(play.policy)):
+                break
+            rounds = min(4 * rounds, LONGEST, longest(play.policy))
+        self.seed, self.own_additions = play.seed, False
+        self.plans = self._still()
+
+    @property
+    def draws(self) -> list[Draw]:
+        return self.recorder.draws
+
+    @property
+    def rounds(self) -> int:
+        return self.run.path.rounds if self.run.path else 0
+
+    def _still(self) -> list[str] | None:
+        """The run's plans; None where the policy draws them from a source of its own."""
+        both: list[Replay] = []
+        for _ in range(2):
+            try:
+                both.append(self.run.replay({}, self._script(self.draws), seed=self.seed))
+            except Diverged as error:
+                raise Foreign(str(error)) from None
+        if any(replay.at is not None for replay in both):
+            raise Foreign("The same rewards and the same noise give other answers: it draws randomness of its own.")
+        return both[0].plans if both[0].plans == both[1].plans else None
+
+    @property
+    def shown(self) -> bool:
+        """The answers determine all noise, so its loss is theirs."""
+        return self.decoded[1]
+
+    def _script(self, draws: Sequence[Draw]) -> Recorder:
+        return Recorder(self.seed, script=list(draws))
+
+    @cached_property
+    def decoded(self) -> tuple[dict[int, Response], bool]:
+        """The response of every release to its noise, and whether each shows all of its own."""
+        return responses(self.run, self.draws)
+
+    def replayed(self, event: int, change: Any, asking: bool = False) -> list[Draw]:
+        """The draws of the neighbour that gives the same answers. asking: for every plan again, too.
+
+        Raises:
+            Leak: there is none, or plans differ.
+        """
+        draws, seed = self.draws, self.seed if asking and self.plans is not None else None
+        for _ in range(MOVED):
+            other = self._script(draws)
+            try:
+                replay = self.run.replay({event: change}, other, seed=seed)
+            except Diverged as error:
+                raise Leak(f"One changed record changes what is asked of the noise: {error}") from None
+            if replay.at is None:
+                self._same(replay, other, event)
+                return other.draws
+            old: Any = self.run.events[replay.at]
+            moved = solved(self.decoded[0].get(replay.at), old.answer.answers, replay.answer.answers, draws) if replay.answer else None
+            if moved is None:
+                break
+            self.own_additions, draws = True, moved
+        raise Leak(
+            f"A record changed in the block that begins with round {self.begins(event)} changes what is released, whatever the noise.",
+            certain=not other.draws and not other.coins,
+        )
+
+    def _same(self, replay: Replay, other: Recorder, event: int) -> None:
+        if len(other.draws) != len(self.draws):
+            raise Leak("One changed record changes how often noise is drawn.")
+        if replay.plans and replay.plans != self.plans:
+            raise Leak(
+                f"A record changed in the block that begins with round {self.begins(event)} changes a plan, though releases stay the same."
+            )
+
+    def begins(self, event: int) -> int:
+        block = self.run.events[event]
+        return block.start + 1 if isinstance(block, Entered) else 0
+
+
+def see_blind(policy: Policy) -> None:
+    """All rewards swapped at once, through a `Session`: what is played must not move."""
+    try:
+        replay_is_blind(policy, rounds=min(300, longest(policy)))
+    except CheckFailed as error:
+        raise Leak(str(error)) from None
+
+
+def change_of(change: tuple[int, ...]) -> Any:
+    return np.array(change) if len(change) > 1 else change[0]

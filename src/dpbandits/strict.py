@@ -1,0 +1,91 @@
+"""Plain values read strictly: seeds and defaults that callers hand in, and what a saved session says."""
+
+from __future__ import annotations
+
+import math
+import operator
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+MOST = 2**62
+"""The largest count a saved session may say: sums of so many grid steps still fit where they are kept."""
+
+
+def damaged(what: str) -> ValueError:
+    """The error about a saved session. It names the part, never the value, which may be private."""
+    return ValueError(f"The saved session is damaged: {what}. Load an undamaged copy of what Session.to_json() wrote.")
+
+
+def whole(value: object, what: str, low: int = 0, high: int = MOST) -> int:
+    """A whole number of a saved session, within bounds."""
+    if type(value) is not int or not low <= value <= high:
+        raise damaged(f"{what} is not a whole number of at least {low}")
+    return value
+
+
+def entries(value: object, what: str, length: int | None = None) -> list[Any]:
+    """A list of a saved session, of this length."""
+    if not isinstance(value, list) or (length is not None and len(value) != length):
+        raise damaged(f"{what} is not a list" + ("" if length is None else f" of {length} entries"))
+    return value
+
+
+def part(value: object, what: str, *keys: str) -> dict[str, Any]:
+    """An object of a saved session that has these keys."""
+    if not isinstance(value, dict):
+        raise damaged(f"{what} is not an object")
+    missing = [f"{key} in {what}" for key in keys if key not in value]
+    if missing:
+        raise damaged(f"it lacks {', '.join(missing)}")
+    return value
+
+
+def frozen(value: Any) -> Any:
+    """A value from JSON with tuples for lists."""
+    return tuple(frozen(v) for v in value) if isinstance(value, list) else value
+
+
+def alike(value: object, fresh: object) -> bool:
+    """Whether a value from JSON has the form of a fresh one: tuples keep their length, lists may have grown, numbers stay numbers."""
+    if isinstance(fresh, (list, tuple)):
+        if not isinstance(value, list) or len(value) < len(fresh) or (isinstance(fresh, tuple) and len(value) > len(fresh)):
+            return False
+        return not fresh or all(alike(v, fresh[min(i, len(fresh) - 1)]) for i, v in enumerate(value))
+    if isinstance(fresh, bool) or fresh is None:  # None: not known yet, so anything may be there by now
+        return fresh is None or isinstance(value, bool)
+    if isinstance(fresh, (int, float)):
+        return type(value) is int or (isinstance(fresh, float) and type(value) is float)
+    return True
+
+
+def checked_seed(seed: object) -> int:
+    """A seed as a plain int.
+
+    >>> checked_seed("a")
+    Traceback (most recent call last):
+    ValueError: Expected seed='a' to be a whole number of at least 0.
+    """
+    try:
+        number = operator.index(seed)  # type: ignore[arg-type]  # whatever came: what is no whole number is named below
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ValueError(f"Expected seed={seed!r} to be a whole number of at least 0.")
+    return number
+
+
+def checked_default(default: object) -> float:
+    """The public reward of expired decisions as a plain float.
+
+    >>> checked_default("0.5")
+    Traceback (most recent call last):
+    ValueError: Expected default='0.5' to be a reward: a number in [0, 1].
+    """
+    try:
+        reward = float(default) if isinstance(default, (Real, Decimal)) else math.nan
+    except OverflowError:
+        reward = math.inf
+    if not 0.0 <= reward <= 1.0:
+        raise ValueError(f"Expected default={default!r} to be a reward: a number in [0, 1].")
+    return reward

@@ -1,0 +1,89 @@
+"""The question as a user asks it on the command line: exit code 1 is for leaks alone, 2 for an audit that could not be."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dpbandits.cli import app
+
+
+def dpbandits(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "dpbandits", "audit", *arguments], capture_output=True, text=True, check=False, cwd=at)
+
+
+def test_command(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--epsilon", "1/2", "--budget", "3s", "--html", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "Passed" in done.output
+    assert page.exists()
+    failed = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1", "--budget", "3s", "--json"])
+    assert failed.exit_code == 1
+    assert json.loads(failed.output)["passed"] is False
+    wrong = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--budget", "soon"])
+    assert wrong.exit_code == 2
+
+
+def test_command_takes_objects_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def select(self): return 0\n    def update(self, arm, reward): pass\n", encoding="utf-8"
+    )
+    done = dpbandits("mine:Mine", "--claim", "1", "--budget", "1s", "--rounds", "3", at=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "mine:Mine: claims ε = 1" in done.stdout
+
+
+CLASS = """
+class Mine:
+    def ask(self): {}
+    def tell(self, decision, reward): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (CLASS.format("raise RuntimeError('boom [bold]\\nin ask')"), "RuntimeError: boom [bold] in ask (mine:Mine was being played)"),
+        (CLASS.format("return {}['x']"), "KeyError: 'x' (mine:Mine was being played)"),
+        (CLASS.format("raise ValueError('mine')"), "ValueError: mine (mine:Mine was being played)"),
+        (CLASS.format("import sys; sys.exit(3)"), "SystemExit: 3"),
+        ("def Mine(): return 1/0", "ZeroDivisionError: division by zero (Mine was being called)"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("1/0", "ZeroDivisionError: division by zero"),
+        ("x = (", "SyntaxError: '(' was never closed"),
+    ],
+)
+def test_errors_of_the_users_code_are_one_line_and_no_leak(tmp_path: Path, code: str, says: str) -> None:
+    (tmp_path / "mine.py").write_text(code, encoding="utf-8")
+    done = dpbandits("mine:Mine", "--claim", "1", "--budget", "1s", at=tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert says in line
+
+
+def test_a_page_that_cannot_be_written_is_found_before_the_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    asked: list[object] = []
+    monkeypatch.setattr("dpbandits.audit.run.audit", lambda *subject, **_: asked.append(subject))
+    for page in (tmp_path, tmp_path / "file" / "page.html"):
+        done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--html", str(page)])
+        assert done.exit_code == 2
+        assert len(done.stderr.splitlines()) == 1
+    assert not asked
+
+
+def test_a_page_that_fails_leaves_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("dpbandits.audit.show.write_page", full)
+    done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--budget", "1s", "--html", str(tmp_path / "page.html")])
+    assert done.exit_code == 2
+    assert "Passed" in done.stdout
+    assert "No space left" in done.stderr

@@ -1,0 +1,156 @@
+"""What a local randomizer's report tells: honest ones at their claim exactly, broken ones caught however they hide it."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from math import exp, inf, log
+from typing import Any
+
+import pytest
+
+from dpbandits.audit.coin_law import NotSteps, coin_law
+from dpbandits.audit.report import LevelResult
+from dpbandits.audit.report_law import report_law_level
+from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer
+from dpbandits.privacy import Grid, Guarantee
+
+ONE = Fraction(1)
+
+
+def level(randomise: Callable[..., int], grid: int = 1, width: int = 1, **more: Any) -> LevelResult:
+    """The verdict on a randomizer that claims 1."""
+    made = type("Made", (LocalLaplace,), {"randomise": randomise, **more})
+    return report_law_level(made(epsilon=ONE, grid=Grid(steps=grid), width=width))
+
+
+def laplace(self: Randomizer, steps: int, noise: Any) -> int:
+    return int(noise.laplace(steps, sensitivity=self.grid.steps, epsilon=self.epsilon / self.width))
+
+
+def answer(self: Randomizer, steps: int, noise: Any) -> int:
+    return RandomizedResponse(epsilon=self.epsilon, grid=self.grid).randomise(steps, noise)
+
+
+@pytest.mark.parametrize("kind", [LocalLaplace, RandomizedResponse])
+@pytest.mark.parametrize("grid", [1, 7, 1024])
+@pytest.mark.parametrize("width", [1, 3])
+def test_an_honest_report_costs_its_claim(kind: Any, grid: int, width: int) -> None:
+    start = time.process_time()
+    for epsilon in ("1/10", "1", "4"):
+        result = report_law_level(kind(epsilon=Fraction(epsilon), grid=Grid(steps=grid), width=width))
+        assert result.outcome == "passed"
+        assert result.lower_bound == pytest.approx(float(Fraction(epsilon)), abs=1e-12)
+        assert result.details["loss_value"] == result.lower_bound
+    assert time.process_time() - start < 3
+
+
+def test_bernoulli_rounding_leaves_two_rewards() -> None:
+    result = report_law_level(RandomizedResponse(epsilon=ONE, grid=Grid(steps=7, rounding="bernoulli")))
+    assert result.outcome == "passed"
+    assert result.lower_bound == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("grid", [1, 7, 1024])
+def test_a_reward_told_without_noise_has_no_epsilon(grid: int) -> None:
+    raw = level(lambda self, steps, noise: steps, grid)
+    assert (raw.outcome, raw.lower_bound) == ("failed", inf)
+    bare_zero = level(lambda self, steps, noise: 0 if steps == 0 else laplace(self, steps, noise), grid)
+    assert (bare_zero.outcome, bare_zero.lower_bound) == ("failed", inf)
+    assert "no ε holds" in bare_zero.evidence
+
+
+def test_a_reward_told_beside_the_noise_is_certified() -> None:
+    beside = level(lambda self, steps, noise: laplace(self, steps, noise) + 10**6 * steps)
+    assert (beside.outcome, beside.lower_bound) == ("failed", 10**6 + 1)
+
+
+def test_noise_on_nothing_is_as_good() -> None:
+    """The reward added to noise, in place of noise added to the reward: the same law, no false alarm."""
+    plain = level(lambda self, steps, noise: steps + laplace(self, 0, noise), 7)
+    assert (plain.outcome, plain.lower_bound) == ("passed", 1.0)
+
+
+def test_a_report_that_changes_though_the_noise_stays_fails() -> None:
+    leaky = level(lambda self, steps, noise: laplace(self, 0, noise) + laplace(self, 0, noise) + steps)
+    assert (leaky.outcome, leaky.lower_bound) == ("failed", 0.0)
+    assert "the report changes though the noise stays" in leaky.evidence
+
+
+def test_a_scale_that_depends_on_the_reward_fails() -> None:
+    scaled = level(lambda self, steps, noise: noise.laplace(steps, sensitivity=self.grid.steps + steps, epsilon=self.epsilon), 7)
+    assert (scaled.outcome, scaled.lower_bound) == ("failed", 0.0)
+    assert "what is asked of the noise changes" in scaled.evidence
+
+
+def test_width_without_a_share_fails() -> None:
+    whole = level(lambda self, steps, noise: noise.laplace(steps, sensitivity=self.grid.steps, epsilon=self.epsilon), 7, 3)
+    assert (whole.outcome, whole.lower_bound) == ("failed", 3.0)
+
+
+def test_hidden_noise_is_an_upper_bound_only() -> None:
+    def folded(self: Any, steps: int, noise: Any) -> int:
+        return abs(laplace(self, steps, noise))
+
+    kept = level(folded, 1024)
+    assert (kept.outcome, kept.details["loss"]) == ("passed", "1")
+    twice = level(lambda self, steps, noise: laplace(self, steps, noise) + 0 * laplace(self, steps, noise))
+    assert (twice.outcome, twice.lower_bound) == ("not applicable", 0.0)
+    assert "hides" in twice.evidence
+
+
+def test_no_coin_is_pinned() -> None:
+    """Told the truth when the first coin is below a quarter."""
+    often = level(lambda self, steps, noise: steps if noise.uniform() < 0.25 else answer(self, steps, noise))
+    keep = exp(1) / (1 + exp(1))
+    assert often.outcome == "failed"
+    assert often.lower_bound == pytest.approx(log((0.25 + 0.75 * keep) / (0.75 * (1 - keep))), abs=1e-9)
+    rarely = level(lambda self, steps, noise: steps if noise.uniform() < 1e-7 else answer(self, steps, noise))
+    assert rarely.outcome == "failed"
+
+
+@pytest.mark.parametrize("grid", [7, 1024])
+def test_rewards_between_are_tried(grid: int) -> None:
+    def between(self: Any, steps: int, noise: Any) -> int:
+        return answer(self, steps, noise) if steps in (0, self.grid.steps) else self.grid.steps * (2 * steps > self.grid.steps)
+
+    assert level(between, grid).outcome == "failed"
+    coin = level(lambda self, steps, noise: self.grid.steps * (noise.uniform() * self.grid.steps < steps), grid)
+    assert (coin.outcome, coin.lower_bound) == ("failed", inf)
+
+
+@pytest.mark.parametrize(
+    ("randomise", "reason"),
+    [
+        (lambda self, steps, noise: steps if random.random() < 0.7 else 0, "not seen here"),
+        (lambda self, steps, noise: int(noise.uniform() + noise.uniform() > 1), "later coins"),
+        (lambda self, steps, noise: int(-log(1 - noise.uniform()) * 20), "more than 16 times"),
+        (lambda self, steps, noise: sum(int(noise.uniform() < 0.5) for _ in range(6)), "more than 4 coins"),
+        (lambda self, steps, noise: next(int(u > 0.1) for u in iter(noise.uniform, None) if u < 0.4), "again and again"),
+        (lambda self, steps, noise: next(y for y in iter(lambda: laplace(self, steps, noise), None) if y >= 0), "again and again"),
+        (lambda self, steps, noise: noise.gaussian(steps, sensitivity=1, rho=ONE), "gaussian"),
+        (lambda self, steps, noise: laplace(self, steps, noise) if noise.uniform() < 0.5 else steps, "though the noise stays"),
+    ],
+)
+def test_what_is_not_computed_is_neither_passed_nor_failed(randomise: Any, reason: str) -> None:
+    result = level(randomise)
+    assert (result.outcome, result.lower_bound) == ("not applicable", 0.0)
+    assert reason in result.evidence
+
+
+def test_a_claim_that_is_no_epsilon() -> None:
+    promise = Guarantee(measure="zCDP", rho=ONE, trust="local")
+    assert level(laplace, promise=lambda self: promise).outcome == "not applicable"
+
+
+def test_the_law_of_coins_is_exact() -> None:
+    def report(coins: Any) -> int:
+        return 0 if coins.uniform() < 0.3 else 1 + (coins.uniform() < 0.25)
+
+    low = Fraction(0.3)  # the float: a multiple of 2^-54
+    least = Fraction(-(-low.numerator * 2**53 // low.denominator), 2**53)
+    assert coin_law(report) == {0: least, 1: (1 - least) * Fraction(3, 4), 2: (1 - least) / 4}
+    with pytest.raises(NotSteps, match="coins and draws noise"):
+        coin_law(lambda coins: coins.laplace(coins.uniform() < 0.5, sensitivity=1, epsilon=ONE))

@@ -1,0 +1,178 @@
+"""What nobody here wrote for the audit: correct mechanisms of unusual shape must not fail, leaks of unusual shape must not pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from dpbandits import AdaCUCB
+from dpbandits.audit.broken.specimen import Dishonest
+from dpbandits.audit.exact import exact_law
+from dpbandits.audit.feeding import feed
+from dpbandits.audit.transcript import transcript_level
+from dpbandits.mechanisms import AboveThreshold, Answer, Block, EachAction, EachArm, LazyForgetful, Mechanism
+from dpbandits.noise import Noise
+from dpbandits.plan import Hold, Plan, PublicRng
+from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen
+from dpbandits.policies.lazy import AnytimeLazyUCB
+from dpbandits.policy import About, PrivatePolicy
+from dpbandits.privacy import Grid, Guarantee
+
+ONE = Fraction(1)
+COARSE: dict[str, Any] = {"epsilon": ONE, "grid": Grid(steps=1)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Custom(Dishonest):
+    """Correct or not, as `step` says. Takes the exact sum, its records, the noise and the grid; returns what is told, in steps."""
+
+    tell: Any = field(repr=False)
+
+    def start(self) -> list[int]:
+        return []
+
+    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+        def draw(value: int, times: int = 1) -> int:
+            return noise.laplace(value, sensitivity=self.grid.steps, epsilon=self.epsilon * times)
+
+        return memory, self.said(self.tell(total, count, draw), count, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandNoisyMax(Mechanism):
+    """Correct: the index of the largest of noised sums, Lap(2/epsilon), and nothing else."""
+
+    epsilon: Fraction = ONE
+    grid: Grid = Grid(steps=1)
+    actions: int = 3
+
+    def promise(self) -> Guarantee:
+        return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid)
+
+    def init(self, coordinates: int) -> None:
+        return None
+
+    def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[int, ...]]:
+        noisy = [noise.laplace(int(total), sensitivity=2 * self.grid.steps, epsilon=self.epsilon) for total in block.sums]
+        return None, (int(np.argmax(noisy)),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandSparseVector(Dishonest):
+    """Correct: the textbook's, by plain Laplace draws: stops at the first "above"."""
+
+    def start(self) -> list[Any]:
+        return [0, None, False]
+
+    def step(self, memory: list[Any], total: int, count: int, noise: Noise) -> tuple[list[Any], Answer]:
+        summed, threshold, halted = memory[0] + total, memory[1], memory[2]
+        if halted:
+            return [summed, threshold, True], self.said(0, count, 0)
+        if threshold is None:
+            threshold = noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.epsilon / 2)
+        above = noise.laplace(summed, sensitivity=self.grid.steps, epsilon=self.epsilon / 4) >= 3 * self.grid.steps + threshold
+        return [summed, threshold, above], self.said(int(above), count, 1)
+
+
+@pytest.mark.parametrize(
+    ("subject", "outcome", "loss"),
+    [
+        (Custom(**COARSE, tell=lambda total, count, draw: (draw(total), draw(total))[0]), "passed", 1),  # drew twice, told one
+        (Custom(**COARSE, tell=lambda total, count, draw: total + draw(0)), "passed", 1),  # adds for itself
+        (Custom(**COARSE, tell=lambda total, count, draw: total + draw(0, 2)), "failed", 2),
+        (Custom(**COARSE, tell=lambda total, count, draw: draw(total) + draw(0)), "passed", 1),
+        (EachArm(inner=AboveThreshold(epsilon=ONE / 2, grid=Grid(steps=1), cap=8), width=2), "passed", None),
+        (EachAction(inner=AboveThreshold(epsilon=ONE / 2, grid=Grid(steps=1), cap=8), actions=2), "passed", None),
+        (HandNoisyMax(), "not applicable", None),  # three draws, one told: their loss is no proof
+        (HandSparseVector(**COARSE), "not applicable", None),
+        (Custom(**COARSE, tell=lambda total, count, draw: total + int(np.random.default_rng().geometric(0.5))), "not applicable", None),
+        (Custom(**COARSE, tell=lambda total, count, draw: draw(total) if count == 1 else total), "failed", None),
+        (Custom(epsilon=ONE, grid=Grid(steps=8), tell=lambda total, count, draw: total if total % 8 else draw(total)), "failed", None),
+    ],
+)  # fmt: skip
+def test_mechanisms(subject: Mechanism, outcome: str, loss: int | None) -> None:
+    """Pricing what was drawn instead of what was told failed the first, and certified 2 against it."""
+    found = transcript_level(feed(subject), rounds=64, budget=2.0)
+    assert found.outcome == outcome, found
+    if loss is not None:
+        assert found.details["loss_value"] == pytest.approx(loss, abs=1e-9)
+    if outcome == "not applicable":
+        assert found.lower_bound == 0
+
+
+def test_what_a_rule_says_at_its_end_is_looked_at() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Finishing(LazyForgetful):  # type: ignore[misc]  # final for everybody else
+        def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
+            return memory, tuple(Answer(float(total), count, 0) for total, count in zip(block.sums, block.counts, strict=True))
+
+    honest = transcript_level(feed(LazyForgetful(**COARSE), each=7), rounds=64, budget=1.0)
+    assert honest.outcome == "passed"
+    assert transcript_level(feed(Finishing(**COARSE), each=7), rounds=64, budget=1.0).outcome == "failed"
+
+
+SEEN: dict[str, tuple[int, int]] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peeking(StatisticsPolicy, PrivatePolicy):
+    """Broken from round `after` on: its plans follow the newest exact sum, by a way around the vault."""
+
+    about: ClassVar[About] = About(paper="", algorithm="", bound="")
+    after: int = 0
+    rule: Any = field(repr=False, default=None)
+
+    def mechanism(self) -> Mechanism:
+        def tell(total: int, count: int, draw: Any) -> int:
+            SEEN["newest"] = (total, count)
+            return int(draw(total))
+
+        return Custom(epsilon=self.budget, grid=Grid(steps=self.grid), tell=tell)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        arm = first_unseen(state)
+        if arm is None:
+            arm = int(state.totals[0] < state.totals[1]) if state.t < self.after or self.rule is None else self.rule(*SEEN["newest"])
+        return Hold(arm, 4, (arm,))
+
+    def regret_bound(self, gaps: Any, rounds: int) -> float:
+        return float("nan")
+
+
+@pytest.mark.parametrize(
+    ("after", "rule", "outcome"),
+    [
+        (0, None, "passed"),
+        (0, lambda total, count: int(total >= 2), "failed"),
+        (500, lambda total, count: int(total >= 2), "failed"),  # after all that a short run shows
+        (8, lambda total, count: int(abs(2 * total - count) >= 2), "failed"),  # stays the same where all rewards are swapped at once
+    ],
+)
+def test_plans_that_look_past_the_vault(after: int, rule: Any, outcome: str) -> None:
+    found = transcript_level(Peeking(arms=2, epsilon=1, grid=1, after=after, rule=rule), budget=4.0)
+    assert found.outcome == outcome, found
+
+
+def test_an_epsilon_is_not_held_against_a_rho() -> None:
+    policy = AdaCUCB(arms=2, rho="1/3")
+    assert transcript_level(policy, Fraction(2), budget=0.5).outcome == "not applicable"
+    assert transcript_level(policy, budget=0.5).outcome == "passed"
+
+
+def test_the_exact_law_refuses_mechanisms_that_know_their_arm() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class OneArmRaw(HandNoisyMax):
+        def answer(self, memory: None, block: Block, noise: Noise) -> Any:
+            sums = [t if c else noise.laplace(t, sensitivity=1, epsilon=ONE) for c, t in zip(block.coordinates, block.sums, strict=True)]
+            return None, tuple(Answer(float(total), count, 1) for total, count in zip(sums, block.counts, strict=True))
+
+    class Raw(AnytimeLazyUCB):  # type: ignore[misc]
+        def mechanism(self) -> Mechanism:
+            return OneArmRaw()
+
+    assert exact_law(Raw(arms=2, epsilon=1, grid=1), 6).outcome == "not applicable"
+    assert transcript_level(Raw(arms=2, epsilon=1, grid=1), budget=1.0).outcome == "failed"

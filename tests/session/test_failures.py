@@ -1,0 +1,83 @@
+"""A noise source that fails twice running: every call says whether its reward is recorded, and none is lost or counted twice."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.noise import SimulatedNoise
+
+
+class Flaky(SimulatedNoise):
+    """Fails while it is told to."""
+
+    failing = False
+
+    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+        if self.failing:
+            raise OSError("no randomness")
+        return super().laplace(value, sensitivity=sensitivity, epsilon=epsilon)
+
+
+def one_arm() -> tuple[dpb.Session, Flaky]:
+    noise = Flaky(1)
+    return dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1), noise=noise, seed=1), noise
+
+
+def counted(s: dpb.Session) -> int:
+    state = s._vault.public_state()
+    return int(sum(state["counts"]) + sum(clock for _, clock in state["ledger"]["clocks"]))
+
+
+def test_a_tell_says_whether_it_recorded() -> None:
+    """The first failure comes after the reward has entered; later ones before, under a name of their own and with their cause."""
+    s, noise = one_arm()
+    decisions = s.ask(3)
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness"):
+        s.tell(decisions[0], 1.0)
+    assert (counted(s), s.pending) == (1, tuple(decisions[1:]))
+    for _ in range(2):
+        with pytest.raises(dpb.NotRecordedError, match="recorded nothing") as error:
+            s.tell(decisions[1], 1.0)
+        assert isinstance(error.value.__cause__, OSError)
+        with pytest.raises(dpb.NotRecordedError):
+            s.settle()
+        assert (counted(s), s.pending) == (1, tuple(decisions[1:]))
+    noise.failing = False
+    for decision in decisions[1:]:
+        s.tell(decision, 1.0)
+    assert (counted(s), s.pending) == (3, ())
+
+
+def test_tell_many_says_how_many_are_recorded() -> None:
+    """Those are the first ones; the others are told again, as a list."""
+    s, noise = one_arm()
+    pairs = [(decision, 1.0) for decision in s.ask(4)]
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness") as error:
+        s.tell_many(pairs)
+    assert error.value.__notes__ == ["tell_many: the first 1 of 4 pairs are recorded; the others are pending and can be told again."]
+    assert s.pending == tuple(decision for decision, _ in pairs[1:])
+    with pytest.raises(dpb.NotRecordedError):
+        s.tell_many(pairs[1:])
+    assert (counted(s), len(s.pending)) == (1, 3)
+    noise.failing = False
+    s.tell_many(pairs[1:])
+    assert (counted(s), s.pending) == (4, ())
+
+
+def test_settle_makes_what_is_due_and_no_more() -> None:
+    s, noise = one_arm()
+    before = s.to_json()
+    s.settle()
+    assert s.to_json() == before
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness"):
+        s.tell(s.ask(), 1.0)
+    assert s.releases == 0
+    noise.failing = False
+    s.settle()
+    assert (s.releases, s.pending) == (1, ())

@@ -1,0 +1,54 @@
+"""What a user's device is handed: rewards by arm, none missing; descriptions that are read in no time."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits import messages
+from dpbandits.client import Client
+from dpbandits.mechanisms import LocalLaplace
+
+DESCRIBED = messages.randomizer_to_json(LocalLaplace(epsilon=1, width=2))  # type: ignore[arg-type]
+SUPER_ARM = '{"id": 7, "action": [0, 3], "observe": [0, 3]}'
+
+
+def device() -> Client:
+    return Client(DESCRIBED, most=1, noise=dpb.SimulatedNoise(1), simulated=True)
+
+
+@pytest.mark.parametrize(
+    ("decision", "reward", "what"),
+    [
+        (SUPER_ARM, {0: 0.25}, r"rewards of arms \[0, 3\]; those of \[3\] are missing"),
+        (SUPER_ARM, {}, r"those of \[0, 3\] are missing"),
+        (SUPER_ARM, [0.25, 0.25], "Expected a mapping from arm to reward, got an object of type list"),
+        (SUPER_ARM, None, "Expected a mapping from arm to reward, got an object of type NoneType"),
+        ('{"id": 7, "action": 3, "observe": null}', {"3": 0.25}, r"rewards of arms \[3\]; those of \[3\] are missing"),
+    ],
+)
+def test_missing_rewards_are_named_as_such(decision: str, reward: Any, what: str) -> None:
+    client = device()
+    with pytest.raises(dpb.RewardError, match=what + ".*Nothing was drawn") as error:
+        client.answer(decision, reward)
+    assert "0.25" not in str(error.value)
+    client.answer(decision, {0: 0.5, 3: 0.5})  # the decision was not used up
+
+
+def test_a_wrong_reward_is_no_missing_one() -> None:
+    with pytest.raises(dpb.RewardError, match="entry 1 is NaN"):
+        device().answer(SUPER_ARM, {0: 0.5, 3: float("nan")})
+
+
+@pytest.mark.parametrize("epsilon", ["1e6000000", "1e-6000000", "1" * 10**5, "1/" + "7" * 10**5])
+def test_a_description_costs_no_time(epsilon: str) -> None:
+    text = json.dumps(json.loads(DESCRIBED) | {"epsilon": epsilon})
+    start = time.process_time()
+    with pytest.raises(messages.MessageError, match="epsilon") as error:
+        Client(text, most=1)
+    assert time.process_time() - start < 0.1  # the first one took seconds
+    assert len(str(error.value)) < 200
