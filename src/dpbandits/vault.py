@@ -217,7 +217,10 @@ class VectorVault(Vault):
         self._counts = [0]
 
     def check(self, where: object, value: object) -> None:
-        checked_rewards(value, self._coordinates)
+        self._checked(value)
+
+    def _checked(self, value: object) -> NDArray[np.float64]:
+        return checked_rewards(value, self._coordinates, range(self._coordinates), "action")
 
     def add(self, where: object, value: object) -> None:
         """One vector of rewards in [0, 1], shape (actions,), whatever was played.
@@ -225,7 +228,7 @@ class VectorVault(Vault):
         Raises:
             RewardError: another length, or a coordinate that is no number in [0, 1]. Nothing was recorded.
         """
-        self._sums += vector_on_grid(checked_rewards(value, self._coordinates), self._grid, self._noise)
+        self._sums += vector_on_grid(self._checked(value), self._grid, self._noise)
         self._counts[0] += 1
 
     def add_block(self, where: object, steps: NDArray[np.int64], count: int) -> None:

@@ -21,4 +21,4 @@ def test_tutorial(name: str) -> None:
 
 
 def test_no_tutorial_is_lost() -> None:
-    assert {"practitioners.md", "researchers.md", "stopping.md", "full_information.md", "structured.md"} <= set(TUTORIALS)
+    assert {"practitioners.md", "researchers.md", "stopping.md", "full_information.md", "structured.md", "auditing.md"} <= set(TUTORIALS)

@@ -30,7 +30,7 @@ from tests.full_information.alarm import ALARM
         ([1.0, 0.0, math.inf], "action 2 is an infinite"),
         ([1.0, -0.25, 0.0], "action 1 is a value outside"),
         (["a", 0, 1], "none"),
-        (None, "shape"),
+        (None, "an object that is none"),
     ],
 )
 def test_bad_vectors_change_nothing(rewards: Any, said: str) -> None:

@@ -51,7 +51,7 @@ def forced(mechanism: AboveThreshold, yes_at: int) -> list[Draw]:
     """A recording in which question number `yes_at` is the first answered with yes."""
     g, price = mechanism.grid.steps, mechanism.epsilon
     assert price is not None
-    asked = [Draw(f"exceeds {mechanism.bar_at(t)}", 0, int(t == yes_at), g, price / 6) for t in range(1, yes_at + 1)]
+    asked = [Draw(f"exceeds {mechanism.bar_at(t)}", 0, int(t == yes_at), g, price / 6, of=0) for t in range(1, yes_at + 1)]
     return [Draw("threshold", 0, 3, g, price / 6), *asked, Draw("laplace", 0, 5, g, price / 2)]
 
 
@@ -134,10 +134,14 @@ def test_mutant_is_caught(method: str, mutant: Any, check: str, monkeypatch: pyt
         CHECKS[check](policy)
 
 
-def test_question_to_an_older_threshold_is_refused() -> None:
+def test_questions_belong_to_their_own_threshold() -> None:
+    """Two streams that take turns pay for one threshold each; a threshold that was never drawn is refused."""
     noise = Recorder(1)
-    old = noise.threshold(sensitivity=1, epsilon=Fraction(1))
-    while noise.threshold(sensitivity=1, epsilon=Fraction(1)) == old:
-        pass
-    with pytest.raises(Diverged, match="another threshold"):
-        noise.exceeds(0, 1, old, sensitivity=1, epsilon=Fraction(1))
+    thresholds = [noise.threshold(sensitivity=1, epsilon=Fraction(1)) for _ in range(2)]
+    for value in (0, 1):
+        for threshold in thresholds:
+            noise.exceeds(value, 1, threshold, sensitivity=1, epsilon=Fraction(1))
+    assert len(set(thresholds)) == 2
+    assert [draw.of for draw in noise.draws] == [-1, -1, 0, 1, 0, 1]
+    with pytest.raises(Diverged, match="never drawn"):
+        noise.exceeds(0, 1, max(thresholds) + 1, sensitivity=1, epsilon=Fraction(1))

@@ -139,7 +139,11 @@ class Recorder:
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         def call() -> int:
-            return self._base.threshold(sensitivity=sensitivity, epsilon=epsilon)
+            """Never the same twice: questions name their threshold by its noise. What comes out is the recorder's to choose."""
+            noise = self._base.threshold(sensitivity=sensitivity, epsilon=epsilon)
+            while noise in self._thresholds:
+                noise += 1
+            return noise
 
         place = len(self.draws)
         noise = self._record("threshold", 0, sensitivity, epsilon, call)

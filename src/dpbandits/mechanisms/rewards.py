@@ -72,10 +72,10 @@ def on_grid(reward: float, grid: Grid, noise: Noise) -> int:
     return grid.steps * (noise.uniform() < reward)
 
 
-def checked_rewards(values: object, length: int, arms: Sequence[int] | None = None) -> NDArray[np.float64]:
+def checked_rewards(values: object, length: int, whose: Sequence[int] = (), what: str = "arm") -> NDArray[np.float64]:
     """`values` as a vector of `length` floats in [0, 1]; a clear error otherwise, which shows none of them.
 
-    arms: whose rewards they are, for the error; without them it names the place in the vector.
+    whose: the arms (or actions, as `what` calls them) they belong to, for the error; unknown, it names the place in the vector.
     """
     try:
         rewards = numbers(values)
@@ -89,10 +89,10 @@ def checked_rewards(values: object, length: int, arms: Sequence[int] | None = No
     inside = (rewards >= 0.0) & (rewards <= 1.0)
     if not inside.all():
         at = int(inside.argmin())
-        which = f"entry {at}" if arms is None else f"that of arm {arms[at]}"
-        what = "NaN" if np.isnan(rewards[at]) else "an infinite value" if np.isinf(rewards[at]) else "a value outside it"
+        which = f"that of {what} {whose[at]}" if whose else f"entry {at}"
+        value = "NaN" if np.isnan(rewards[at]) else "an infinite value" if np.isinf(rewards[at]) else "a value outside it"
         raise RewardError(
-            f"Expected rewards in [0, 1]; {which} is {what} (not shown: rewards are private). Rescale it. Nothing was recorded."
+            f"Expected rewards in [0, 1]; {which} is {value} (not shown: rewards are private). Rescale it. Nothing was recorded."
         )
     return rewards
 
