@@ -15,7 +15,8 @@ import dpbandits as dpb
 from dpbandits.audit import run
 from dpbandits.audit.everything import instances, one_audit, row
 from dpbandits.audit.report import AuditReport, LevelResult
-from dpbandits.audit.show import conclusion, write_page
+from dpbandits.audit.show import write_page
+from dpbandits.audit.words import conclusion
 from dpbandits.mechanisms import EachArm, LazyForgetful
 
 
@@ -158,6 +159,9 @@ def test_report_is_plain_data(tmp_path: Path) -> None:
     text = write_page(report, tmp_path / "audit.html").read_text()
     assert "data:image/svg+xml;base64," in text
     assert conclusion(report) in text
+    lines = str(report).splitlines()
+    assert lines[-1] == conclusion(report)
+    assert [line.split()[0] for line in lines[2:-1:2]] == ["transcript", "statistical"]
 
 
 def test_everything_knows_all() -> None:

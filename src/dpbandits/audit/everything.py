@@ -18,7 +18,7 @@ from typing import Any
 
 from dpbandits.audit.report import AuditReport
 from dpbandits.audit.run import audit
-from dpbandits.audit.show import figure_of
+from dpbandits.audit.words import figure_of
 from dpbandits.checks.examples import examples
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.policies import POLICIES

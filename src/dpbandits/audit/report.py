@@ -66,6 +66,12 @@ class AuditReport:
     def confidence(self) -> float:
         return max(0.0, 1.0 - sum(1.0 - level.confidence for level in self.levels))
 
+    def __str__(self) -> str:
+        """A table as plain text."""
+        from dpbandits.audit.words import as_text
+
+        return as_text(self)
+
     def to_json(self) -> str:
         """Everything as JSON; an infinite bound is written as the string "inf"."""
         data = {

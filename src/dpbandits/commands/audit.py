@@ -31,7 +31,8 @@ def audit(
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
     from dpbandits.audit.run import audit as run
-    from dpbandits.audit.show import conclusion, table, write_page
+    from dpbandits.audit.show import table, write_page
+    from dpbandits.audit.words import conclusion
 
     with one_line_errors("Nothing is kept of an audit."):
         if html is not None:
