@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from dpbandits.mechanisms.base import Mechanism, Separable
-from dpbandits.plan import EVERY, Hold, Plan, PublicRng
+from dpbandits.plan import EVERY, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.policy import About, Feedback, Policy, Release
 
 
@@ -81,3 +81,14 @@ def longest(policy: Policy) -> int:
         return int(getattr(inner, "leaves", 10**12)) * policy.each
     horizon = getattr(policy, "horizon", None)
     return int(horizon) if policy.about.needs_horizon and horizon is not None else 10**12
+
+
+def first_release(policy: Policy) -> int:
+    """Rounds before anything can be released."""
+    match policy.plan(policy.init(), PublicRng(0, 0)):
+        case Hold(_, rounds, _):
+            return rounds
+        case Cycle(actions, each, _):
+            return len(actions) * each
+        case Draw(_, limits):
+            return min(limits)

@@ -183,6 +183,8 @@ def verdict(found: Bound, pair: Neighbours, claim: Fraction | None, seconds: flo
         f"{pair.label}: an event of probability {found.least:.4%} at least on one table, {found.most:.4%} at most on its neighbour, "
         f"from {found.runs:,} runs on either"
     )
+    if not found.epsilon:
+        evidence = f"{pair.label}: nothing told the tables apart in {found.runs:,} runs on either"
     if claim is None or (why_not and found.epsilon <= claim):
         evidence = f"{why_not} Seen: {evidence}" if found.epsilon else why_not
         return LevelResult(LEVEL, "not applicable", found.epsilon, None, 0.0, 1 - ALPHA, evidence, seconds, details)

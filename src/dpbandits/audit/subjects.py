@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.audit.feeding import feed, longest
+from dpbandits.audit.feeding import feed, first_release, longest
 from dpbandits.audit.grouped import Parting, Scripted, grouped
 from dpbandits.audit.many import ManyNoise
 from dpbandits.mechanisms.base import Block, Mechanism, Separable
@@ -25,6 +25,10 @@ Floats = NDArray[np.float64]
 
 ROUNDS = 8
 """Rounds of an audited run: short prefixes carry the evidence."""
+
+
+LATE = 500
+"""First releases that come later are not waited for: such runs take too long to play often."""
 
 
 class Neighbours(NamedTuple):
@@ -67,13 +71,19 @@ def neighbouring(arms: int, rounds: int, whole: bool) -> list[Neighbours]:
 @final
 @dataclass
 class PolicySubject:
-    """Decisions of one of our policies, simulated noise and public randomness drawn afresh each run."""
+    """Decisions of one of our policies, simulated noise and public randomness drawn afresh each run.
+
+    rounds: so many; where nothing can be released that early, so many after the first release.
+    """
 
     policy: Policy
     rounds: int = ROUNDS
 
     def __post_init__(self) -> None:
         self.name = repr(self.policy)
+        first = first_release(self.policy)
+        if self.rounds <= first < LATE:
+            self.rounds += first
 
     def pairs(self) -> list[Neighbours]:
         return neighbouring(self.policy.arms, min(self.rounds, longest(self.policy)), self.policy.about.feedback != "bandit")

@@ -13,8 +13,8 @@ from dpbandits.audit.exact.lattice import CUTS
 from dpbandits.audit.exact.loss import missing_mass, worst_pair
 from dpbandits.audit.exact.probe import Unfit
 from dpbandits.audit.exact.selection import Choices, epochs, noisy_max_loss, worst_choice
+from dpbandits.audit.feeding import first_release
 from dpbandits.audit.report import LevelResult
-from dpbandits.plan import Cycle, Draw, Hold, PublicRng
 from dpbandits.policy import Policy
 
 __all__ = ["LEVEL", "deepest_law", "exact_law", "noisy_max_loss", "small"]
@@ -81,17 +81,6 @@ def deepest_law(policy: Policy, rounds: int = 8, budget: float = 60.0, *, claim:
 def silent(rounds: int, start: float) -> LevelResult:
     evidence = f"Nothing is released before decision {rounds}: there is nothing to see."
     return LevelResult(LEVEL, "not applicable", 0.0, 0.0, evidence=evidence, seconds=time.monotonic() - start)
-
-
-def first_release(policy: Policy) -> int:
-    """Rounds before anything can be released."""
-    match policy.plan(policy.init(), PublicRng(0, 0)):
-        case Hold(_, rounds, _):
-            return rounds
-        case Cycle(actions, each, _):
-            return len(actions) * each
-        case Draw(_, limits):
-            return min(limits)
 
 
 Found = tuple[float, float, Fraction | None, str, dict[str, Any]]
