@@ -30,8 +30,8 @@ CHUNK = 500_000
 MOST = 12_000_000
 """Runs a side of the last lot; a tight mechanism at epsilon = 0.1 needs 3.2 million for nine tenths."""
 
-LEARNT = 1_500_000
-"""Runs a side an event is learnt on, at most."""
+LEARNT, CELLS = 1_500_000, 12_000_000
+"""Runs a side an event is learnt on, at most, and numbers in them: to learn takes time, too."""
 
 
 def statistical_level(
@@ -54,11 +54,19 @@ def statistical_level(
         left = 0.9 * budget - (time.perf_counter() - start)
         lots, seconds = learning_lot(players, pair, 0.3 * left, seconds, seed, runs)
         left = 0.9 * budget - (time.perf_counter() - start)
+        event = choose(*lots, min(MOST, runs or max(300, int(left / seconds / 2))), ALPHA / 2)
+        left, seconds = 0.9 * budget - (time.perf_counter() - start), seconds + scoring(event, lots) / players.workers
         testing = min(MOST, runs or max(300, int(left / seconds / 2)))
-        event = choose(*lots, testing, ALPHA / 2)
         found = bound(players.counts(pair, event, testing, seed + 20_000), testing, ALPHA)
     why_not = no_claim if claim is None else "" if varied(*lots) else "Every run had the same outcome: there was nothing to see."
     return verdict(found, pair, claim, time.perf_counter() - start, why_not)
+
+
+def scoring(event: Event, lots: tuple[Floats, Floats]) -> float:
+    """Seconds it takes to see whether a run is in the event."""
+    began, few = time.perf_counter(), 20_000
+    hits(event, lots[0][:few], lots[1][:few])
+    return (time.perf_counter() - began) / 2 / min(few, len(lots[0]))
 
 
 def varied(a: Floats, b: Floats) -> bool:
@@ -70,10 +78,11 @@ def learning_lot(
     players: Players, pair: Neighbours, budget: float, seconds: float, seed: int, runs: int | None
 ) -> tuple[tuple[Floats, Floats], float]:
     """Runs to learn from, in lots that grow (many at once may be quicker each), and the seconds a run took in the last."""
-    start, size, lots = time.perf_counter(), runs or max(150, int(budget / seconds / 20)), list[tuple[Floats, Floats]]()
-    while not lots or (not runs and time.perf_counter() - start < budget / 3 and sum(len(a) for a, _ in lots) < LEARNT):
+    start, size, lots, most = time.perf_counter(), runs or max(150, int(budget / seconds / 20)), list[tuple[Floats, Floats]](), LEARNT
+    while not lots or (not runs and time.perf_counter() - start < budget / 3 and sum(len(a) for a, _ in lots) < most):
+        most = min(LEARNT, CELLS // lots[0][0].shape[1]) if lots else LEARNT
         began = time.perf_counter()
-        size = min(size, LEARNT)
+        size = min(size, most)
         lots.append(players.outcomes(pair, size, seed + 10_000 + len(lots)))
         seconds = (time.perf_counter() - began) / size / 2
         size *= 4

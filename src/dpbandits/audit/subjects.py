@@ -28,7 +28,7 @@ ROUNDS = 8
 
 
 LATE = 500
-"""First releases that come later are not waited for: such runs take too long to play often."""
+"""Releases that come later are not waited for: such runs take too long to play often."""
 
 
 class Neighbours(NamedTuple):
@@ -73,7 +73,7 @@ def neighbouring(arms: int, rounds: int, whole: bool) -> list[Neighbours]:
 class PolicySubject:
     """Decisions of one of our policies, simulated noise and public randomness drawn afresh each run.
 
-    rounds: so many; where nothing can be released that early, so many after the first release.
+    rounds: so many; where not every arm can be released that early, so many after that.
     """
 
     policy: Policy
@@ -81,9 +81,9 @@ class PolicySubject:
 
     def __post_init__(self) -> None:
         self.name = repr(self.policy)
-        first = first_release(self.policy)
-        if self.rounds <= first < LATE:
-            self.rounds += first
+        every_arm = first_release(self.policy) * self.policy.arms
+        if self.rounds <= every_arm < LATE:
+            self.rounds += every_arm
 
     def pairs(self) -> list[Neighbours]:
         return neighbouring(self.policy.arms, min(self.rounds, longest(self.policy)), self.policy.about.feedback != "bandit")
