@@ -35,7 +35,7 @@ ROUNDS = 100
 SECONDS = 0.2
 """For the replays of one audit beyond those it always does."""
 
-RUNS = 150_000
+RUNS = 100_000
 """Counted runs a side of the statistical level: a number, not a time, so that a repetition is its seed."""
 
 

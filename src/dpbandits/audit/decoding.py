@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +17,9 @@ from dpbandits.checks.tape import Draw, Recorder
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.noise import Noise
 from dpbandits.privacy import Guarantee
-from dpbandits.simulate.replay import Released, Transcript
+from dpbandits.simulate.replay import Transcript
 
 ADDED = ("laplace", "gaussian")
-
-
-class Response(NamedTuple):
-    """One release: its first draw's place, and a column a draw: how the answers move with it; None: they change in kind."""
-
-    first: int
-    columns: tuple[NDArray[np.float64] | None, ...]
-
-    @property
-    def matrix(self) -> NDArray[np.float64] | None:
-        """Shape (numbers, draws), if all noise is added."""
-        columns = [column for column in self.columns if column is not None]
-        return np.stack(columns, axis=1) if columns and len(columns) == len(self.columns) else None
 
 
 @final
@@ -41,7 +28,6 @@ class Shifting(Mechanism):
 
     def __init__(self, inner: Mechanism) -> None:
         self.inner, self.grid, self.width = inner, inner.grid, inner.width
-        self.responses: list[Response] = []
         self.shown = True
 
     def promise(self) -> Guarantee | None:
@@ -71,7 +57,6 @@ class Shifting(Mechanism):
             return moved - plain if len(moved) == len(plain) else None
 
         columns = tuple(column(at) if draw.family != "threshold" else None for at, draw in enumerate(draws))
-        self.responses.append(Response(first, columns))
         self.shown = self.shown and all_shown(draws, columns)
         return memory, answers
 
@@ -128,33 +113,13 @@ def all_shown(draws: Sequence[Draw], columns: Sequence[NDArray[np.float64] | Non
     return len(steady) == len(added) and (not steady or int(np.linalg.matrix_rank(np.stack(steady, axis=1))) == len(steady))
 
 
-def responses(run: Transcript, draws: Sequence[Draw]) -> tuple[dict[int, Response], bool]:
-    """Of a written run: the response of every release, by its event, and whether all draws are shown."""
+def shown(run: Transcript, draws: Sequence[Draw]) -> bool:
+    """Whether every release of a written run determines its own draws, given the earlier ones, as far as small shifts show."""
     watching: list[Shifting] = []
 
     def wrap(mechanism: Mechanism) -> Mechanism:
         watching.append(Shifting(mechanism))
         return watching[0]
 
-    run.replay({}, Recorder(0, script=list(draws)), wrap=wrap)
-    answered = [at for at, event in enumerate(run.events) if isinstance(event, Released) and event.asked[0]]
-    found = watching[0].responses
-    return (dict(zip(answered, found, strict=True)), watching[0].shown) if len(found) == len(answered) else ({}, False)
-
-
-def solved(response: Response | None, old: Any, new: Any, script: Sequence[Draw]) -> list[Draw] | None:
-    """The script with the release's draws moved so that its answers come out as they were; None: no noise does that.
-
-    For mechanisms that draw noise for 0 and add it themselves.
-    """
-    matrix, old, new = response.matrix if response else None, numbers(old), numbers(new)
-    if response is None or matrix is None or not matrix.shape[0] == len(old) == len(new):
-        return None
-    gap = old - new
-    moves = np.linalg.lstsq(matrix, gap, rcond=None)[0]
-    if not np.allclose(matrix @ moves, gap, rtol=1e-9, atol=1e-12):
-        return None
-    changed = list(script)
-    for at, move in enumerate(moves.tolist(), start=response.first):
-        changed[at] = changed[at]._replace(noisy=changed[at].noisy + round(move * changed[at].sensitivity))
-    return None if changed == list(script) else changed
+    replay = run.replay({}, Recorder(0, script=list(draws)), wrap=wrap)
+    return replay.at is None and watching[0].shown

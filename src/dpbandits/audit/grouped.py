@@ -74,8 +74,12 @@ class Tossed(Exception):
 class NoCoins(PublicRng):
     """Public randomness that must not be used: a group of runs has none in common."""
 
-    @property
-    def generator(self) -> np.random.Generator:
+    def __init__(self, seed: int, step: int) -> None:
+        """Nothing is kept: whoever asks for the seed or the step has a use for them."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("__"):
+            return super().__getattribute__(name)
         raise Tossed
 
 

@@ -1,14 +1,16 @@
-"""The exact loss of answers that are sums of noise, where sums do not tell each draw apart.
+"""Answers that are sums of noise, where sums do not tell each draw apart: their loss, and moves of the noise that keep them.
 
-Let the answers be A z with independent Laplace draws z of rates λ, and let a changed record ask for noise moved by δ. Any move u with
-A u = A δ gives the same answers, so the loss is at most min Σ λ|u| over these moves; and it comes as near to that as you like far out
-in the tails, because −ln P[A z = n·v] grows like n times that minimum. It is a linear programme.
+Let the answers be A z with independent Laplace draws z of rates λ, and let a changed record ask for noise moved by δ. Any whole move u
+with A u = A δ gives the same answers, so the loss is at most min Σ λ|u| over these moves. Over real moves the minimum is a norm of A δ,
+and the loss comes as near to it as you like far out in the tails, because −ln P[A z = n·v] grows like n times it. The first is a
+whole-number programme, the second a linear one; they differ where draws of different weight make up for each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,49 +23,83 @@ Floats = NDArray[np.float64]
 MOST = 600
 """Draws of a run whose sums are looked at."""
 
+FAR = (50, 5_000, 5_000_000)
+"""Steps by which draws are moved to see whether answers are sums there, too."""
 
-def loss_of_sums(run: Transcript, before: Sequence[Draw], after: Sequence[Draw]) -> Fraction | None:
-    """Of two recordings that gave the same answers; None: not all noise is Laplace, or the answers are not sums of it.
+SECONDS = 5.0
+"""For one programme."""
 
-    The programme is solved in floating point, and the fraction nearest to what comes out is taken, of those with small denominators.
-    """
-    if not 0 < len(before) <= MOST or any(draw.family != "laplace" for draw in before):
+
+class Loss(NamedTuple):
+    """Certified to be at least `least`, and at most `most` (None: not known)."""
+
+    least: Fraction
+    most: Fraction | None
+
+
+class Sums(NamedTuple):
+    """How a run's answers move with each draw, by a step of its grid: shape (numbers, draws), times `unit` so that it is whole."""
+
+    draws: tuple[Draw, ...]
+    matrix: Floats
+    unit: int
+
+    def loss(self, after: Sequence[Draw]) -> Loss:
+        """Of the written run and another recording that gave the same answers."""
+        moved = [(b.noisy - b.value) - (a.noisy - a.value) for a, b in zip(self.draws, after, strict=True)]
+        target = self.matrix @ np.array(moved, float)
+        least, most = self.programme(target, whole=False), self.programme(target, whole=True)
+        return Loss(rounded(least[0]) if least else Fraction(0), rounded(most[0]) if most else None)
+
+    def move(self, gap: Floats) -> list[int] | None:
+        """The cheapest whole move that changes the answers by so much (in reward units); None: there is none."""
+        found = self.programme(gap * self.unit, whole=True)
+        return None if found is None else found[1]
+
+    def programme(self, target: Floats, whole: bool) -> tuple[float, list[int]] | None:
+        """min Σ λ|u| subject to A u = target: its value, and u."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        n = len(self.draws)
+        rates = [float(draw.price) / draw.sensitivity for draw in self.draws]
+        found = milp(
+            [*rates, *rates],
+            constraints=LinearConstraint(np.hstack([self.matrix, -self.matrix]), target, target),
+            integrality=np.full(2 * n, int(whole)),
+            bounds=Bounds(0, np.inf),
+            options={"time_limit": SECONDS},
+        )
+        return (float(found.fun), np.rint(found.x[:n] - found.x[n:]).astype(int).tolist()) if found.success else None
+
+
+def rounded(value: float) -> Fraction:
+    """The programmes are solved in floating point: the fraction nearest to what came out, of those with small denominators."""
+    return Fraction(value).limit_denominator(10**6)
+
+
+def sums_of(run: Transcript, draws: Sequence[Draw]) -> Sums | None:
+    """None: not all noise is Laplace, there are too many draws, or the answers are not sums of them, near or far."""
+    if not 0 < len(draws) <= MOST or any(draw.family != "laplace" for draw in draws):
         return None
-    matrix = sums_of(run, before)
-    if matrix is None:
-        return None
-    moved = np.array([float((b.noisy - b.value) - (a.noisy - a.value)) / a.sensitivity for a, b in zip(before, after, strict=True)])
-    return least([float(draw.price) for draw in before], matrix, matrix @ moved)
-
-
-def sums_of(run: Transcript, draws: Sequence[Draw]) -> Floats | None:
-    """How the run's answers move with each draw, shape (numbers, draws), by a step of its sensitivity; None: not by sums."""
+    unit = run.policy.mechanism().grid.steps
     try:
         plain = answered(run, draws)
-        columns = [answered(run, moved(draws, {at: 1})) - plain for at in range(len(draws))]
-        matrix = np.stack(columns, axis=1)
+        matrix = np.stack([answered(run, moved(draws, {at: unit})) - plain for at in range(len(draws))], axis=1)
         rng = np.random.default_rng(len(draws))
-        for _ in range(3):  # far away, too
-            far = rng.integers(-50, 51, len(draws))
-            if not np.allclose(answered(run, moved(draws, dict(enumerate(far.tolist())))), plain + matrix @ far, atol=1e-6):
+        for far in FAR:
+            by = rng.integers(-far, far + 1, len(draws)) * unit
+            if not np.allclose(answered(run, moved(draws, dict(enumerate(by.tolist())))), plain + matrix @ (by / unit), atol=1e-6):
                 return None
     except (Diverged, Exhausted, ValueError):  # another number of draws, or of answers
         return None
-    return matrix
+    return Sums(tuple(draws), matrix, unit)
 
 
 def moved(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:
-    return [draw._replace(noisy=draw.noisy + by.get(at, 0) * draw.sensitivity) for at, draw in enumerate(draws)]
+    """The noised values further by so many grid steps."""
+    return [draw._replace(noisy=draw.noisy + by.get(at, 0)) for at, draw in enumerate(draws)]
 
 
 def answered(run: Transcript, draws: Sequence[Draw]) -> Floats:
     """Every number the run's releases answer with such noise."""
     return numbers([answer.answers for _, _, answer in run.answers({}, Recorder(0, script=list(draws)))])
-
-
-def least(rates: Sequence[float], matrix: Floats, target: Floats) -> Fraction | None:
-    """min Σ rates·|u| subject to matrix u = target."""
-    from scipy.optimize import linprog
-
-    found = linprog([*rates, *rates], A_eq=np.hstack([matrix, -matrix]), b_eq=target, bounds=(0, None), method="highs")
-    return Fraction(found.fun).limit_denominator(10**6) if found.success else None

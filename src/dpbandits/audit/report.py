@@ -73,14 +73,14 @@ class AuditReport:
         return as_text(self)
 
     def to_json(self) -> str:
-        """Everything as JSON; an infinite bound is written as the string "inf"."""
+        """Everything as JSON; an infinite bound or error is written as the string "inf"."""
         data = {
             "subject": self.subject,
             "claim": None if self.claim is None else str(self.claim),
             "passed": self.passed,
             "lower_bound": number(self.lower_bound),
             "confidence": self.confidence,
-            "levels": [asdict(level) | {"lower_bound": number(level.lower_bound)} for level in self.levels],
+            "levels": [asdict(level) | {"lower_bound": number(level.lower_bound), "error": number(level.error)} for level in self.levels],
         }
         return json.dumps(data, indent=2, ensure_ascii=False)
 

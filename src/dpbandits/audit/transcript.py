@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.audit.hidden import loss_of_sums
+from dpbandits.audit.feeding import Feeding
 from dpbandits.audit.likelihood import log_ratio
 from dpbandits.audit.neighbours import neighbours, plays
 from dpbandits.audit.report import LevelResult, Outcome
@@ -28,8 +28,8 @@ LEAST = 12
 
 OTHERS = 16
 
-KEPT = 4
-"""Pairs with the largest loss whose own outcome is priced exactly, a run."""
+KEPT = 8
+"""Pairs of a run that are priced: of each size of loss one, largest first."""
 
 
 class Pair(NamedTuple):
@@ -48,11 +48,6 @@ class Found(NamedTuple):
     pairs: int
     of: int
     worst: tuple[Pair, ...]  # largest loss first
-
-    @property
-    def order(self) -> tuple[Any, ...]:
-        """Of equal losses, that of the run which is easiest to be sure about."""
-        return self.worst[0].loss, self.witness.shown, -len(self.witness.draws)
 
 
 def transcript_level(
@@ -74,7 +69,7 @@ def transcript_level(
     try:
         todo = plays(policy, rounds, seed)
         found = [search(Witness(play), play.seed, start + budget * (at + 1) / len(todo)) for at, play in enumerate(todo)]
-        if not any(run.witness.own_additions for run in found):
+        if not any(run.witness.self_adding or run.witness.plans is None for run in found):
             see_blind(policy)
         return verdict(found, claim, "rho" if measured_in_rho else "epsilon", start)
     except Leak as leak:
@@ -94,7 +89,8 @@ def search(witness: Witness, seed: int, until: float) -> Found:
             break
         draws = witness.replayed(event, change, asking=done < LEAST or done % OTHERS == 0)
         pairs.append(Pair(loss(witness.draws, draws), witness.begins(event), event, tuple(np.atleast_1d(change).tolist())))
-    worst = tuple(sorted(pairs, key=lambda pair: pair.loss, reverse=True)[:KEPT])
+    sizes = {pair.loss: pair for pair in reversed(pairs)}  # the first pair of each
+    worst = tuple(sizes[size] for size in sorted(sizes, reverse=True)[:KEPT])
     return Found(witness, len(pairs), len(cases), worst)
 
 
@@ -111,35 +107,87 @@ def most_told(witness: Witness, worst: tuple[Pair, ...]) -> float | Fraction:
 
 
 def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> LevelResult:
-    first = max((run for run in runs if run.worst), default=None, key=lambda run: run.order)
-    if first is None:
+    looked = [run for run in runs if run.worst]
+    if not looked:
         seconds = time.perf_counter() - start
         return LevelResult(LEVEL, "not applicable", evidence="No release in any run: there was nothing to look at.", seconds=seconds)
-    worst, pairs, of = first.worst[0], sum(run.pairs for run in runs), sum(run.of for run in runs)
-    found, sure, told = priced(runs, first)
-    evidence = f"largest loss {found} {unit} in {pairs} of {of} neighbours; there a record changed in the block from round {worst.round}"
-    if not sure:
-        evidence += "; the answers do not show all noise, so that this is the most they can tell, not what they tell"
-    outcome: Outcome = "passed" if found <= claim else "failed" if sure else "not applicable"
+    found, pairs, of = priced(looked), sum(run.pairs for run in runs), sum(run.of for run in runs)
+    outcome, shown = judged(found, claim), found.least if found.most is None else found.most
+    evidence = (
+        f"largest loss {shown} {unit} in {pairs} of {of} neighbours; there a record changed in the block from round {found.pair.round}"
+    )
+    if found.most != found.least:
+        most = "" if found.most is None else f", {found.most} the most"
+        evidence += f"; the answers do not show all noise: {found.least} is sure{most}"
+    mixed = {draw.family for run in looked for draw in run.witness.draws} & ({"gaussian"} if unit == "epsilon" else {"laplace"})
+    if mixed:
+        outcome, evidence = "not applicable", f"It draws {' and '.join(mixed)} noise, which is not priced in {unit}."
     details = {
         "unit": unit,
-        "loss": str(found),
-        "loss_value": float(found),
-        "sure": sure,
+        "loss": str(shown),
+        "loss_value": float(shown),
+        "sure": found.most == found.least,
         "pairs": pairs,
         "of": of,
         "rounds": max(run.witness.rounds for run in runs),
-        "change": list(worst.change),
+        "change": list(found.pair.change),
         "by_round": [[pair.round, float(pair.loss)] for run in runs for pair in run.worst],
     }
-    seconds, bound = time.perf_counter() - start, told if unit == "epsilon" else 0.0
-    return LevelResult(LEVEL, outcome, bound, evidence=evidence, seconds=seconds, details=details)
+    bound = told(looked, found) if unit == "epsilon" and not mixed else 0.0
+    return LevelResult(LEVEL, outcome, bound, evidence=evidence, seconds=time.perf_counter() - start, details=details)
 
 
-def priced(runs: list[Found], first: Found) -> tuple[Fraction, bool, float]:
-    """The largest loss; whether it is that of the answers, and not only a bound from above; and what is certified."""
-    worst = first.worst[0]
-    if first.witness.shown:
-        return worst.loss, True, max(float(most_told(run.witness, run.worst)) for run in runs if run.worst and run.witness.shown)
-    exact = loss_of_sums(first.witness.run, first.witness.draws, first.witness.replayed(worst.event, change_of(worst.change)))
-    return (worst.loss, False, 0.0) if exact is None else (min(exact, worst.loss), True, float(min(exact, worst.loss)))
+def judged(found: Priced, claim: Fraction) -> Outcome:
+    """Programmes are solved in floating point: an excess that small is none."""
+    limit = claim * (1 + Fraction(1, 10**8))
+    if found.least > limit:
+        return "failed"
+    return "passed" if found.most is not None and found.most <= limit else "not applicable"
+
+
+class Priced(NamedTuple):
+    """The largest loss of the answers is at least `least`, and at most `most` (None: not known). pair: the one that shows most."""
+
+    least: Fraction
+    most: Fraction | None
+    pair: Pair
+
+
+def priced(runs: list[Found]) -> Priced:
+    """What answers tell, from what was drawn: pairs by falling loss, until what was drawn is no more than what is sure to be told."""
+    runs = sorted(runs, key=lambda run: len(run.witness.draws))
+    cases = sorted(((pair, run.witness) for run in runs for pair in run.worst), key=lambda case: -case[0].loss)
+    found = Priced(Fraction(0), Fraction(0), cases[0][0])
+    for pair, witness in cases:
+        if pair.loss <= found.least:
+            break
+        least, most = price(pair, witness)
+        found = Priced(
+            max(least, found.least),
+            None if most is None or found.most is None else max(most, found.most),
+            pair if least > found.least else found.pair,
+        )
+    if any(run.witness.self_adding and run.witness.sums is None for run in runs):
+        return found._replace(most=None)  # what noise would have to do to keep the answers is not known
+    return found
+
+
+def price(pair: Pair, witness: Witness) -> tuple[Fraction, Fraction | None]:
+    """At least, and at most."""
+    if witness.shown:
+        return pair.loss, pair.loss
+    if witness.sums is None:
+        return Fraction(0), pair.loss
+    loss = witness.sums.loss(witness.replayed(pair.event, change_of(pair.change)))
+    most = pair.loss if loss.most is None else min(pair.loss, loss.most)
+    return min(loss.least, most), most
+
+
+def told(runs: list[Found], found: Priced) -> float:
+    """What is certified: the log-ratio of an outcome that was seen; of a bare mechanism, also what its answers tell in their tails."""
+    bare = any(isinstance(run.witness.run.policy, Feeding) for run in runs)
+    certain = float(found.least) * (1 - 1e-8) if bare else 0.0
+    for run in sorted(runs, key=lambda run: len(run.witness.draws)):
+        if certain < float(found.least) and run.worst[0].loss > certain and run.witness.shown:
+            certain = max(certain, float(most_told(run.witness, run.worst)))
+    return certain

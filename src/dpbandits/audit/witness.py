@@ -8,8 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.audit.decoding import Response, responses, solved
+from dpbandits.audit.decoding import numbers, shown
 from dpbandits.audit.feeding import longest
+from dpbandits.audit.hidden import MOST, Sums, moved, sums_of
 from dpbandits.audit.neighbours import Play
 from dpbandits.checks.checks import CheckFailed, replay_is_blind
 from dpbandits.checks.tape import Diverged, Draw, Recorder, Tape
@@ -18,9 +19,6 @@ from dpbandits.simulate.replay import Entered, Replay, transcript
 
 LONGEST = 20_000
 """Rounds a run is prolonged to until something is released."""
-
-MOVED = 64
-"""Releases whose noise may have to be moved for one replay."""
 
 
 class Leak(Exception):
@@ -37,10 +35,7 @@ class Foreign(Exception):
 
 @final
 class Witness:
-    """A run with at least one release, if need be of more rounds than were asked for.
-
-    own_additions: some replay had to move noise that was drawn for 0 and added outside the noise source.
-    """
+    """A run with at least one release, if need be of more rounds than were asked for."""
 
     def __init__(self, play: Play) -> None:
         rounds = play.rounds
@@ -52,7 +47,7 @@ class Witness:
             if self.run.releases or rounds >= min(LONGEST, longest(play.policy)):
                 break
             rounds = min(4 * rounds, LONGEST, longest(play.policy))
-        self.seed, self.own_additions = play.seed, False
+        self.seed = play.seed
         self.plans = self._still()
 
     @property
@@ -75,49 +70,73 @@ class Witness:
             raise Foreign("The same rewards and the same noise give other answers: it draws randomness of its own.")
         return both[0].plans if both[0].plans == both[1].plans else None
 
-    @property
+    @cached_property
     def shown(self) -> bool:
-        """The answers determine all noise, so its loss is theirs."""
-        return self.decoded[1]
+        """The answers determine all noise, so its loss is theirs: each release all of its own, and sums stay sums far away."""
+        if not shown(self.run, self.draws):
+            return False
+        return len(self.draws) > MOST or any(draw.family != "laplace" for draw in self.draws) or self.sums is not None
 
     def _script(self, draws: Sequence[Draw]) -> Recorder:
         return Recorder(self.seed, script=list(draws))
 
     @cached_property
-    def decoded(self) -> tuple[dict[int, Response], bool]:
-        """The response of every release to its noise, and whether each shows all of its own."""
-        return responses(self.run, self.draws)
+    def sums(self) -> Sums | None:
+        """How all answers are sums of the noise, if they are."""
+        return sums_of(self.run, self.draws)
+
+    @cached_property
+    def self_adding(self) -> bool:
+        """Noise is drawn for nothing, and added by the mechanism itself."""
+        return bool(self.draws) and all(draw.family in ("laplace", "gaussian") and draw.value == 0 for draw in self.draws)
 
     def replayed(self, event: int, change: Any, asking: bool = False) -> list[Draw]:
         """The draws of the neighbour that gives the same answers. asking: for every plan again, too.
 
         Raises:
             Leak: there is none, or plans differ.
+            Foreign: it cannot be said whether there is one.
         """
-        draws, seed = self.draws, self.seed if asking and self.plans is not None else None
-        for _ in range(MOVED):
-            other = self._script(draws)
-            try:
-                replay = self.run.replay({event: change}, other, seed=seed)
-            except Diverged as error:
-                raise Leak(f"One changed record changes what is asked of the noise: {error}") from None
-            if replay.at is None:
-                self._same(replay, other, event)
-                return other.draws
-            old: Any = self.run.events[replay.at]
-            moved = solved(self.decoded[0].get(replay.at), old.answer.answers, replay.answer.answers, draws) if replay.answer else None
-            if moved is None:
-                break
-            self.own_additions, draws = True, moved
-        raise Leak(
+        replay, other = self._again(event, change, self.draws, self.seed if asking and self.plans is not None else None)
+        if replay.at is not None:
+            if self.recorder.coins:
+                raise Foreign("Its answers depend on coins, which replays do not follow.")
+            if not self.self_adding:
+                raise self._leak(event, other)
+            other = self._moved(event, change)
+        self._same(replay, other, event)
+        return other.draws
+
+    def _again(self, event: int, change: Any, draws: Sequence[Draw], seed: int | None) -> tuple[Replay, Recorder]:
+        other = self._script(draws)
+        try:
+            return self.run.replay({event: change}, other, seed=seed), other
+        except Diverged as error:
+            raise Leak(f"One changed record changes what is asked of the noise: {error}") from None
+
+    def _moved(self, event: int, change: Any) -> Recorder:
+        """With noise moved so that what the mechanism makes of it is as it was."""
+        if self.sums is None:
+            raise Foreign("It draws noise for nothing and uses it in a way that cannot be followed: pass exact values to the noise source.")
+        old, new = (
+            numbers([answer.answers for *_, answer in self.run.answers(c, self._script(self.draws))]) for c in ({}, {event: change})
+        )
+        move = self.sums.move(old - new) if len(old) == len(new) else None
+        replay, other = self._again(event, change, moved(self.draws, dict(enumerate(move))), None) if move else (None, self._script(()))
+        if replay is None or replay.at is not None:
+            raise self._leak(event, other)
+        return other
+
+    def _leak(self, event: int, other: Recorder) -> Leak:
+        return Leak(
             f"A record changed in the block that begins with round {self.begins(event)} changes what is released, whatever the noise.",
-            certain=not other.draws and not other.coins,
+            certain=not self.self_adding and not other.draws and not other.coins,
         )
 
     def _same(self, replay: Replay, other: Recorder, event: int) -> None:
         if len(other.draws) != len(self.draws):
             raise Leak("One changed record changes how often noise is drawn.")
-        if replay.plans and replay.plans != self.plans:
+        if replay.at is None and replay.plans and replay.plans != self.plans:
             raise Leak(
                 f"A record changed in the block that begins with round {self.begins(event)} changes a plan, though releases stay the same."
             )

@@ -45,8 +45,7 @@ def worst_pair(laws: Laws, lost: float) -> Worst:
                     other: Sums = (*sums[:at], (changed, rounds), *sums[at + 1 :])
                     low, high = log_ratio(p, table.get(other, never))
                     if low > worst.loss:
-                        error = high - low if high < math.inf else 0.0
-                        worst = Worst(low, error, decisions, tuple(s for s, _ in sums), at, changed)
+                        worst = Worst(low, high - low if low < math.inf else 0.0, decisions, tuple(s for s, _ in sums), at, changed)
     return worst
 
 
