@@ -36,7 +36,7 @@ def test_what_is_correct_passes(control: Control) -> None:
 
 
 HARD = {
-    "sparse vector variant 5, black box": "2 rounds of 0, round 1 falls",
+    "sparse vector variant 5": "2 rounds of 0, round 1 falls",
     "sparse vector variant 3": "8 rounds of 0, round 1 falls",
     "sparse vector variant 6": "8 rounds of 0, round 1 falls",
     "noisy max with its value, Laplace": "2 rounds of one good arm, round 2 falls",

@@ -52,7 +52,7 @@ def test_loss_is_seen_and_never_above_the_claim(policy: Policy, rounds: int) -> 
     assert found.outcome == "passed", found
     assert 0.5 < found.lower_bound <= found.lower_bound + found.error <= 1 + 1e-7
     assert found.attainable == 1
-    assert found.details.get("missing_mass", 0.0) < 1e-10
+    assert found.details.get("missing_mass", 0.0) <= 2 * rounds * found.details.get("cut", 0.0) + 1e-12  # an axis an arm and release
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,6 @@ SPECIMENS = (
     specimen("sparse vector variant 3", "tells the noisy value it decided on, c = 4", "not DP at any ε", "statistical", tells=True, most=4),
     specimen("sparse vector variant 4", "questions at 3ε/4 whatever their number, c = 4", "(1 + 6c)ε/4 = 6.25ε", "transcript",
              threshold=Fraction(1, 4), query=Fraction(3, 4), most=4),
-    specimen("sparse vector variant 5", "no noise on questions, never stops", "not DP at any ε", "transcript", query=None, most=None),
-    specimen("sparse vector variant 5, black box", "the same, from its answers alone", "not DP at any ε", "statistical",
-             query=None, most=None),
+    specimen("sparse vector variant 5", "no noise on questions, never stops", "not DP at any ε", "statistical", query=None, most=None),
     specimen("sparse vector variant 6", "questions at ε/2 each, never stops", "not DP at any ε", "statistical", most=None),
 )  # fmt: skip
