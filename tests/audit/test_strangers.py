@@ -91,6 +91,13 @@ class HandSparseVector(Dishonest):
         (HandSparseVector(**COARSE), "not applicable", None),
         (Custom(**COARSE, tell=lambda total, count, draw: total + int(np.random.default_rng().geometric(0.5))), "not applicable", None),
         (Custom(**COARSE, tell=lambda total, count, draw: draw(total) if count == 1 else total), "failed", None),
+        (Custom(**COARSE, tell=lambda total, count, draw: total + draw(0) + draw(0)), "passed", 1),
+        # Drawn 4 and told 1 in one play, drawn and told 4 in another: every size of loss is priced.
+        (Custom(**COARSE, tell=lambda total, count, draw: (draw(total, 4), draw(total))[1] if count == 1 else draw(total, 4)), "failed", 4),
+        # Far out only draws of a like weight make up for each other: .001 is sure, 5 the most, and it is 5.
+        (Custom(**COARSE, tell=lambda total, count, draw: draw(total, 5) + 1000 * draw(0)), "not applicable", 5),
+        (Custom(**COARSE, tell=lambda total, count, draw: int(draw(total, 8) >= 200)), "not applicable", None),
+        (Custom(**COARSE, tell=lambda total, count, draw: min(count, max(0, total + draw(0)))), "not applicable", None),
         (Custom(epsilon=ONE, grid=Grid(steps=8), tell=lambda total, count, draw: total if total % 8 else draw(total)), "failed", None),
     ],
 )  # fmt: skip
@@ -101,7 +108,25 @@ def test_mechanisms(subject: Mechanism, outcome: str, loss: int | None) -> None:
     if loss is not None:
         assert found.details["loss_value"] == pytest.approx(loss, abs=1e-9)
     if outcome == "not applicable":
-        assert found.lower_bound == 0
+        assert found.lower_bound <= 0.001
+
+
+def test_what_is_certified_is_told() -> None:
+    """The noised value modulo 8 tells .34 of its epsilon; to shift the noise a little looks as if it told all."""
+    found = transcript_level(feed(Custom(**COARSE, tell=lambda total, count, draw: draw(total) % 8)), rounds=64, budget=2.0)
+    assert (found.outcome, found.lower_bound) == ("passed", 0.0)
+
+
+def test_gaussian_noise_keeps_no_epsilon() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Gauss(Dishonest):
+        def start(self) -> list[int]:
+            return []
+
+        def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+            return memory, self.said(noise.gaussian(total, sensitivity=1, rho=Fraction(9, 10)), count, 1)
+
+    assert transcript_level(feed(Gauss(**COARSE)), rounds=64, budget=1.0).outcome == "not applicable"
 
 
 def test_what_a_rule_says_at_its_end_is_looked_at() -> None:

@@ -29,12 +29,19 @@ FAR = (50, 5_000, 5_000_000)
 SECONDS = 5.0
 """For one programme."""
 
+INFEASIBLE = 2
+"""What SciPy calls a programme without a solution."""
+
 
 class Loss(NamedTuple):
     """Certified to be at least `least`, and at most `most` (None: not known)."""
 
     least: Fraction
     most: Fraction | None
+
+
+class Undecided(Exception):
+    """A programme took too long."""
 
 
 class Sums(NamedTuple):
@@ -48,16 +55,24 @@ class Sums(NamedTuple):
         """Of the written run and another recording that gave the same answers."""
         moved = [(b.noisy - b.value) - (a.noisy - a.value) for a, b in zip(self.draws, after, strict=True)]
         target = self.matrix @ np.array(moved, float)
-        least, most = self.programme(target, whole=False), self.programme(target, whole=True)
+        least = self.programme(target, whole=False)
+        try:
+            most = self.programme(target, whole=True)
+        except Undecided:
+            most = None
         return Loss(rounded(least[0]) if least else Fraction(0), rounded(most[0]) if most else None)
 
     def move(self, gap: Floats) -> list[int] | None:
-        """The cheapest whole move that changes the answers by so much (in reward units); None: there is none."""
+        """The cheapest whole move that changes the answers by so much (in reward units); None: there is none.
+
+        Raises:
+            Undecided: it takes too long to say.
+        """
         found = self.programme(gap * self.unit, whole=True)
         return None if found is None else found[1]
 
     def programme(self, target: Floats, whole: bool) -> tuple[float, list[int]] | None:
-        """min Σ λ|u| subject to A u = target: its value, and u."""
+        """min Σ λ|u| subject to A u = target: its value, and u; None: no u does that."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         n = len(self.draws)
@@ -69,7 +84,11 @@ class Sums(NamedTuple):
             bounds=Bounds(0, np.inf),
             options={"time_limit": SECONDS},
         )
-        return (float(found.fun), np.rint(found.x[:n] - found.x[n:]).astype(int).tolist()) if found.success else None
+        if found.status == INFEASIBLE:
+            return None
+        if not found.success:
+            raise Undecided
+        return float(found.fun), np.rint(found.x[:n] - found.x[n:]).astype(int).tolist()
 
 
 def rounded(value: float) -> Fraction:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpbandits.audit.feeding import Feeding
+from dpbandits.audit.hidden import Undecided
 from dpbandits.audit.likelihood import log_ratio
 from dpbandits.audit.neighbours import neighbours, plays
 from dpbandits.audit.report import LevelResult, Outcome
@@ -178,7 +179,10 @@ def price(pair: Pair, witness: Witness) -> tuple[Fraction, Fraction | None]:
         return pair.loss, pair.loss
     if witness.sums is None:
         return Fraction(0), pair.loss
-    loss = witness.sums.loss(witness.replayed(pair.event, change_of(pair.change)))
+    try:
+        loss = witness.sums.loss(witness.replayed(pair.event, change_of(pair.change)))
+    except Undecided:
+        return Fraction(0), pair.loss
     most = pair.loss if loss.most is None else min(pair.loss, loss.most)
     return min(loss.least, most), most
 

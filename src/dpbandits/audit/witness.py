@@ -10,7 +10,7 @@ import numpy as np
 
 from dpbandits.audit.decoding import numbers, shown
 from dpbandits.audit.feeding import longest
-from dpbandits.audit.hidden import MOST, Sums, moved, sums_of
+from dpbandits.audit.hidden import MOST, Sums, Undecided, moved, sums_of
 from dpbandits.audit.neighbours import Play
 from dpbandits.checks.checks import CheckFailed, replay_is_blind
 from dpbandits.checks.tape import Diverged, Draw, Recorder, Tape
@@ -121,7 +121,10 @@ class Witness:
         old, new = (
             numbers([answer.answers for *_, answer in self.run.answers(c, self._script(self.draws))]) for c in ({}, {event: change})
         )
-        move = self.sums.move(old - new) if len(old) == len(new) else None
+        try:
+            move = self.sums.move(old - new) if len(old) == len(new) else None
+        except Undecided:
+            raise Foreign("Whether some noise keeps its answers takes too long to say.") from None
         replay, other = self._again(event, change, moved(self.draws, dict(enumerate(move))), None) if move else (None, self._script(()))
         if replay is None or replay.at is not None:
             raise self._leak(event, other)
