@@ -44,8 +44,10 @@ def find(decision: object, pending: Mapping[int, Decision], asked: int) -> Decis
     asked: how many decisions the session made so far.
     """
     id = decision.id if type(decision) is Decision else decision
-    whole = type(id) is int or (isinstance(id, Integral) and not isinstance(id, bool))
-    known: Decision | None = pending.get(id) if whole else None  # type: ignore[call-overload]
+    if type(id) is int:
+        known = pending.get(id)
+    else:  # NumPy's whole numbers, too
+        known = pending.get(int(id)) if isinstance(id, Integral) and not isinstance(id, bool) else None
     if known is None or (type(decision) is Decision and decision != known):
         raise unknown(id, pending, asked)
     return known

@@ -17,7 +17,7 @@ from dpbandits.noise import SimulatedNoise
 from dpbandits.policy import Policy
 from dpbandits.privacy import Grid
 from dpbandits.simulate.replay import decisions
-from tests.audit.test_strangers import HandNoisyMax
+from tests.audit.strange import HandNoisyMax
 
 
 @pytest.mark.parametrize("policy", [PrefixExponential(actions=2, epsilon=1, grid=1), NaiveFTNL(actions=2, epsilon=1, grid=1)], ids=repr)

@@ -29,6 +29,9 @@ FAR = (50, 5_000, 5_000_000)
 SECONDS = 5.0
 """For one programme."""
 
+SOLVED = 1e-7
+"""Relative precision of a programme's value."""
+
 INFEASIBLE = 2
 """What SciPy calls a programme without a solution."""
 
@@ -53,14 +56,21 @@ class Sums(NamedTuple):
 
     def loss(self, after: Sequence[Draw]) -> Loss:
         """Of the written run and another recording that gave the same answers."""
-        moved = [(b.noisy - b.value) - (a.noisy - a.value) for a, b in zip(self.draws, after, strict=True)]
-        target = self.matrix @ np.array(moved, float)
+        shift = [(b.noisy - b.value) - (a.noisy - a.value) for a, b in zip(self.draws, after, strict=True)]
+        target = self.matrix @ np.array(shift, float)
         least = self.programme(target, whole=False)
         try:
-            most = self.programme(target, whole=True)
+            whole = self.programme(target, whole=True)
         except Undecided:
-            most = None
-        return Loss(rounded(least[0]) if least else Fraction(0), rounded(most[0]) if most else None)
+            whole = None
+        most = None if whole is None else sum((self.rate(at) * abs(round(u)) for at, u in enumerate(whole[1])), Fraction(0))
+        certain = Fraction(0) if least is None else Fraction(least[0] * (1 - SOLVED))
+        agree = most is not None and least is not None and least[0] >= float(most) * (1 - SOLVED)
+        return Loss(most if agree and most is not None else certain, most)
+
+    def rate(self, at: int) -> Fraction:
+        """What a step of one draw's noise costs."""
+        return self.draws[at].price / self.draws[at].sensitivity
 
     def move(self, gap: Floats) -> list[int] | None:
         """The cheapest whole move that changes the answers by so much (in reward units); None: there is none.
@@ -69,14 +79,14 @@ class Sums(NamedTuple):
             Undecided: it takes too long to say.
         """
         found = self.programme(gap * self.unit, whole=True)
-        return None if found is None else found[1]
+        return None if found is None else [round(u) for u in found[1]]
 
-    def programme(self, target: Floats, whole: bool) -> tuple[float, list[int]] | None:
+    def programme(self, target: Floats, whole: bool) -> tuple[float, list[float]] | None:
         """min Σ λ|u| subject to A u = target: its value, and u; None: no u does that."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         n = len(self.draws)
-        rates = [float(draw.price) / draw.sensitivity for draw in self.draws]
+        rates = [float(self.rate(at)) for at in range(n)]
         found = milp(
             [*rates, *rates],
             constraints=LinearConstraint(np.hstack([self.matrix, -self.matrix]), target, target),
@@ -88,12 +98,7 @@ class Sums(NamedTuple):
             return None
         if not found.success:
             raise Undecided
-        return float(found.fun), np.rint(found.x[:n] - found.x[n:]).astype(int).tolist()
-
-
-def rounded(value: float) -> Fraction:
-    """The programmes are solved in floating point: the fraction nearest to what came out, of those with small denominators."""
-    return Fraction(value).limit_denominator(10**6)
+        return float(found.fun), (found.x[:n] - found.x[n:]).tolist()
 
 
 def sums_of(run: Transcript, draws: Sequence[Draw]) -> Sums | None:

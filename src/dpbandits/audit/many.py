@@ -64,7 +64,7 @@ class ManyNoise:
     def exceeds(self, value: Any, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
         raise TypeError("A question's answer decides what is asked next: one run at a time.")
 
-    def uniform(self) -> NDArray[np.float64]:  # type: ignore[override, unused-ignore]
+    def uniform(self) -> NDArray[np.float64]:
         coins: NDArray[np.float64] = self._keep(self._rng.random(self.runs))
         return coins
 

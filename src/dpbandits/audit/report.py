@@ -20,7 +20,8 @@ class LevelResult:
     lower_bound: the largest epsilon this level has certified the subject to leak; inf where no epsilon holds; 0 where it certified none.
     attainable: the largest loss any correct subject of this claim could have shown here (short runs show
         less than the claim); None: the claim.
-    error: numerical error of the bound; confidence: 1 − the probability that the bound is wrong (1.0: exact).
+    error: numerical error of the bound (inf: it may be larger without limit).
+    confidence: 1 − the probability that the bound is wrong (1.0: exact).
     evidence: one sentence: where the worst case is, or why the level does not apply. details: further plain data for tables and pictures.
     """
 

@@ -81,7 +81,7 @@ class PolicySubject:
 
     def __post_init__(self) -> None:
         self.name = repr(self.policy)
-        self._follows: bool | None = None
+        self._still: bool | None = None
         every_arm = first_release(self.policy) * self.policy.arms
         if self.rounds <= every_arm < LATE:
             self.rounds += every_arm
@@ -91,19 +91,19 @@ class PolicySubject:
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         rows = table.tolist() if self.policy.about.feedback == "bandit" else table
-        if not self.policy.about.randomised and self.follows_its_seed(rows):
+        if not self.policy.about.randomised and self.stands_still(rows):
             groups = grouped(self.policy, rows, runs, seed)
             outcomes = np.repeat(np.array([code(played) for played, _ in groups], np.float64), [size for _, size in groups], axis=0)
             return np.random.default_rng([seed, 343]).permutation(outcomes)  # so that any part of the runs is like any other
         noise = SimulatedNoise(seed)
         return np.array([code(decisions(self.policy, rows, noise=noise, seed=(seed << 32) + run)) for run in range(runs)], np.float64)
 
-    def follows_its_seed(self, rows: Any) -> bool:
+    def stands_still(self, rows: Any) -> bool:
         """Whether a run is its noise and its public coins; one with coins of its own is not played in groups."""
-        if self._follows is None:
+        if self._still is None:
             both = [[decisions(self.policy, rows, noise=SimulatedNoise(run), seed=run) for run in range(20)] for _ in range(2)]
-            self._follows = both[0] == both[1]
-        return self._follows
+            self._still = both[0] == both[1]
+        return self._still
 
 
 def code(actions: Sequence[Action]) -> list[float]:

@@ -139,11 +139,9 @@ def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> Leve
 
 
 def judged(found: Priced, claim: Fraction) -> Outcome:
-    """Programmes are solved in floating point: an excess that small is none."""
-    limit = claim * (1 + Fraction(1, 10**8))
-    if found.least > limit:
+    if found.least > claim:
         return "failed"
-    return "passed" if found.most is not None and found.most <= limit else "not applicable"
+    return "passed" if found.most is not None and found.most <= claim else "not applicable"
 
 
 class Priced(NamedTuple):
@@ -190,7 +188,7 @@ def price(pair: Pair, witness: Witness) -> tuple[Fraction, Fraction | None]:
 def told(runs: list[Found], found: Priced) -> float:
     """What is certified: the log-ratio of an outcome that was seen; of a bare mechanism, also what its answers tell in their tails."""
     bare = any(isinstance(run.witness.run.policy, Feeding) for run in runs)
-    certain = float(found.least) * (1 - 1e-8) if bare else 0.0
+    certain = float(found.least) if bare else 0.0
     for run in sorted(runs, key=lambda run: len(run.witness.draws)):
         if certain < float(found.least) and run.worst[0].loss > certain and run.witness.shown:
             certain = max(certain, float(most_told(run.witness, run.worst)))
