@@ -77,7 +77,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policy import Policy
 from dpbandits.privacy import Entry, Grid, Guarantee, spent
-from dpbandits.session import Session
+from dpbandits.session import LedgerError, Session, SharedError
 from dpbandits.simulate import Runs, simulate
 from dpbandits.simulate.identify import Identification, identify
 from dpbandits.simulate.stopping import Estimates, estimates
@@ -149,6 +149,7 @@ __all__ = [
     "Influence",
     "LazyCUCB",
     "LazyDPTS",
+    "LedgerError",
     "LinearMatroid",
     "LoggedReplay",
     "Matchings",
@@ -166,6 +167,7 @@ __all__ = [
     "Runs",
     "SecureNoise",
     "Session",
+    "SharedError",
     "SimulatedNoise",
     "SpanningTrees",
     "SuccessiveElimination",

@@ -1,4 +1,7 @@
-"""What a session asks for, and the search for the decision that a tell or an expiry is about. All of it is public."""
+"""What a session asks for, and the search for the decision that a tell or an expiry is about. All of it is public.
+
+The errors here repeat nothing that came: where arguments were swapped, what came as the decision is the reward.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,31 @@ class Decision(NamedTuple):
 
     action: an arm; a super arm; for a policy that spreads its stake (`weighted`) the weight of every arm.
     observe: after a super arm, the arms whose rewards are to be told, in this order; else None.
+    campaign: the session that asked; another one does not take it.
     """
 
     id: int
     action: Action
     round: int
     observe: tuple[int, ...] | None = None
+    campaign: str = ""
 
     def to_json(self) -> str:
         """The message for the user's device (`dpbandits.client`)."""
-        return decision_to_json(self.id, self.action, self.observe)
+        return decision_to_json(self.id, self.action, self.observe, campaign=self.campaign)
+
+
+class Play(NamedTuple):
+    """What is kept of a pending decision beside its id; decisions of one plan share it."""
+
+    action: Action
+    observe: tuple[int, ...] | None
+
+    def decision(self, id: int, campaign: str) -> Decision:
+        return Decision(id, self.action, id, self.observe, campaign)
+
+
+Pending = Mapping[int, Play]
 
 
 class DecisionError(LookupError):
@@ -38,42 +56,55 @@ class NotRecordedError(RuntimeError):
     """
 
 
-def find(decision: object, pending: Mapping[int, Decision], asked: int) -> Decision:
-    """The pending decision that is meant, by itself or by its id; one that was changed or is another session's is unknown.
+def find(decision: object, pending: Pending, asked: int, campaign: str) -> tuple[int, Play]:
+    """Id and play of the pending decision that is meant, by itself or by its id; one that was changed or is another session's is unknown.
 
     asked: how many decisions the session made so far.
     """
     id = decision.id if type(decision) is Decision else decision
-    if type(id) is int:
-        known = pending.get(id)
-    else:  # NumPy's whole numbers, too
-        known = pending.get(int(id)) if isinstance(id, Integral) and not isinstance(id, bool) else None
-    if known is None or (type(decision) is Decision and decision != known):
-        raise unknown(id, pending, asked)
-    return known
+    if type(id) is not int:  # NumPy's whole numbers, too
+        id = int(id) if isinstance(id, Integral) and not isinstance(id, bool) else 0
+    play = pending.get(id)
+    if play is None or (type(decision) is Decision and not same(decision, (id, play.action, id, play.observe, campaign))):
+        raise unknown(decision, id, pending, asked, campaign)
+    return id, play
 
 
-def find_each(decisions: Iterable[object], pending: Mapping[int, Decision], asked: int) -> Iterator[Decision]:
+def same(decision: Decision, made: tuple[object, ...]) -> bool:
+    """Whether it is as it was made; what cannot be compared (an array for an action) is not."""
+    try:
+        return decision == made
+    except ValueError:
+        return False
+
+
+def find_each(decisions: Iterable[object], pending: Pending, asked: int, campaign: str) -> Iterator[tuple[int, Play]]:
     """The pending decisions that are meant, one after the other; none may come twice."""
     seen: set[int] = set()
     for decision in decisions:
-        known = find(decision, pending, asked)
-        if known.id in seen:
-            raise resolved(known.id)
-        seen.add(known.id)
+        known = find(decision, pending, asked, campaign)
+        if known[0] in seen:
+            raise resolved()
+        seen.add(known[0])
         yield known
 
 
-def unknown(id: object, pending: Mapping[int, Decision], asked: int) -> DecisionError:
-    if isinstance(id, Integral) and id in pending:
+def unknown(decision: object, id: int, pending: Pending, asked: int, campaign: str) -> DecisionError:
+    if isinstance(decision, Decision) and decision.campaign != campaign:
+        return DecisionError("Expected a decision of this session, got another session's (its campaign differs). Nothing was recorded.")
+    if id in pending:
         return DecisionError(
-            f"Expected decision {id} as this session made it, got one with another action, round or arms to observe: was it changed? "
+            "Expected a decision as this session made it, got one with another action, round or arms to observe: was it changed? "
             "Nothing was recorded."
         )
-    if isinstance(id, Integral) and 0 < int(id) <= asked:
-        return resolved(id)
-    return DecisionError(f"Expected a decision this session made (ids 1 to {asked}), got {id!r}. Nothing was recorded.")
+    if 0 < id <= asked:
+        return resolved()
+    got = "a number that is none of them" if isinstance(decision, (Integral, Decision)) else f"an object of type {type(decision).__name__}"
+    return DecisionError(
+        f"Expected a decision this session made, or its id (1 to {asked}), got {got}. The decision comes first, the reward second. "
+        "Nothing was recorded."
+    )
 
 
-def resolved(id: object) -> DecisionError:
-    return DecisionError(f"Decision {id} is resolved already: each is told or expired once. Nothing was recorded.")
+def resolved() -> DecisionError:
+    return DecisionError("This decision is resolved already: each is told or expired once. Nothing was recorded.")

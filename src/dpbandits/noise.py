@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
@@ -15,6 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.draws import fresh_choice, fresh_draw, secure_choice, secure_draws
 from dpbandits.privacy import NoiseKind
 from dpbandits.strict import checked_seed, damaged
 
@@ -103,23 +105,57 @@ class SimulatedNoise:
         return int(self._rng.exponential(scale)) - int(self._rng.exponential(scale))
 
 
-class SecureNoise:
-    """OpenDP's exact discrete noise from the operating system's randomness: what production uses.
+class Process:
+    """Which process this is: a forked child holds a copy of all that its parent had drawn ahead, whatever its process id."""
 
-    A scalar call costs 100 µs and more, so a small pool is drawn ahead for each scale, which also hides the draw's
-    time. A pool is used by the process that drew it only (a forked child starts afresh), each draw once, and neither saved nor
-    copied (a copy or pickle starts with empty pools): the same draw on two different sums would give away their exact difference.
+    forks = 0  # between the first process and this one
+    generator_is_a_copy = False  # OpenDP was there when this process was forked, and with it the state of its generator
+    id = os.getpid()
+
+    @classmethod
+    def forked(cls) -> None:
+        cls.forks += 1
+        cls.generator_is_a_copy |= "opendp" in sys.modules
+        cls.id = os.getpid()
+
+    @classmethod
+    def now(cls) -> int:
+        """Another number in a child than in its parent. A fork that went round Python shows by its id, if at all."""
+        if cls.id != os.getpid():
+            cls.forked()
+        return cls.forks
+
+
+if hasattr(os, "register_at_fork"):  # where there is fork
+    os.register_at_fork(after_in_child=Process.forked)
+
+
+class SecureNoise:
+    """Exact discrete noise: what production uses. The same draw on two different sums would give away their exact difference.
+
+    By default OpenDP draws it. A call costs 600 µs, so 64 draws of a scale are made at once (30 µs each) and kept in a pool, which also
+    hides a draw's time. Each draw is used once, by the process that made it; pools are neither saved nor copied: a forked child, a
+    copy and a pickle start without. OpenDP's generator is a state in memory, too, seeded by the operating system and told apart by the
+    process id alone; so a child that was forked while OpenDP was loaded draws as if by `pool=False`.
+
+    pool: False where a machine or container may be restored from a snapshot of its memory, or cloned while it runs: nothing is drawn
+        ahead, neither by us nor by a generator. Exact samplers of our own (`dpbandits.draws`) ask the operating system for every coin
+        when it is thrown, 30 µs a draw. The system has to renew its own randomness when it is restored (Linux from 5.18, with a
+        virtual machine generation id).
     """
 
     kind: ClassVar[NoiseKind] = "secure"
     pool_size: ClassVar[int] = 64
 
-    def __init__(self) -> None:
+    def __init__(self, *, pool: bool = True) -> None:
+        if not isinstance(pool, bool):
+            raise TypeError(f"Expected pool=True, or pool=False where machines are snapshotted; got {type(pool).__name__}.")
+        self.pool = pool
         self._pools: dict[tuple[str, int, Fraction], list[int]] = {}
-        self._owner = os.getpid()
+        self._owner = Process.now()
 
     def __repr__(self) -> str:
-        return "SecureNoise()"
+        return "SecureNoise()" if self.pool else "SecureNoise(pool=False)"
 
     def __getstate__(self) -> dict[str, Any]:
         """What copies and pickles take along: everything but the pools."""
@@ -133,6 +169,8 @@ class SecureNoise:
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         exact = np.asarray(values, np.int64)
+        if self._fresh():
+            return fresh_choice(exact.tolist(), sensitivity, epsilon, law)
         if law == "laplace":
             return int(np.argmax(exact + secure_draws("laplace", 2 * sensitivity, epsilon, len(exact))))
         return secure_choice(exact.tolist(), sensitivity, epsilon, law)
@@ -147,66 +185,28 @@ class SecureNoise:
         return (int.from_bytes(os.urandom(7)) >> 3) / 2**53
 
     def state(self) -> dict[str, Any]:
-        return {"kind": self.kind}
+        return {"kind": self.kind} if self.pool else {"kind": self.kind, "pool": False}
+
+    def _fresh(self) -> bool:
+        return not self.pool or (Process.now() > 0 and Process.generator_is_a_copy)
 
     def _draw(self, family: str, sensitivity: int, price: Fraction) -> int:
-        if self._owner != os.getpid():
-            self._pools, self._owner = {}, os.getpid()
-        pool = self._pools.get((family, sensitivity, price))
-        if not pool:
-            pool = self._pools[family, sensitivity, price] = secure_draws(family, sensitivity, price, self.pool_size)
-        return pool.pop()
-
-
-LARGEST_SCALE = 2**50
-"""Grid steps. Noise of this scale stays within 64 bits but with probability e^-8192."""
-
-
-def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
-    """`count` draws of OpenDP's discrete Laplace or Gaussian, at the smallest float scale OpenDP itself maps to <= price.
-
-    Raises:
-        ValueError: the noise would not fit into 64 bits, where OpenDP would cut it off.
-    """
-    import opendp.prelude as dp  # 0.2 s and 265 MB: not before the first secure draw
-
-    if sensitivity / price > LARGEST_SCALE:
-        raise ValueError(f"Expected a price of at least {sensitivity / LARGEST_SCALE:.1g} for grid={sensitivity}, got {float(price):.1g}.")
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    if family == "laplace":
-        scale = float(sensitivity / price)
-    else:
-        scale = sensitivity / math.sqrt(2 * price)
-    while True:
-        if family == "laplace":
-            measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
-        else:
-            measurement = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
-        if Fraction(measurement.map(sensitivity)) <= price:  # type: ignore[no-untyped-call]
-            return [int(x) for x in measurement([0] * count)]
-        scale = math.nextafter(scale, math.inf)
-
-
-def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: Selection) -> int:
-    """OpenDP's noisy maximum with Gumbel or exponential noise, at the smallest float scale that costs <= price.
-
-    OpenDP prices Gumbel noise in zCDP only; that scale 2·sensitivity/price makes it the exponential mechanism, epsilon = price, is
-    shown in the proof of noisy_max.
-    """
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    gumbel = law == "exponential"
-    measure = dp.zero_concentrated_divergence() if gumbel else dp.max_divergence()
-    domain, metric = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
-    scale = float(2 * sensitivity / price)
-    while True:
-        measurement = dp.m.make_noisy_max(domain, metric, measure, scale=scale)
-        fits = Fraction(scale) >= 2 * sensitivity / price if gumbel else Fraction(measurement.map(sensitivity)) <= price  # type: ignore[no-untyped-call]
-        if fits:
-            return int(measurement(values))
-        scale = math.nextafter(scale, math.inf)
+        scale = (family, sensitivity, price)
+        while not self._fresh():
+            here = Process.now()
+            if self._owner != here:
+                self._pools, self._owner = {}, here
+            pools = self._pools
+            pool = pools.get(scale)
+            if not pool:
+                pool = pools[scale] = secure_draws(*scale, self.pool_size)
+            try:
+                draw = pool.pop()  # out of the pool before anything is done with it: what an exception interrupts is lost, not used again
+            except IndexError:  # another thread took the last one
+                continue
+            if here == Process.now():
+                return draw  # else this process was forked since, and the parent has the same draws
+        return fresh_draw(*scale)
 
 
 def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
@@ -217,7 +217,10 @@ def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
     """
     kind = state.get("kind") if isinstance(state, dict) else None
     if kind == "secure":
-        return SecureNoise()
+        pool = state.get("pool", True)
+        if not isinstance(pool, bool):
+            raise damaged("its secure noise does not say by true or false whether it draws ahead")
+        return SecureNoise(pool=pool)
     if kind != "simulated":
         raise damaged("its noise is of no known kind (secure or simulated)")
     try:

@@ -6,6 +6,7 @@ A closed union; a new algorithm does not add a kind. A plan ends by counts of to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -105,13 +106,16 @@ class Progress:
     """How far the told decisions have carried a plan. Counts only: nothing here depends on a reward.
 
     A decision counts as what is told of it: its action, or the observed arms where the plan names them.
+
+    told: decisions since the plan began, by what was told. due: the coordinates to release, once the plan is complete; None before.
     """
 
-    __slots__ = ("_left", "_waiting", "plan", "told")
+    __slots__ = ("_drawn", "_left", "_release", "_waiting", "due", "plan", "told")
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.told: dict[Action, int] = {}
+        self.due: tuple[int, ...] | None = None
         self._left: dict[Action, int]
         match plan:
             case Hold(action, rounds, _):
@@ -120,13 +124,26 @@ class Progress:
                 self._left = dict.fromkeys(actions, each)
             case Draw(_, limits):
                 self._left = dict(enumerate(limits))
-        self._waiting = len(self._left)
+        self._waiting, self._drawn = len(self._left), isinstance(plan, Draw)
+        self._release = () if isinstance(plan, Draw) else plan.release
+
+    @classmethod
+    def at(cls, plan: Plan, told: Mapping[Action, int]) -> Progress:
+        """A plan's progress once so much was told."""
+        progress, due = cls(plan), list[tuple[int, ...]]()
+        for action, times in told.items():
+            ended = progress.count(action, times)
+            due.extend(() if ended is None else (ended,))
+        progress.due = tuple({arm: None for arms in due for arm in arms}) if due else None
+        return progress
 
     def count(self, action: Action, times: int = 1) -> tuple[int, ...] | None:
         """Count told decisions; returns the coordinates to release when that completes the plan, else None."""
-        self.told[action] = self.told.get(action, 0) + times
-        if isinstance(self.plan, Draw):
-            return self._filled(action if isinstance(action, tuple) else (action,), times)
+        told = self.told
+        told[action] = told.get(action, 0) + times
+        if self._drawn:
+            self.due = filled = self._filled(action if isinstance(action, tuple) else (action,), times)
+            return filled
         left = self._left.get(action)
         if left is None:  # a late tell of an earlier plan: it enters the open block, and ends nothing
             return None
@@ -134,7 +151,8 @@ class Progress:
         if left > 0 >= left - times:
             self._waiting -= 1
             if self._waiting == 0:
-                return self.plan.release
+                self.due = self._release
+                return self.due
         return None
 
     def _filled(self, arms: tuple[Any, ...], times: int) -> tuple[int, ...] | None:

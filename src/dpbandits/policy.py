@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
+from dpbandits.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.plan import Plan, PublicRng
 from dpbandits.privacy import Grid, Guarantee, as_fraction
+from dpbandits.signatures import Explained
 
 Feedback = Literal["bandit", "semi", "full"]
 """What a round shows: the reward of the arm that was played; of every arm of a super arm; of all arms, whatever was played."""
@@ -47,30 +49,36 @@ class About:
     needs_horizon: bool = False
     randomised: bool = False  # plans draw public randomness each round (`Draw`)
     every_round: bool = False  # releases after every round
+    drops: bool = False  # throws blocks away unread (`Hold.drop`), after every reading once at most
     theory: bool = True  # the bound is proved
     goal: Literal["regret", "estimate"] = "regret"  # what `bound` is a bound of: regret, or the samples a stopping rule takes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy(ABC):
+class Policy(metaclass=Explained):
     """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes its state.
 
     State is a NamedTuple of plain numbers and tuples: a fold of releases that can be printed, stored as JSON, rebuilt.
 
+    Whole numbers may come as any kind (numpy's, say) and are kept as plain ints.
+
     Raises:
-        ValueError: fewer than one arm.
+        TypeError: arguments its constructor does not take, or lacks; the message lists the right ones.
+        ValueError: fewer than one arm, or more than `MOST_ARMS`.
     """
 
     arms: int
     about: ClassVar[About]
     size_name: ClassVar[str] = "arms"  # what its constructor calls their number; empty where it is always one
+    not_taken: ClassVar[Mapping[str, str]] = {}  # arguments that a caller may look for here, and why there is none
 
     def __post_init__(self) -> None:
-        if isinstance(self.arms, bool) or not isinstance(self.arms, int) or self.arms < 1:
-            raise ValueError(f"Expected arms={self.arms!r} to be a whole number of at least 1.")
+        self._whole("arms", high=MOST_ARMS)
+        if hasattr(self, "grid"):
+            object.__setattr__(self, "grid", Grid(steps=self.grid).steps)
         self.validate()
 
-    def validate(self) -> None:  # noqa: B027  a hook: most policies have nothing to add
+    def validate(self) -> None:
         """Check and normalise further hyper-parameters. Called once, on construction."""
 
     @abstractmethod
@@ -120,25 +128,38 @@ class Policy(ABC):
         return type(self).__name__ + (f"[{preset}]" if preset != default else "")
 
     @final
+    def _whole(self, field: str, *, high: int = MOST, of: str = "") -> None:
+        """Require a whole number from 1 to `high`, and keep it as a plain int."""
+        object.__setattr__(self, field, whole_number(getattr(self, field), field, 1, high, of=of))
+
+    @final
     def _number(self, field: str, low: float, high: float = math.inf) -> None:
-        """Require low < field < high."""
-        value = getattr(self, field)
-        if not isinstance(value, (int, float)) or not low < value < high:
-            raise ValueError(f"Expected {field}={value!r} to be a number with {low:g} < {field} < {high:g}.")
+        """Require low < field < high, and keep it as a plain number."""
+        number = real_number(getattr(self, field))
+        if number is None or not low < number < high:
+            raise ValueError(f"Expected {field}={shown(getattr(self, field))} to be a number with {low:g} < {field} < {high:g}.")
+        object.__setattr__(self, field, number)
 
     @final
     def _one_of(self, field: str, *allowed: str) -> None:
         value = getattr(self, field)
-        if value not in allowed:
-            raise ValueError(f"Expected {field}={value!r} to be one of {', '.join(map(repr, allowed))}.")
+        if not isinstance(value, str) or value not in allowed:
+            raise ValueError(f"Expected {field}={shown(value)} to be one of {', '.join(map(repr, allowed))}.")
+
+    @final
+    def _first(self, default: Fraction) -> None:
+        """`first`, the rounds in an arm's first batch, if it was given; else the default, rounded up."""
+        if getattr(self, "first", None) is None:
+            object.__setattr__(self, "first", math.ceil(default))
+        self._whole("first", of="rounds")
 
     @final
     def _horizon(self, required: bool) -> None:
-        value = getattr(self, "horizon", None)
-        if value is None and not required:
-            return
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"Expected horizon={value!r} to be a whole number of rounds, at least 1.")
+        given = getattr(self, "horizon", None)
+        if required and given is None:
+            raise ValueError(f"{self.name} needs to know the horizon, the rounds it will be played for: horizon=10_000, say.")
+        if given is not None:
+            self._whole("horizon", of="rounds")
 
 
 def problem_of(policy: Policy) -> DecisionSet | None:
@@ -147,12 +168,24 @@ def problem_of(policy: Policy) -> DecisionSet | None:
     return problem
 
 
-def require_budget(price: Fraction, grid: int, name: str) -> None:
-    """Refuse budgets whose noise, shared out over a counter's levels, might not fit into 64 bits."""
-    if grid / price > 2**40:
+def require_budget(price: Fraction, grid: int, name: str, parts: Fraction = Fraction(1)) -> None:
+    """Refuse budgets whose noise, shared out over a record's `parts` and a counter's levels, might not fit into 64 bits."""
+    if grid * parts / price > 2**40:
+        shared = f" shared out over {round(parts):,} parts" if parts > 1 else ""
         raise ValueError(
-            f"Expected {name} >= {grid / 2**40:.1g} for grid={grid}, got {float(price):.1g}. Use a coarser grid or a larger budget."
+            f"Expected {name} >= {float(grid * parts / 2**40):.1g} for grid={grid}{shared}, got {float(price):.1g}. "
+            "Use a coarser grid or a larger budget."
         )
+
+
+def parts_of(policy: PrivatePolicy) -> Fraction:
+    """Over how many parts the budget is shared out before any noise is drawn: arms of a super arm, actions of a record, trees."""
+    randomizer = policy.randomizer()
+    if randomizer is not None:
+        return Fraction(randomizer.width)
+    mechanism = policy.mechanism()
+    one = getattr(mechanism, "inner", mechanism).promise()
+    return policy.budget / one.epsilon if one is not None and one.epsilon else Fraction(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,9 +201,11 @@ class PrivatePolicy(Policy):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
-        Grid(steps=self.grid)
-        require_budget(self.budget, self.grid, "epsilon")
+        require_budget(self.budget, Grid(steps=self.grid).steps, "epsilon")
         super().__post_init__()
+        parts = parts_of(self)
+        if parts > 1:
+            require_budget(self.budget, self.grid, "epsilon", parts)
 
     @final
     @property

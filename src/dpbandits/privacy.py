@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Literal, NamedTuple
+
+from dpbandits.inputs import shown, whole_number
 
 Measure = Literal["pure", "zCDP"]
 NoiseKind = Literal["secure", "simulated"]
@@ -24,15 +26,23 @@ def as_fraction(value: Real, name: str) -> Fraction:
         ValueError: `value` is not a finite number above 0, or one beyond all use.
     """
     try:
-        exact = Fraction(value) if type(value) in (int, Fraction) else Fraction(spelled(value))
+        exact = read_exactly(value)
     except (ValueError, ZeroDivisionError):
-        shown = f"{value!r:.60}" if type(value) is str else repr(value)
-        raise ValueError(f"Expected {name}={shown} to be a finite number > 0, for example {name}=1 or {name}='1/10'.") from None
+        raise ValueError(f"Expected {name}={shown(value)} to be a finite number > 0, for example {name}=1 or {name}='1/10'.") from None
     if abs(exact) > LARGEST:
         raise ValueError(f"Expected {name} to be > 0 and at most 1e100, got a number of more digits.")
     if exact <= 0:
         raise ValueError(f"Expected {name}={value} to be > 0; a policy without privacy is another class (see dpbandits.policies()).")
     return exact
+
+
+def read_exactly(value: object) -> Fraction:
+    """The exact number that a number, or the text of one, stands for; a float is the decimal it is written as.
+
+    Raises:
+        ValueError, ZeroDivisionError: it stands for none, or for one of so many digits that reading it would take for ever.
+    """
+    return Fraction(value) if isinstance(value, (int, Fraction)) and type(value) is not bool else Fraction(spelled(value))
 
 
 def spelled(value: object) -> str:
@@ -42,6 +52,30 @@ def spelled(value: object) -> str:
     if len(text) > 4000 or len(exponent) > 5:
         raise ValueError
     return text
+
+
+SHORT = 9
+"""Characters up to which a number is printed exactly."""
+
+
+def printed(value: Fraction) -> str:
+    """A positive number of a guarantee as text that never says less: exact where that is short, else six digits, rounded up.
+
+    >>> printed(Fraction(1, 10)), printed(Fraction(1, 3)), printed(Fraction(10000004, 10**7)), printed(Fraction(123456789, 10**9 + 7))
+    ('0.1', '1/3', '1.0000004', '0.123457')
+    """
+    decimal = Context(prec=SHORT).divide(Decimal(value.numerator), Decimal(value.denominator))
+    for text in (f"{decimal.normalize():f}", f"{decimal.normalize()}"):
+        if len(text) <= SHORT and Fraction(text) == value:
+            return text
+    if len(str(value)) <= SHORT:
+        return str(value)
+    return f"{float(above(value)):g}"
+
+
+def above(value: Fraction) -> Decimal:
+    """The least number of six digits that is not below `value`."""
+    return Context(prec=6, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +90,9 @@ class Grid:
     rounding: Literal["nearest", "bernoulli"] = "nearest"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.steps, int) or not 1 <= self.steps <= 2**20:
-            raise ValueError(f"Expected grid={self.steps!r} to be a whole number from 1 to {2**20} (steps per unit of reward).")
+        object.__setattr__(self, "steps", whole_number(self.steps, "grid", 1, 2**20, of="steps per unit of reward"))
+        if self.rounding not in ("nearest", "bernoulli"):
+            raise ValueError(f"Expected rounding={shown(self.rounding)} to be 'nearest' or 'bernoulli'.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +100,7 @@ class Guarantee:
     """What the whole sequence of decisions promises about any one round's reward, until the end of time.
 
     zero_out: a smaller epsilon where a round may only be compared with one whose rewards are all 0, if one is proved.
+    As text, numbers are exact where that is short and rounded up where not; the repr has them as exact fractions.
     A policy without privacy has no guarantee: it says `None`, never 0.
     """
 
@@ -91,12 +127,12 @@ class Guarantee:
 
     def __str__(self) -> str:
         letter = "ε" if self.measure == "pure" else "ρ-zCDP, ρ"
-        text = f"{letter} = {float(self.cost):g} per {self.unit} ({self.neighbours}-one), {self.trust} trust"
+        text = f"{letter} = {printed(self.cost)} per {self.unit} ({self.neighbours}-one), {self.trust} trust"
         text += f", {self.noise} noise" if self.noise else ", noise not chosen yet"
         if self.zero_out is not None and self.zero_out < self.cost:
-            text += f"; {float(self.zero_out):g} under zero-out"
+            text += f"; {printed(self.zero_out)} under zero-out"
         if self.claimed is not None and self.claimed != self.cost:
-            text += f"; the publication claims {float(self.claimed):g}"
+            text += f"; the publication claims {printed(self.claimed)}"
         return text
 
 
@@ -116,6 +152,18 @@ class Entry(NamedTuple):
     width: int = 1
 
 
+def entries_of(ledger: Iterable[Entry]) -> Iterable[Entry]:
+    """The ledger, if it is one.
+
+    Raises:
+        TypeError: it holds something else than entries.
+    """
+    entries = tuple(ledger) if isinstance(ledger, Iterable) else (ledger,)
+    if not all(isinstance(entry, Entry) for entry in entries):
+        raise TypeError(f"Expected a ledger, the entries of session.ledger, got {shown(ledger)}.")
+    return entries
+
+
 def spent(ledger: Iterable[Entry]) -> Fraction | None:
     """The exact cost to the worst-off record: disjoint readings cost their maximum, overlapping ones their sum.
 
@@ -125,7 +173,7 @@ def spent(ledger: Iterable[Entry]) -> Fraction | None:
     """
     edges: dict[int, list[tuple[int, Fraction]]] = {}
     width = 1
-    for entry in ledger:
+    for entry in entries_of(ledger):
         if entry.cost is None:
             return None
         width = max(width, entry.width)

@@ -1,4 +1,7 @@
-"""Host 1: ask and tell in process. `ask` reads public state only; `tell` hands the reward to the vault and forgets it."""
+"""Host 1: ask and tell in process. `ask` reads public state only; `tell` hands the reward to the vault and forgets it.
+
+Every call may be interrupted at any line (Ctrl-C, an alarm, a failing noise source) and made again: see `turn.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,33 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from threading import get_ident
 from typing import Any, final, overload
 
+from dpbandits.agreement import require_agreement
 from dpbandits.decisions import Decision, DecisionError, NotRecordedError, find, find_each
-from dpbandits.documents import noise_to_continue, read_document, rng_from_data, write_document
+from dpbandits.documents import noise_to_continue, noise_to_data, read_document, write_document
+from dpbandits.gate import MARKS, Gate, SharedError, gated
+from dpbandits.inputs import whole_number
+from dpbandits.ledger import LedgerError
+from dpbandits.messages import MessageError, randomizer_to_json, report_from_json
 from dpbandits.noise import Noise
-from dpbandits.plan import Hold, Plan, Progress, PublicRng
-from dpbandits.policy import Policy, Release
-from dpbandits.positions import position, progress_at
+from dpbandits.plan import Hold, Plan
+from dpbandits.policy import Policy
+from dpbandits.positions import MOST_PENDING, position, position_to_data, wheel_at
 from dpbandits.privacy import Entry, Guarantee
 from dpbandits.privacy import spent as spent_of
-from dpbandits.strict import checked_default, checked_seed, damaged
+from dpbandits.strict import checked_default, checked_name, checked_noise, checked_seed
+from dpbandits.turn import Wheel
 from dpbandits.vault import open_vault
 
-__all__ = ["Decision", "DecisionError", "NotRecordedError", "Session"]
+__all__ = ["Decision", "DecisionError", "LedgerError", "NotRecordedError", "Session", "SharedError"]
+
+NEW = tuple.__new__
+"""Makes a named tuple in half the time of its own constructor."""
+
+PENDING = 100_000
+"""Decisions that may wait for their rewards, unless a session is made with another `max_pending`."""
 
 
 @final
@@ -27,47 +43,81 @@ class Session:
     """A policy at work. Every decision is resolved exactly once: told, or expired.
 
     Tells may come late and in any order: a reward enters the block of its arm that is open when it arrives. More may be
-    asked than the plan holds; the plan goes on until its own count of tells is reached. One thread at a time.
+    asked than the plan holds; the plan goes on until its own count of tells is reached.
+
+    One thread at a time: a call that finds another one under way raises `SharedError` and does nothing; so does every call in a forked
+    child. A call that was interrupted (by Ctrl-C, an alarm, an error of the noise source) can be made again: whether its reward was
+    recorded, lost or is still to be told, it is never counted twice; `pending` says which decisions still take one.
 
     Args:
         policy: any policy.
         noise: `SecureNoise()` for people's data, `SimulatedNoise(seed)` for experiments. There is no default.
         seed: seed of the public randomness (posterior samples); drawn if not given. It is not a secret.
         default: the reward that enters for an expired decision (for every action, with full information).
+        campaign: a public name that decisions carry, so that another session refuses them; by default the seed.
+        max_pending: how many decisions may wait for their rewards at a time.
+
+    Raises:
+        ValueError: policy, mechanism and guarantee do not agree.
     """
 
-    def __init__(self, policy: Policy, *, noise: Noise, seed: int | None = None, default: float = 0.0) -> None:
+    def __init__(
+        self, policy: Policy, *, noise: Noise, seed: int | None = None, default: float = 0.0,
+        campaign: str | None = None, max_pending: int = PENDING,
+    ) -> None:  # fmt: skip
         if not isinstance(policy, Policy):
             raise TypeError(f"Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got {type(policy).__name__}.")
-        if not hasattr(noise, "laplace"):
-            raise TypeError("Expected noise=SecureNoise() (people's data) or noise=SimulatedNoise(seed) (experiments).")
-        self.policy, self._noise = policy, noise
+        self._gate = Gate()
+        self._inside, self._home = self._gate.inside, self._gate.home.mark
+        self._policy, self._noise = policy, checked_noise(noise)
         self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
+        self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
+        self.default, self.max_pending = checked_default(default), whole_number(max_pending, "max_pending", 1, MOST_PENDING)
         self._randomizer = policy.randomizer()
         self._vault = open_vault(policy.about.feedback, policy.mechanism(), policy.arms, noise, self._randomizer)
-        self.default = checked_default(default)
-        self._semi = policy.about.feedback == "semi"
-        self._pending: dict[int, Decision] = {}
-        self._asked = self._resolved = 0
-        self._finished: tuple[int, ...] | None = None  # coordinates to release, once the plan is complete
-        self._released: Release | None = None  # what they released, until the policy has planned from it
-        self._open_plan(policy.init(), 0)
+        require_agreement(policy, self._vault.guarantee)
+        self._wheel = Wheel(policy, self._vault, self.seed)
+        self.generation = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies take along: all but the entry, of which each has its own."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_inside", "_home")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._inside, self._home = self._gate.inside, self._gate.home.mark
 
     def __repr__(self) -> str:
-        return f"Session({self.policy!r}, asked={self._asked}, told={self._resolved}, releases={self._vault.releases})"
+        return f"Session({self.policy!r}, asked={self._wheel.asked}, told={self._vault.records}, releases={self._vault.releases})"
 
     @overload
     def ask(self) -> Decision: ...
     @overload
     def ask(self, count: int) -> list[Decision]: ...
+    @gated
     def ask(self, count: int | None = None) -> Decision | list[Decision]:
-        """The next decision, or a list of `count` of them."""
-        if count is None:
-            return self._ask()
-        if not isinstance(count, int) or count < 0:
-            raise ValueError(f"Expected count={count!r} to be a whole number of decisions, at least 0.")
-        return [self._ask() for _ in range(count)]
+        """The next decision, or a list of `count` of them.
 
+        Raises:
+            RuntimeError: more decisions than `max_pending` would wait for their rewards. None was made.
+        """
+        if count is not None:
+            return self._ask_many(whole_number(count, "count"))
+        caller = (get_ident(),)
+        if MARKS.get(0) is not self._home or self._inside.setdefault(0, caller) is not caller:
+            self._gate.take_over(caller)
+        try:
+            wheel = self._wheel
+            if wheel.busy:
+                wheel.go_on()
+            if len(wheel.pending) >= self.max_pending:
+                raise too_many_pending(len(wheel.pending), 1, self.max_pending)
+            id, (action, observe) = wheel.ask()
+            return NEW(Decision, (id, action, id, observe, self.campaign))
+        finally:
+            self._gate.leave(caller)
+
+    @gated
     def tell(self, decision: Decision | int, reward: object) -> None:
         """The reward of a decision (or of its id): a number in [0, 1], or in the local model the user's `Report`.
 
@@ -83,57 +133,77 @@ class Session:
         Should what this tell completes fail, a release for want of noise or a plan for an oracle of the caller's own, that error
         passes through as it is: the reward is recorded (the decision is no longer pending), and what is due is made by the next call.
         """
-        self.settle()
-        known = find(decision, self._pending, self._asked)
-        self._vault.add(known.observe or known.action, reward)
-        self._resolve(known)
+        caller = (get_ident(),)
+        if MARKS.get(0) is not self._home or self._inside.setdefault(0, caller) is not caller:
+            self._gate.take_over(caller)
+        try:
+            wheel = self._wheel
+            if wheel.busy:
+                self._settle()
+            id, play = find(decision, wheel.pending, wheel.asked, self.campaign)
+            wheel.tell(id, play, reward)
+        finally:
+            self._gate.leave(caller)
 
+    def tell_message(self, text: str) -> None:
+        """In the local model: a user's answer as their device sent it (`dpbandits.client.Client.answer`).
+
+        Raises:
+            MessageError: no such message, or one for another campaign. Nothing was recorded.
+        """
+        told = report_from_json(text)
+        if told.campaign != self.campaign:
+            raise MessageError("Expected a report for this session's campaign, got one for another. Nothing was recorded.")
+        self.tell(told.id, told.report)
+
+    @gated
     def tell_many(self, tells: Iterable[tuple[Decision | int, object]]) -> None:
         """Several (decision, reward) pairs, told in this order; all are checked first, so a wrong one among them changes nothing.
 
-        Should a release or a plan fail midway, its error passes through with a note that says how many of the pairs are recorded: the
+        Should a release or a plan fail midway, its error passes through with a note that says how many of the pairs are resolved: the
         first so many. The decisions of the others are still pending; tell those again.
         """
-        pairs = list(tells)
-        self.settle()
-        meant = find_each((decision for decision, _ in pairs), self._pending, self._asked)
-        for known, (_, reward) in zip(meant, pairs, strict=True):
-            self._vault.check(known.observe or known.action, reward)
-        before = self._resolved
+        pairs = checked_pairs(tells)
+        caller = self._gate.enter()
         try:
-            for decision, reward in pairs:
-                self.tell(decision, reward)
-        except Exception as error:
-            done = self._resolved - before
-            error.add_note(f"tell_many: the first {done} of {len(pairs)} pairs are recorded; the others are pending and can be told again.")
-            raise
+            self._settle()
+            self._check(pairs)
+            self._tell_each(pairs)
+        finally:
+            self._gate.leave(caller)
 
+    @gated
     def settle(self) -> None:
         """Make what an earlier call's error left due, a release or a plan; most often there is nothing to do.
 
         Raises:
             NotRecordedError: it failed again.
         """
+        caller = self._gate.enter()
         try:
-            if self._finished is not None:
-                self._advance()
-        except Exception as error:
-            raise NotRecordedError(
-                "A release or plan that an earlier call left due failed again (see the cause above); this call recorded nothing. "
-                "Call again once the noise source or oracle works."
-            ) from error
+            self._settle()
+        finally:
+            self._gate.leave(caller)
 
+    @gated
     def expire(self, decision: Decision | int) -> None:
         """No reward came: the declared default enters instead (in the local model: a report of the default).
 
         Raises:
             DecisionError: unknown id, or resolved before.
         """
-        known = find(decision, self._pending, self._asked)
-        feedback = self.policy.about.feedback
-        rewards = self.default if feedback == "bandit" else [self.default] * len(known.observe or range(self.policy.arms))
-        self.tell(decision, rewards if self._randomizer is None else self._randomizer.report(rewards, self._noise))
+        caller = self._gate.enter()
+        try:
+            self._settle()
+            wheel = self._wheel
+            id, play = find(decision, wheel.pending, wheel.asked, self.campaign)
+            single = self.policy.about.feedback == "bandit"
+            rewards = self.default if single else [self.default] * len(play.observe or range(self.policy.arms))
+            wheel.tell(id, play, rewards if self._randomizer is None else self._randomizer.report(rewards, self._noise))
+        finally:
+            self._gate.leave(caller)
 
+    @gated
     def finish(self) -> None:
         """No more rewards come, and their number is public: a stopping rule that has not halted gives its answer now.
 
@@ -145,16 +215,33 @@ class Session:
         """
         if self.policy.about.goal != "estimate":
             raise TypeError(f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as long as it is asked.")
-        if self._finished is not None:
-            self._advance()
-        if isinstance(self._plan, Hold) and self._plan.release:
-            release = self._vault.finish(self._resolved, tuple(sorted(self._progress.told.items())))
-            self._open_plan(self.policy.update(self.state, self._plan, release), self._step + 1)
+        caller = self._gate.enter()
+        try:
+            self._wheel.go_on()
+            if isinstance(self.plan, Hold) and self.plan.release:
+                self._wheel.finish()
+        finally:
+            self._gate.leave(caller)
+
+    def description(self) -> str:
+        """In the local model: what users' devices need to know before they answer, as JSON (`dpbandits.client.Client`).
+
+        Raises:
+            TypeError: this policy's users send their rewards as they are.
+        """
+        if self._randomizer is None:
+            raise TypeError(f"Expected a policy that is private in the local model; {self.policy.name} has no randomizer.")
+        return randomizer_to_json(self._randomizer, self.campaign)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy it was made with."""
+        return self._policy
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """What every decision of this session promises together; None for a policy without privacy."""
-        guarantee = self.policy.guarantee
+        """What every decision of this session promises together, as it was opened; None for a policy without privacy."""
+        guarantee = self._vault.guarantee
         return None if guarantee is None else replace(guarantee, noise=self._noise.kind)
 
     @property
@@ -170,98 +257,148 @@ class Session:
     @property
     def pending(self) -> tuple[Decision, ...]:
         """Decisions asked and neither told nor expired, oldest first."""
-        return tuple(self._pending.values())
+        waiting, asked = self._wheel.pending.copy(), self._wheel.asked
+        return tuple(play.decision(id, self.campaign) for id, play in waiting.items() if id <= asked)
+
+    @property
+    def lost(self) -> int:
+        """Decisions whose tell was interrupted after it was claimed: their rewards never entered."""
+        return self._wheel.lost
+
+    @property
+    def state(self) -> Any:
+        """What the policy knows (public)."""
+        return self._wheel.turn.state
 
     @property
     def plan(self) -> Plan:
         """What is being played now (public)."""
-        return self._plan
+        return self._wheel.turn.plan
 
     @property
     def releases(self) -> int:
         """Coordinates released so far."""
         return self._vault.releases
 
-    def to_json(self) -> str:
+    @gated
+    def to_json(self, *, key: bytes | None = None) -> str:
         """The whole session as a JSON document in two parts.
 
         "public" may be shown to anyone. "private" holds open sums and mechanism memory: keep it as you keep the rewards
-        themselves. Continue once only, from the newest copy: then every release is noised once. Each further continuation of
-        one copy costs the people in its open blocks (with a tree: all its people) another epsilon.
+        themselves. Continue once only, from the newest copy (the one with the largest "generation"): then every release is noised
+        once. Each further continuation of one copy costs the people in its open blocks (with a tree: all its people) another epsilon.
+
+        key: a secret of at least 16 bytes. The document then carries a MAC, and is loaded with the same key only: nobody without it can
+            change what is read again. Without a key a checksum finds accidents, not intent.
         """
-        if self._released is not None:
-            raise RuntimeError("The policy could not plan from its newest release. Call ask() until it can, then save the session.")
-        public = {
-            "seed": self.seed,
-            "default": self.default,
-            "state": self.state,
-            "step": self._step,
-            "asked": self._asked,
-            "asked_in_plan": self._i,
-            "resolved": self._resolved,
-            "pending": [(decision.id, decision.action, decision.observe) for decision in self._pending.values()],
-            "told_in_plan": list(self._progress.told.items()),
-            "plan_finished": self._finished,
-            "rng": self._rng.state(),
-            "vault": self._vault.public_state(),
-        }
-        return write_document(self.policy, public, self._vault.private_state())
+        caller = self._gate.enter()
+        try:
+            self._wheel.recover()
+            if self._vault.turns > self._wheel.turn.step:
+                raise RuntimeError("The policy could not plan from its newest release. Call ask() until it can, then save the session.")
+            private = self._vault.private_state()
+            text = write_document(self.policy, self._public(self.generation + 1), private, key)
+            self.generation += 1
+            return text
+        finally:
+            self._gate.leave(caller)
 
     @classmethod
-    def from_json(cls, text: str, *, noise: Noise | None = None) -> Session:
+    def from_json(
+        cls, text: str, *, policy: Policy | type[Policy] | None = None, noise: Noise | None = None, key: bytes | None = None
+    ) -> Session:
         """Continue a saved session: given the same noise, it decides as the uninterrupted one would.
 
         Args:
             text: what `to_json` returned.
+            policy: the policy, or its class, where it is one of your own: a document names no code.
             noise: another source of the same kind to go on with; by default fresh secure noise, or the simulated one where it was.
+            key: the key it was saved with.
 
         Raises:
-            ValueError: the text is no such document, or of another version; or `noise` is of another kind than the saved one.
+            ValueError: the text is no such document, was changed, contradicts itself, is of another version, was saved with another key, or
+                of another policy than the given one; or `noise` is of another kind than the saved one, or weaker.
         """
-        policy, public, private = read_document(text)
+        policy, public, private = read_document(text, policy, key)
         at = position(policy, public)
-        noise, seed = noise_to_continue(private["noise"], noise), checked_seed(public["seed"])
-        session = cls(policy, noise=noise, seed=seed, default=public["default"])
-        session._vault.restore(public["vault"], private, at.resolved)
-        session._asked, session._resolved, session._pending = at.asked, at.resolved, at.pending
-        try:
-            session._open_plan(public["state"], at.step)
-        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
-            raise damaged(f"{policy.name} cannot plan from public.state") from error
-        session._progress = progress_at(session._plan, at)
-        session._i, session._finished = at.asked_in_plan, at.finished
-        session._rng = rng_from_data(session.seed, session._step, public["rng"])
+        noise = noise_to_continue(public["noise"], private["noise"], noise)
+        session = cls(policy, noise=noise, seed=at.seed, default=public["default"], campaign=at.campaign, max_pending=at.max_pending)
+        session._vault.restore(public["vault"], private)
+        session._wheel = wheel_at(session._wheel, at, public)
+        session.generation = at.generation
         return session
 
-    def _ask(self) -> Decision:
-        if self._finished is not None:
-            self._advance()
-        self._asked = round = self._asked + 1
-        action = self._plan.action_at(self._i, round, self._rng)
-        self._i += 1
-        observe = (self._plan.observe or action) if self._semi else None
-        decision = self._pending[round] = Decision(round, action, round, observe)  # type: ignore[arg-type]
-        return decision
+    def _public(self, generation: int) -> dict[str, Any]:
+        """The public part of a saved session."""
+        own = {"campaign": self.campaign, "seed": self.seed, "default": self.default, "max_pending": self.max_pending}
+        head = {"generation": generation, "noise": noise_to_data(self._noise)}
+        return head | own | position_to_data(self._wheel) | {"vault": self._vault.public_state()}
 
-    def _resolve(self, decision: Decision) -> None:
-        del self._pending[decision.id]
-        self._resolved += 1
-        release = self._progress.count(decision.observe or decision.action)
-        if release is not None:
-            self._finished = release
-            self._advance()
+    @gated
+    def _ask_many(self, count: int) -> list[Decision]:
+        """So many decisions, or none."""
+        wheel = self._wheel
+        caller = self._gate.enter(1)
+        try:
+            wheel.go_on()
+            if len(wheel.pending) + count > self.max_pending:
+                raise too_many_pending(len(wheel.pending), count, self.max_pending)
+            return [play.decision(id, self.campaign) for id, play in wheel.ask_many(count)]
+        finally:
+            self._gate.leave(caller)
 
-    def _advance(self) -> None:
-        """Release, update, plan. If the noise source or the policy's oracle fails, the next call tries again from where it failed."""
-        assert self._finished is not None
-        told = tuple(sorted(self._progress.told.items()))
-        if self._released is None:
-            self._released = self._vault.release(self._finished, self._resolved, told, self._plan.drop)
-        self._open_plan(self.policy.update(self.state, self._plan, self._released), self._step + 1)
+    def _check(self, pairs: list[tuple[Any, object]]) -> None:
+        """Refuse all pairs for one wrong one, and say which."""
+        wheel, place = self._wheel, 0
+        try:
+            for _, play in find_each((decision for decision, _ in pairs), wheel.pending, wheel.asked, self.campaign):
+                self._vault.check(play.observe or play.action, pairs[place][1])
+                place += 1
+        except Exception as error:
+            raise type(error)(f"Pair {place} (counted from 0) of {len(pairs)}: {error}") from None
 
-    def _open_plan(self, state: Any, step: int) -> None:
-        """Plan from this state; nothing is assigned before the policy has answered."""
-        rng = PublicRng(self.seed, step)
-        plan = self.policy.plan(state, rng)
-        self.state, self._step, self._rng, self._plan = state, step, rng, plan
-        self._progress, self._i, self._finished, self._released = Progress(plan), 0, None, None
+    def _tell_each(self, pairs: list[tuple[Any, object]]) -> None:
+        """Tell checked pairs; an error passes with a note that says how many are resolved."""
+        wheel = self._wheel
+        before = len(wheel.pending)
+        try:
+            for decision, reward in pairs:
+                self._settle()
+                wheel.tell(*find(decision, wheel.pending, wheel.asked, self.campaign), reward)
+        except BaseException as error:
+            done = before - len(wheel.pending)
+            error.add_note(f"tell_many: the first {done} of {len(pairs)} pairs are resolved; the others are pending and can be told again.")
+            raise
+
+    def _settle(self) -> None:
+        """Make what is due before anything is recorded; an error says that nothing was."""
+        try:
+            self._wheel.go_on()
+        except LedgerError:
+            raise
+        except Exception as error:
+            raise NotRecordedError(
+                "A release or plan that an earlier call left due failed again (see the cause above); this call recorded nothing. "
+                "Call again once the noise source or oracle works."
+            ) from error
+
+
+def too_many_pending(waiting: int, number: int, limit: int) -> RuntimeError:
+    return RuntimeError(
+        f"Expected at most max_pending={limit} decisions to wait for their rewards; {waiting} do, and {number} more were asked for. "
+        "Tell or expire some of `session.pending`, or make the session with a larger max_pending. None was made."
+    )
+
+
+def checked_pairs(tells: object) -> list[tuple[Any, object]]:
+    """(decision, reward) pairs; the error shows none of them."""
+    if not isinstance(tells, Iterable):
+        raise TypeError(f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__}. Nothing was recorded.")
+    pairs = list(tells)
+    for place, pair in enumerate(pairs):
+        if isinstance(pair, Decision) or not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"Expected (decision, reward) pairs; entry {place} (counted from 0) of {len(pairs)} is an object of type "
+                f"{type(pair).__name__} that is none. Nothing was recorded."
+            )
+    return pairs

@@ -7,6 +7,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from dpbandits.inputs import refuse_class, shown
 from dpbandits.mechanisms.rewards import scaled_value
 from dpbandits.noise import Noise
 from dpbandits.policies.stopping import StoppingRule
@@ -74,7 +75,8 @@ class Estimator:
             reward = self.scaled(value)
             self.session.settle()  # before the value enters: what is due may stop the rule
         if self.result is None:
-            self.session.tell(self.session.ask(), reward)
+            waiting = self.session.pending  # most often none: one that an interruption left behind
+            self.session.tell(waiting[0] if waiting else self.session.ask(), reward)
         return self.result
 
     def finish(self) -> Estimate:
@@ -92,14 +94,16 @@ class Estimator:
         """A value in [low, high] as a reward in [0, 1]; the error does not show it."""
         return scaled_value(value, self._low, self._high)
 
-    def to_json(self) -> str:
+    def to_json(self, *, key: bytes | None = None) -> str:
         """The estimator as it stands, as JSON with a public and a private part: see `Session.to_json`."""
-        return self.session.to_json()
+        return self.session.to_json(key=key)
 
     @classmethod
-    def from_json(cls, text: str, *, noise: Noise | None = None) -> Estimator:
+    def from_json(
+        cls, text: str, *, policy: StoppingRule | type[StoppingRule] | None = None, noise: Noise | None = None, key: bytes | None = None
+    ) -> Estimator:
         """Go on from what `to_json` returned: see `Session.from_json`."""
-        session = Session.from_json(text, noise=noise)
+        session = Session.from_json(text, policy=policy, noise=noise, key=key)
         required(session.policy)
         estimator = cls.__new__(cls)
         estimator._open(session)
@@ -107,8 +111,10 @@ class Estimator:
 
 
 def required(rule: object) -> StoppingRule:
+    example = "dpbandits.DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1)"
+    refuse_class(rule, "a stopping rule", example)
     if not isinstance(rule, StoppingRule):
-        raise TypeError(f"Expected a stopping rule such as dpbandits.DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1), got {rule!r}.")
+        raise TypeError(f"Expected a stopping rule such as {example}, got {shown(rule)}.")
     return rule
 
 

@@ -11,6 +11,12 @@ from typing import Any
 MOST = 2**62
 """The largest count a saved session may say: sums of so many grid steps still fit where they are kept."""
 
+SAVES = 2**53
+"""The largest number of a save: more than anybody makes, and every reader of JSON knows it exactly."""
+
+DEEPEST = 64
+"""Levels of lists and objects in a document. Deeper ones would exhaust the stack of whatever reads them."""
+
 
 def damaged(what: str) -> ValueError:
     """The error about a saved session. It names the part, never the value, which may be private."""
@@ -59,6 +65,40 @@ def alike(value: object, fresh: object) -> bool:
     return True
 
 
+def finite(text: str) -> float:
+    """A number of the document; NaN and the infinities are none, however they are written."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def require_shallow(data: object) -> None:
+    """Refuse what is nested too deeply, before anything goes through it by recursion."""
+    level = [data]
+    for _ in range(DEEPEST):
+        level = [v for x in level if isinstance(x, (list, dict)) for v in (x if isinstance(x, list) else x.values())]
+        if not level:
+            return
+    raise damaged(f"it is nested more than {DEEPEST} levels deep")
+
+
+def checked_name(name: object) -> str:
+    """A public name: text of 1 to 200 characters that can be printed."""
+    if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= 200:
+        raise ValueError(f"Expected campaign to be a name of 1 to 200 characters that can be printed, got {name!r:.60}.")
+    return name
+
+
+def checked_noise(noise: Any) -> Any:
+    """A noise source, not its class."""
+    if isinstance(noise, type):
+        raise TypeError(f"Expected noise={noise.__name__}(...), a noise source, got the class {noise.__name__}: call it.")
+    if not callable(getattr(noise, "laplace", None)) or getattr(noise, "kind", None) not in ("secure", "simulated"):
+        raise TypeError("Expected noise=SecureNoise() (people's data) or noise=SimulatedNoise(seed) (experiments).")
+    return noise
+
+
 def checked_seed(seed: object) -> int:
     """A seed as a plain int.
 
@@ -89,3 +129,10 @@ def checked_default(default: object) -> float:
     if not 0.0 <= reward <= 1.0:
         raise ValueError(f"Expected default={default!r} to be a reward: a number in [0, 1].")
     return reward
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; a name that comes twice, of which only one would be seen, makes it none."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError
+    return dict(pairs)

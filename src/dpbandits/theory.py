@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from dpbandits.environments.base import Environment
+from dpbandits.environments.pairing import require_pair
+from dpbandits.inputs import whole_number
 from dpbandits.policies.divergences import d_eps, kl
 from dpbandits.policy import Policy
 
@@ -48,7 +50,8 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     It bounds lim inf Regret/ln T for consistent policies; at a finite T good policies may lie below it. With full information it is
     the cost of privacy alone, on the worst instance. NaN where we know of none (super arms; full information without privacy).
     """
-    guarantee = policy.guarantee
+    require_pair(policy, environment)
+    rounds, guarantee = whole_number(rounds, "rounds", 1), policy.guarantee
     if policy.about.feedback != "bandit":
         known = policy.about.feedback == "full" and guarantee is not None
         return full_information_lower_bound(environment, float(guarantee.cost)) if known and guarantee is not None else math.nan
@@ -60,6 +63,8 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
 
 def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     """Leading terms of the policy's regret bound on this instance; NaN where none is proved."""
+    require_pair(policy, environment)
+    rounds = whole_number(rounds, "rounds", 1)
     return policy.regret_bound([float(gap) for gap in environment.gaps], rounds)
 
 

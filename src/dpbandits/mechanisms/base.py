@@ -6,6 +6,7 @@ All numbers inside are whole grid steps, so sums are exact and their order is ir
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, final
@@ -13,8 +14,10 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise import Noise
 from dpbandits.privacy import Grid, Guarantee, Measure, as_fraction
+from dpbandits.strict import alike
 
 
 class Block(NamedTuple):
@@ -39,6 +42,8 @@ class Answer(NamedTuple):
 class Mechanism(ABC):
     """Reads blocks, each record in one block only, and promises a price for one record over the memory's whole life.
 
+    Memory is plain data that is never changed in place.
+
     width: of how many coordinates one record may be read; each reading costs that share of the promise.
     """
 
@@ -55,7 +60,10 @@ class Mechanism(ABC):
 
     @abstractmethod
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
-        """Read a block once. Returns the new memory and an answer for each coordinate of the block."""
+        """Read a block once. Returns the new memory and an answer for each coordinate of the block.
+
+        The old memory stays as it is: should this call be interrupted, the same block is read again from there.
+        """
 
     def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
         """Read the last block, which may be empty, and give the answer that waited for more records: no more come.
@@ -64,6 +72,13 @@ class Mechanism(ABC):
             TypeError: this mechanism's answers do not wait.
         """
         raise TypeError(f"{type(self).__name__} answers every release at once: there is nothing to finish.")
+
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        """Whether `memory`, as JSON gives it back, may be what is left after these readings, one entry a coordinate.
+
+        Here only its form is compared. Memory that says less than was read could have a record read again, or a noise drawn afresh.
+        """
+        return alike(memory, self.init(len(readings)))
 
 
 class Separable(Mechanism):
@@ -81,9 +96,18 @@ class Separable(Mechanism):
     def init(self, coordinates: int) -> list[Any]:
         return [self.start() for _ in range(coordinates)]
 
+    def fits(self, memory: Any, read: Readings) -> bool:
+        """The same as `remembers`, for the memory of one coordinate."""
+        return alike(memory, self.start())
+
+    @final
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        return isinstance(memory, list) and len(memory) == len(readings) and all(map(self.fits, memory, readings))
+
     @final
     def answer(self, memory: list[Any], block: Block, noise: Noise) -> tuple[list[Any], tuple[Any, ...]]:
         stepped = [self.step(memory[c], s, n, noise) for c, s, n in zip(*block, strict=True)]
+        memory = list(memory)
         for c, (new, _) in zip(block.coordinates, stepped, strict=True):
             memory[c] = new
         return memory, tuple(answer for _, answer in stepped)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpbandits.mechanisms.base import Answer, Pure, Separable
+from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.noise import Noise
 from dpbandits.privacy import Grid, Guarantee, as_fraction
 
@@ -26,6 +27,9 @@ class LazyForgetful(Pure):
 
     def start(self) -> None:
         return None
+
+    def fits(self, memory: Any, read: Readings) -> bool:
+        return memory is None
 
     def step(self, memory: None, total: int, count: int, noise: Noise) -> tuple[None, Answer]:
         noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
@@ -44,6 +48,9 @@ class LazyCumulative(Pure):
 
     def start(self) -> list[int]:
         return [0, 0, 0]
+
+    def fits(self, memory: Any, read: Readings) -> bool:
+        return whole_numbers(memory, 3) and memory[1:] == [read.rewards, read.releases] and noised_fits(memory[0], read.releases)
 
     def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
         noisy, rounds, draws = memory
@@ -70,6 +77,9 @@ class GaussianBatches(Separable):
 
     def start(self) -> None:
         return None
+
+    def fits(self, memory: Any, read: Readings) -> bool:
+        return memory is None
 
     def step(self, memory: None, total: int, count: int, noise: Noise) -> tuple[None, Answer]:
         noisy = noise.gaussian(total, sensitivity=self.grid.steps, rho=self.rho)

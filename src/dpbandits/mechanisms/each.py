@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
+from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise import Noise
 from dpbandits.privacy import Grid, Guarantee
 
@@ -20,9 +22,12 @@ class Each(Mechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", self.inner.grid)
 
-    @final
     def init(self, coordinates: int) -> list[Any]:
         return self.inner.init(coordinates)
+
+    @final
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        return self.inner.remembers(memory, readings)
 
     @final
     def times(self, parts: int, proof: str) -> Guarantee | None:
@@ -40,6 +45,14 @@ class EachAction(Each):
     """Every action of a whole record. A record pays `actions` times inner's epsilon."""
 
     actions: int
+
+    def init(self, coordinates: int) -> list[Any]:
+        if coordinates != self.actions:
+            raise ValueError(
+                f"Expected a record of {self.actions} actions, the number this mechanism's promise pays for, got {coordinates}. "
+                f"Make it with actions={coordinates}."
+            )
+        return super().init(coordinates)
 
     def promise(self) -> Guarantee | None:
         return self.times(self.actions, "each_action")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from dpbandits.mechanisms.base import Answer, Separable
+from dpbandits.mechanisms.restored import Readings, whole_numbers
 from dpbandits.noise import Noise
 from dpbandits.privacy import Grid
 
@@ -20,6 +22,9 @@ class Exact(Separable):
 
     def start(self) -> list[int]:
         return [0, 0]
+
+    def fits(self, memory: Any, read: Readings) -> bool:
+        return whole_numbers(memory, 2) and memory[1] == read.rewards and read.sum_fits(memory[0], read.rewards)
 
     def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
         total, count = memory[0] + total, memory[1] + count

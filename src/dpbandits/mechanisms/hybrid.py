@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from dpbandits.mechanisms.base import Answer, Pure
+from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.mechanisms.tree import add_leaf, empty_nodes
 from dpbandits.noise import Noise
 from dpbandits.privacy import Guarantee
@@ -35,6 +36,14 @@ class Logarithmic(Pure):
     def start(self) -> list[int]:
         return [0, 0, 0, 0, 0, 0]
 
+    def fits(self, memory: Any, read: Readings) -> bool:
+        if not whole_numbers(memory, 6):
+            return False
+        leaf, pending, waiting, noisy, rounds, draws = memory
+        counted = (leaf, draws, rounds + waiting) == (read.releases, leaf.bit_length(), read.rewards) and min(rounds, waiting) >= 0
+        just_closed = leaf.bit_count() <= 1
+        return counted and (waiting == 0) is just_closed and read.sum_fits(pending, waiting) and noised_fits(noisy, draws)
+
     def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
         leaf, pending, waiting, noisy, rounds, draws = memory
         leaf, pending, waiting = leaf + 1, pending + total, waiting + count
@@ -42,6 +51,11 @@ class Logarithmic(Pure):
             noisy += noise.laplace(pending, sensitivity=self.grid.steps, epsilon=self.epsilon)
             pending, rounds, waiting, draws = 0, rounds + waiting, 0, draws + 1
         return [leaf, pending, waiting, noisy, rounds, draws], Answer(noisy / self.grid.steps, rounds, draws)
+
+
+def leaves_before(segment: int, segments: Segments) -> int:
+    """Leaves of all segments before this one."""
+    return (1 << segment) - 1 if segments == "doubling" else (1 << segment) // 2
 
 
 class HybridMemory(NamedTuple):
@@ -73,6 +87,18 @@ class Hybrid(Pure):
 
     def start(self) -> HybridMemory:
         return HybridMemory(0, 0, 0, 0, 0, *empty_nodes(1))
+
+    def fits(self, memory: Any, read: Readings) -> bool:
+        if not isinstance(memory, list) or len(memory) != 7 or not whole_numbers(memory[:5], 5):
+            return False
+        segment, leaf, pending, closed, rounds, exact, noised = memory
+        if not 0 <= segment <= read.releases.bit_length() + 1:  # before 2 to its power is made
+            return False
+        before, size = leaves_before(segment, self.segments), segment_size(segment, self.segments)
+        if not 0 <= leaf < size or (before + leaf, rounds) != (read.releases, read.rewards) or not noised_fits(closed, segment):
+            return False
+        summed = read.nodes_fit(exact, noised, segment + 1, leaf) and sum(exact) == pending
+        return summed and read.sum_fits(pending, read.rewards - before if leaf else 0)
 
     def step(self, memory: HybridMemory, total: int, count: int, noise: Noise) -> tuple[HybridMemory, Answer]:
         segment, leaf, pending, closed, rounds, exact, noised = memory

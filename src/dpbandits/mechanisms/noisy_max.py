@@ -6,11 +6,13 @@ to two: noise of scale 2/epsilon pays for that. Where records can only lose rewa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 from dpbandits.mechanisms.base import Block, Mechanism
+from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise import Noise, Selection
 from dpbandits.privacy import Grid, Guarantee, as_fraction
 
@@ -50,6 +52,9 @@ class NoisyMax(Mechanism):
 
     def init(self, coordinates: int) -> None:
         return None
+
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        return memory is None
 
     def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Choice, ...]]:
         winner = noise.select(block.sums, sensitivity=self.grid.steps, epsilon=self.epsilon, law=self.selection)

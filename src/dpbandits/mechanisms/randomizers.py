@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -25,6 +26,14 @@ class Report:
     steps: int | tuple[int, ...]
     randomizer: str
     noise: NoiseKind
+
+
+def sound(report: object) -> bool:
+    """Whether it is a report made of whole grid steps and names, and nothing else: what is not may hold a reward, or code that tells it."""
+    if type(report) is not Report or type(report.randomizer) is not str or type(report.noise) is not str:
+        return False
+    steps = report.steps if type(report.steps) is tuple else (report.steps,)
+    return report.noise in ("secure", "simulated") and len(steps) > 0 and all(type(step) is int for step in steps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +54,15 @@ class Randomizer(ABC):
     @abstractmethod
     def promise(self) -> Guarantee: ...
 
+    @final
     def accepts(self, steps: object) -> bool:
-        """Whether a report may say this: any whole number of grid steps, or several."""
-        numbers = steps if isinstance(steps, tuple) else (steps,)
-        return all(type(step) is int and abs(step) < 2**60 for step in numbers)
+        """Whether a report may say this: a whole number of grid steps, or several."""
+        numbers = steps if type(steps) is tuple else (steps,)
+        return all(type(step) is int and self.may_say(step) for step in numbers)
+
+    def may_say(self, step: int) -> bool:
+        """Whether this may be one of a report's numbers."""
+        return abs(step) < 2**60
 
     @property
     def name(self) -> str:
@@ -62,20 +76,45 @@ class Randomizer(ABC):
         Raises:
             ValueError: not a number in [0, 1], or not a list of at most `width` of them.
         """
-        if not isinstance(reward, (list, tuple, np.ndarray)):
-            return Report(self.randomise(on_grid(checked_reward(reward), self.grid, noise), noise), self.name, noise.kind)
+        steps = self.put_on_grid(reward, noise)
+        if not isinstance(steps, list):
+            return Report(self.randomise(steps, noise), self.name, noise.kind)
+        return Report(tuple(self.randomise(step, noise) for step in steps), self.name, noise.kind)
+
+    @final
+    def put_on_grid(self, reward: object, noise: Noise) -> int | list[int]:
+        """The reward (of a list of rewards, all of them) in whole grid steps, checked. Private: it is not randomised yet.
+
+        Raises:
+            ValueError: as for `report`.
+        """
+        if not isinstance(reward, (list, tuple, np.ndarray)) or (isinstance(reward, np.ndarray) and reward.ndim == 0):
+            return on_grid(checked_reward(reward), self.grid, noise)
         if not 1 <= len(reward) <= self.width:
             raise RewardError(f"Expected a report to be about 1 to {self.width} rewards, got {len(reward)}. Nothing was sent.")
-        steps = vector_on_grid(checked_rewards(reward, len(reward)), self.grid, noise).tolist()
-        return Report(tuple(self.randomise(step, noise) for step in steps), self.name, noise.kind)
+        steps: list[int] = vector_on_grid(checked_rewards(reward, len(reward)), self.grid, noise).tolist()
+        return steps
 
 
 @final
 class LocalLaplace(Randomizer):
-    """reward + discrete Laplace of scale width/epsilon. Unbiased, variance about 2 width²/epsilon² on top of the reward's own."""
+    """reward + discrete Laplace of scale width/epsilon. Variance about 2 width²/epsilon² on top of the reward's own.
+
+    It is cut off 60 scales beyond [0, 1], a public bound, which an honest report reaches with probability below e^-60: so no report, of
+    a broken client either, moves a sum by more, and the bias is of no account.
+    """
+
+    @cached_property
+    def reach(self) -> int:
+        """How far beyond [0, 1] a report may be, in grid steps."""
+        return math.ceil(60 * self.grid.steps * self.width / self.epsilon)
+
+    def may_say(self, step: int) -> bool:
+        return -self.reach <= step <= self.grid.steps + self.reach
 
     def randomise(self, steps: int, noise: Noise) -> int:
-        return noise.laplace(steps, sensitivity=self.grid.steps, epsilon=self.epsilon / self.width)
+        noised = noise.laplace(steps, sensitivity=self.grid.steps, epsilon=self.epsilon / self.width)
+        return max(-self.reach, min(noised, self.grid.steps + self.reach))
 
     def promise(self) -> Guarantee:
         return Guarantee(measure="pure", epsilon=self.epsilon, trust="local", grid=self.grid, proof="local_laplace")
@@ -95,10 +134,9 @@ class RandomizedResponse(Randomizer):
         exact = 1 / (1 + math.exp(-float(self.epsilon / self.width)))
         return max(0.5, math.floor((exact - 2.0**-50) * 2**53) / 2**53)
 
-    def accepts(self, steps: object) -> bool:
-        """A bit, 0 or a whole unit, or several."""
-        bits = steps if isinstance(steps, tuple) else (steps,)
-        return all(type(bit) is int and bit in (0, self.grid.steps) for bit in bits)
+    def may_say(self, step: int) -> bool:
+        """A bit: 0 or a whole unit."""
+        return step in (0, self.grid.steps)
 
     def randomise(self, steps: int, noise: Noise) -> int:
         bit = noise.uniform() * self.grid.steps < steps

@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
+from dpbandits.strict import MOST, damaged, entries, whole
 
-from dpbandits.strict import MOST, alike, damaged, entries, whole
+DRAW = 2**63
+"""More than one noised sum of rewards can be, in grid steps: noise fits into 64 bits."""
+
+
+class Readings(NamedTuple):
+    """Public: how often one coordinate was read, and how many rewards were behind that. A mechanism's memory has to fit.
+
+    high: what the sum of one reward can be at most, in grid steps; low: at least. Of reports, which carry noise, that is any number.
+    """
+
+    releases: int
+    rewards: int
+    low: int
+    high: int
+
+    def sum_fits(self, total: object, rewards: int) -> bool:
+        """Whether so many of these rewards may have this sum."""
+        return 0 <= rewards <= self.rewards and type(total) is int and self.low * rewards <= total <= self.high * rewards
+
+    def nodes_fit(self, exact: Any, noised: Any, levels: int, leaves: int) -> bool:
+        """Whether these are the partial sums of a tree of so many leaves: one a level, 0 where the level is not set in their number."""
+        if not whole_numbers(exact, levels) or not whole_numbers(noised, levels):
+            return False
+        unused = [at for at in range(levels) if not leaves >> at & 1]
+        sums = not any(exact[at] or noised[at] for at in unused) and all(self.sum_fits(node, self.rewards) for node in exact)
+        return sums and all(noised_fits(node, 1) for node in noised)
+
+
+def whole_numbers(values: Any, length: int) -> bool:
+    """Whether these are so many plain whole numbers, in a list."""
+    return isinstance(values, list) and len(values) == length and all(type(value) is int for value in values)
+
+
+def noised_fits(value: int, draws: int) -> bool:
+    """Whether a sum with so many draws of noise in it may be this."""
+    return abs(value) <= DRAW * draws
 
 
 def restored_counts(counts: object, length: int) -> list[int]:
@@ -14,8 +49,8 @@ def restored_counts(counts: object, length: int) -> list[int]:
     return [whole(count, f"vault.counts[{at}]") for at, count in enumerate(entries(counts, "vault.counts", length))]
 
 
-def restored_sums(sums: object, length: int, bounds: list[int] | None, *, like: Any) -> Any:
-    """Open sums in grid steps, kept as `like` is.
+def restored_sums(sums: object, length: int, bounds: list[int] | None) -> list[int]:
+    """Open sums in grid steps.
 
     bounds: the largest sum of each block, or one of all; None where reports were added, whose sums may be anything.
     """
@@ -24,11 +59,4 @@ def restored_sums(sums: object, length: int, bounds: list[int] | None, *, like: 
     fit = all(type(total) is int for total in found)
     if not fit or (highest is not None and not all(0 <= total <= min(high, MOST) for total, high in zip(found, highest, strict=True))):
         raise damaged("private.sums holds what no sum of so many rewards can be (not shown: sums are private)")
-    return np.array(found, np.int64) if isinstance(like, np.ndarray) else list(found)
-
-
-def restored_memory(memory: Any, fresh: Any) -> Any:
-    """A mechanism's memory, of the form a fresh one has."""
-    if not alike(memory, fresh):
-        raise damaged("private.memory does not fit the policy's mechanism (not shown: it is private)")
-    return memory
+    return list(found)

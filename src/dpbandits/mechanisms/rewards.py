@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.inputs import number, numbers
 from dpbandits.privacy import Grid
 
 if TYPE_CHECKING:
@@ -18,50 +19,39 @@ class RewardError(ValueError):
     """A reward that is no number in [0, 1]. Nothing was recorded."""
 
 
-def number(value: object) -> float:
-    """A number of any kind as a float. Text that spells one, complex numbers and masked entries are none, though float() reads them.
-
-    Raises:
-        TypeError: no number.
-        ValueError: a number's own conversion failed; OverflowError: it is too large for a float.
-    """
-    plain = value
-    if isinstance(value, (np.ndarray, np.generic)):
-        if value.ndim or value.dtype.kind not in "biufO" or isinstance(value, np.ma.MaskedArray):
-            raise TypeError
-        plain = value.item()
-    if not (hasattr(type(plain), "__float__") or hasattr(type(plain), "__index__")):
-        raise TypeError
-    return float(plain)  # type: ignore[arg-type]  # it has what float() asks for: two lines above
-
-
 def checked_reward(value: object) -> float:
     """`value` as a float in [0, 1]; a clear error otherwise, which does not show the value (it is somebody's datum)."""
-    try:
-        reward = number(value)
-    except (TypeError, ValueError, OverflowError):
+    reward = tried(number, value)
+    if reward is None:
         raise RewardError(
             f"Expected a reward that is a number in [0, 1], got an object of type {type(value).__name__}. Nothing was recorded."
-        ) from None
+        )
     if 0.0 <= reward <= 1.0:
         return reward
-    what = "NaN" if reward != reward else "an infinite value" if reward in (float("inf"), float("-inf")) else "a value outside it"
-    raise RewardError(f"Expected a reward in [0, 1], got {what} (not shown: rewards are private). Rescale it. Nothing was recorded.")
+    what, cure = flaw(reward)
+    raise RewardError(f"Expected a reward in [0, 1], got {what} (not shown: rewards are private). {cure} Nothing was recorded.")
+
+
+def flaw(value: float) -> tuple[str, str]:
+    """What is wrong with a number outside its interval, without showing it, and what to do."""
+    if value != value:
+        return "NaN, a missing value", "Expire the decision if no reward will come, or correct its source."
+    if value in (float("inf"), float("-inf")):
+        return "an infinite value", "Correct its source."
+    return "a value outside it", "Rescale it."
 
 
 def scaled_value(value: object, low: float, high: float) -> float:
     """A value in [low, high] as a reward in [0, 1]; a clear error otherwise, which does not show the value."""
-    try:
-        x = number(value)
-    except (TypeError, ValueError, OverflowError):
+    x = tried(number, value)
+    if x is None:
         what = f"an object of type {type(value).__name__}"
-        raise RewardError(f"Expected a number in [{low:g}, {high:g}], got {what}. Nothing was recorded.") from None
+        raise RewardError(f"Expected a number in [{low:g}, {high:g}], got {what}. Nothing was recorded.")
     if low <= x <= high:
         return (x - low) / (high - low)
-    what = "NaN" if x != x else "an infinite value" if x in (float("inf"), float("-inf")) else "a value outside it"
+    missing = "Leave missing values out, or correct their source." if x != x else "Give the rule the right low and high."
     raise RewardError(
-        f"Expected a value in [{low:g}, {high:g}], got {what} (not shown: values are private). "
-        "Give the rule the right low and high. Nothing was recorded."
+        f"Expected a value in [{low:g}, {high:g}], got {flaw(x)[0]} (not shown: values are private). {missing} Nothing was recorded."
     )
 
 
@@ -77,41 +67,21 @@ def checked_rewards(values: object, length: int, whose: Sequence[int] = (), what
 
     whose: the arms (or actions, as `what` calls them) they belong to, for the error; unknown, it names the place in the vector.
     """
-    try:
-        rewards = numbers(values)
-    except (TypeError, ValueError, OverflowError):
+    rewards = tried(numbers, values)
+    if rewards is None:
         raise RewardError(
             f"Expected a vector of {length} rewards that are numbers, got an object that is none, or with text, complex or masked entries. "
             "Nothing was recorded."
-        ) from None
+        )
     if rewards.shape != (length,):
         raise RewardError(f"Expected a vector of {length} rewards, one an action, got shape {rewards.shape}. Nothing was recorded.")
     inside = (rewards >= 0.0) & (rewards <= 1.0)
     if not inside.all():
         at = int(inside.argmin())
         which = f"that of {what} {whose[at]}" if whose else f"entry {at}"
-        value = "NaN" if np.isnan(rewards[at]) else "an infinite value" if np.isinf(rewards[at]) else "a value outside it"
-        raise RewardError(
-            f"Expected rewards in [0, 1]; {which} is {value} (not shown: rewards are private). Rescale it. Nothing was recorded."
-        )
+        value, cure = flaw(float(rewards[at]))
+        raise RewardError(f"Expected rewards in [0, 1]; {which} is {value} (not shown: rewards are private). {cure} Nothing was recorded.")
     return rewards
-
-
-def numbers(values: object) -> NDArray[np.float64]:
-    """An array of floats from numbers of any kind, each read as `number` reads it.
-
-    Raises:
-        TypeError, ValueError, OverflowError: something in it is no number.
-    """
-    listed = values if isinstance(values, (list, tuple)) else (values,)
-    if any(isinstance(v, np.ma.MaskedArray) for v in listed):
-        raise TypeError
-    array = np.asarray(values)
-    if array.dtype.kind == "O":
-        return np.array([number(v) for v in array.ravel()], np.float64).reshape(array.shape)
-    if array.dtype.kind not in "biuf":
-        raise TypeError
-    return np.asarray(array, np.float64)
 
 
 def check_sums(least: int, most: int, count: int, grid: Grid) -> None:
@@ -125,3 +95,37 @@ def vector_on_grid(rewards: NDArray[np.float64], grid: Grid, noise: Noise) -> ND
     if grid.rounding == "nearest":
         return np.rint(rewards * grid.steps).astype(np.int64)
     return np.array([on_grid(float(reward), grid, noise) for reward in rewards], np.int64)
+
+
+T = TypeVar("T")
+
+
+PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), *np.sctypeDict.values()}) - {np.void, np.object_}
+"""Types of values that bring no code along: what is raised while one is read is no doing of theirs."""
+
+
+def tried(read: Callable[[Any], T], value: object, source: object = None) -> T | None:
+    """What `read` makes of `value`; None where it fails. Its error may tell the reward, so it must not become the context of ours.
+
+    An error that can only come from elsewhere passes: a timeout that a signal handler raised, or no memory.
+
+    source: the object whose code `read` runs, where that is not the value.
+    """
+    try:
+        return read(value)
+    except (TypeError, ValueError, ArithmeticError):
+        if type(value) is float and source is None:  # which every reader can read
+            raise
+    except Exception:  # whatever code a reward brings along
+        if plain(value if source is None else source):
+            raise
+    return None
+
+
+def plain(value: object) -> bool:
+    """Whether no code but Python's and numpy's runs where this value is read."""
+    if type(value) is np.ndarray:
+        return value.dtype.kind not in "OV"
+    if type(value) in (list, tuple, dict):
+        return PLAIN.issuperset(map(type, value))  # type: ignore[call-overload]
+    return type(value) in PLAIN

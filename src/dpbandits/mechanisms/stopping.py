@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from dpbandits.mechanisms.base import Block, Separable
+from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.noise import Noise
 from dpbandits.privacy import Grid, Guarantee, as_fraction
 
@@ -31,6 +32,9 @@ class Watched(NamedTuple):
     total: int  # grid steps
     threshold: int | None  # its noise, drawn once, before the first question
     halted: bool
+
+
+HALTED = Watched(0, 0, 0, True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +69,17 @@ class AboveThreshold(Separable):
     def start(self) -> Watched:
         return Watched(0, 0, None, False)
 
+    def fits(self, memory: Any, read: Readings) -> bool:
+        if not isinstance(memory, list) or len(memory) != 4 or type(memory[3]) is not bool:
+            return False
+        *numbers, halted = memory
+        if read.releases == 0:
+            return whole_numbers(numbers[:2], 2) and memory == [0, 0, None, False]
+        if halted or not whole_numbers(numbers, 3):
+            return bool(halted) and whole_numbers(numbers, 3) and not any(numbers)
+        seen, total, threshold = numbers
+        return seen == read.rewards < self.cap and read.sum_fits(total, seen) and noised_fits(threshold, self.epsilon is not None)
+
     def step(self, memory: Watched, total: int, count: int, noise: Noise) -> tuple[Watched, Halt | None]:
         count, total, threshold, halted = memory[0] + count, memory[1] + total, *memory[2:]
         if halted:
@@ -73,7 +88,7 @@ class AboveThreshold(Separable):
             threshold = self._threshold(noise)
         above = self._exceeds(count, total, threshold, noise)
         if above or count >= self.cap:
-            return Watched(0, 0, 0, True), self._halt(count, total, not above, noise)
+            return HALTED, self._halt(count, total, not above, noise)
         return Watched(count, total, threshold, False), None
 
     def finish(self, memory: list[Watched], block: Block, noise: Noise) -> tuple[list[Watched], tuple[Halt | None, ...]]:
@@ -83,7 +98,7 @@ class AboveThreshold(Separable):
             if count + new == 0 and not halted:
                 raise ValueError("Expected a stream of at least one value: there is no mean of none. Nothing was released.")
             answers.append(None if halted else self._halt(count + new, total + int(more), True, noise))
-        return [Watched(0, 0, 0, True) for _ in memory], tuple(answers)
+        return [HALTED for _ in memory], tuple(answers)
 
     @property
     def offset(self) -> tuple[int, int]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from dpbandits.mechanisms.base import Answer, Pure
+from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise import Noise
 
 Nodes = tuple[list[int], list[int]]
@@ -70,6 +71,13 @@ class BinaryTree(Pure):
 
     def start(self) -> TreeMemory:
         return TreeMemory(0, 0, *empty_nodes(self.levels))
+
+    def fits(self, memory: Any, read: Readings) -> bool:
+        if not isinstance(memory, list) or len(memory) != 4 or memory[:2] != [read.releases, read.rewards]:
+            return False
+        leaf, rounds, exact, noised = memory
+        whole = type(leaf) is type(rounds) is int and leaf <= self.leaves and read.nodes_fit(exact, noised, self.levels, leaf)
+        return whole and read.sum_fits(sum(exact), rounds)
 
     def step(self, memory: TreeMemory, total: int, count: int, noise: Noise) -> tuple[TreeMemory, Answer]:
         leaf, rounds, exact, noised = memory

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from dpbandits.oracles.base import DecisionSet
+from dpbandits.inputs import shown
+from dpbandits.oracles.base import DecisionSet, kind_of
 from dpbandits.oracles.checks import OracleCheckFailed, check_decision_set, check_matroid
 from dpbandits.oracles.coverage import Coverage
 from dpbandits.oracles.explicit import ExplicitMatroid, ExplicitSet
@@ -72,7 +73,7 @@ def problem_from_data(data: dict[str, Any]) -> DecisionSet:
     Raises:
         ValueError: an unknown kind, or parameters that it does not take.
     """
-    kind = str(data.get("kind"))
-    if kind not in PROBLEMS:
-        raise ValueError(f"Expected one of the kinds {', '.join(PROBLEMS)}; got {data.get('kind')!r}.")
+    kind = kind_of(data)
+    if not isinstance(kind, str) or kind not in PROBLEMS:
+        raise ValueError(f"Expected one of the kinds {', '.join(PROBLEMS)}; got {shown(kind)}.")
     return PROBLEMS[kind].from_data(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
 from inspect import signature
@@ -12,12 +12,14 @@ from typing import Any, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.oracles.inputs import Action, Floats, checked_weights, whole
+from dpbandits.inputs import shown
+from dpbandits.oracles.inputs import Action, Floats, checked_weights, listed, whole
+from dpbandits.signatures import Explained
 
 Covering = tuple[tuple[Action, ...], Action]  # a cover, and the loops it leaves out
 
 
-class DecisionSet(ABC):
+class DecisionSet(metaclass=Explained):
     """Which super arms are feasible, and how the best one is found.
 
     A super arm is a sorted tuple of base arms. A subclass sets `arms` and `size` and fills in `_best`, `_contains` and
@@ -52,7 +54,7 @@ class DecisionSet(ABC):
     @final
     def contains(self, action: Iterable[SupportsIndex]) -> bool:
         """Whether these arms, in any order, are a feasible super arm."""
-        return self._flaw(tuple(action)) is None
+        return self._flaw(tuple(listed(action, "action", "arms"))) is None
 
     @final
     def checked(self, action: Iterable[SupportsIndex]) -> Action:
@@ -61,7 +63,7 @@ class DecisionSet(ABC):
         Raises:
             ValueError: unknown arms, repeated arms, too many, or not a super arm of this set.
         """
-        given = tuple(action)
+        given = tuple(listed(action, "action", "arms"))
         flaw = self._flaw(given)
         if flaw is not None:
             raise ValueError(f"Expected a super arm of {self!r}, got {shortened(given)}: {flaw}.")
@@ -70,7 +72,8 @@ class DecisionSet(ABC):
     @final
     def value(self, action: Iterable[SupportsIndex], means: ArrayLike) -> float:
         """The expected value of a super arm when the arms' expected rewards are `means`, shape (arms,)."""
-        return self._value(tuple(map(index, action)), checked_weights(means, self.arms, "means"))
+        arms = tuple(whole(arm, "arm", 0, self.arms - 1) for arm in listed(action, "action", "arms"))
+        return self._value(arms, checked_weights(means, self.arms, "means"))
 
     @final
     def optimum(self, means: ArrayLike) -> float:
@@ -104,12 +107,16 @@ class DecisionSet(ABC):
         Raises:
             ValueError: another kind, or parameters that this kind does not take.
         """
-        if data.get("kind") != cls.__name__:
-            raise ValueError(f"Expected data of kind {cls.__name__!r}, got {data.get('kind')!r}.")
+        kind = kind_of(data)
+        if kind != cls.__name__:
+            raise ValueError(f"Expected data of kind {cls.__name__!r}, got {shown(kind)}.")
         given = {name: value for name, value in data.items() if name != "kind"}
         unknown = sorted(set(given) - set(signature(cls).parameters))
         if unknown:
             raise ValueError(f"{cls.__name__} does not take {', '.join(unknown)}; it takes {', '.join(signature(cls).parameters)}.")
+        missing = [p.name for p in signature(cls).parameters.values() if p.default is p.empty and p.name not in given]
+        if missing:
+            raise ValueError(f"Expected data of a {cls.__name__} to hold {', '.join(missing)}, too.")
         return cls(**given)
 
     def __eq__(self, other: object) -> bool:
@@ -166,6 +173,13 @@ class DecisionSet(ABC):
         if len(arms) > self.size:
             return f"{len(arms)} arms, more than its size {self.size}"
         return None if self._contains(arms) else "not feasible"
+
+
+def kind_of(data: object) -> object:
+    """Which decision set some data describes."""
+    if not isinstance(data, dict):
+        raise ValueError(f"Expected data that to_data() returned, an object with a kind, got {shown(data)}.")
+    return data.get("kind")
 
 
 def covering(decisions: DecisionSet, loops: Iterable[int]) -> Covering:

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.inputs import switch
 from dpbandits.oracles.inputs import Action, Floats, checked_probabilities
 from dpbandits.oracles.vertices import VertexChoice
 
@@ -34,7 +35,7 @@ class Coverage(VertexChoice):
         self._set_edges(edges, k, "k")
         rights = {node: i for i, node in enumerate(dict.fromkeys(v for _, v in self.edges))}
         self._right = np.array([rights[v] for _, v in self.edges])
-        self.normalised, self._items = bool(normalised), len(rights)
+        self.normalised, self._items = switch(normalised, "normalised"), len(rights)
         # Parallel edges of one left and one right node act as one: `_pair` sorts arms by (left, right), `_starts` cuts there.
         key = self._group * len(rights) + self._right
         self._pair = np.argsort(key, kind="stable")

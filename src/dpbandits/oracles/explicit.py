@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
+from dpbandits.inputs import MOST_ARMS, shown, switch
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import Action, Floats, largest_first, whole
+from dpbandits.oracles.inputs import Action, Floats, arms_of, largest_first, whole
 from dpbandits.oracles.matroid import Matroid, greedy
 
 Sets = set[frozenset[int]]
@@ -29,10 +30,12 @@ class ExplicitMatroid(Matroid):
     (3,)
     """
 
+    example: ClassVar[str] = "ExplicitMatroid(arms=4, bases=[(0, 1), (0, 2)])"
+
     def __init__(
         self, *, arms: int, bases: Iterable[Iterable[int]] | None = None, independent_sets: Iterable[Iterable[int]] | None = None
     ) -> None:
-        count = whole(arms, "arms", 1)
+        count = whole(arms, "arms", 1, MOST_ARMS)
         if bases is not None and independent_sets is None:
             tops = frozensets(bases, "bases", count)
             check_exchange(tops)
@@ -77,12 +80,12 @@ class ExplicitSet(DecisionSet):
     """
 
     def __init__(self, super_arms: Iterable[Iterable[int]], *, arms: int | None = None, costs: bool = False) -> None:
-        given = frozensets(super_arms, "super_arms", None if arms is None else whole(arms, "arms", 1))
+        given = frozensets(super_arms, "super_arms", None if arms is None else whole(arms, "arms", 1, MOST_ARMS))
         if not given or frozenset() in given:
             raise ValueError(f"Expected at least one super arm, each of at least one arm; got {'an empty one' if given else 'none'}.")
         self.super_arms = sorted(tuple(sorted(arms)) for arms in given)
         self.arms = max(row[-1] for row in self.super_arms) + 1 if arms is None else int(arms)
-        self.size, self.costs = max(map(len, self.super_arms)), bool(costs)
+        self.size, self.costs = max(map(len, self.super_arms)), switch(costs, "costs")
         self._flat = np.concatenate([np.array(row) for row in self.super_arms])
         self._starts = np.cumsum([0, *map(len, self.super_arms[:-1])])
         self._known = set(self.super_arms)
@@ -104,11 +107,10 @@ class ExplicitSet(DecisionSet):
 def frozensets(rows: Iterable[Iterable[int]], what: str, arms: int | None) -> Sets:
     """Sets of known arms, each without repetition."""
     found: Sets = set()
-    for i, row in enumerate(rows):
-        listed = [whole(arm, f"arm in {what}[{i}]", 0, None if arms is None else arms - 1) for arm in row]
-        if len(set(listed)) < len(listed):
-            raise ValueError(f"Expected {what}[{i}]={listed} not to repeat an arm.")
-        found.add(frozenset(listed))
+    for i, row in enumerate(arms_of(rows, what, MOST_ARMS if arms is None else arms)):
+        if len(set(row)) < len(row):
+            raise ValueError(f"Expected {what}[{i}]={shown(row)} not to repeat an arm.")
+        found.add(frozenset(row))
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.inputs import switch
 from dpbandits.oracles.graphs import is_forest, neighbours, reachable
 from dpbandits.oracles.inputs import (
     Action,
@@ -123,7 +124,7 @@ class SpanningTrees(GraphicMatroid):
 
     def __init__(self, edges: Iterable[Sequence[Any]] | NDArray[Any], *, nodes: Iterable[Label] | None = None, costs: bool = False) -> None:
         super().__init__(edges, nodes=nodes)
-        self.costs = bool(costs)
+        self.costs = switch(costs, "costs")
         connected = reachable(neighbours(self._ends, len(self._labels), directed=False), 0)
         if len(connected) < len(self._labels):
             lost = next(label for i, label in enumerate(self._labels) if i not in connected)

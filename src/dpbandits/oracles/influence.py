@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.inputs import LARGEST_SEED
 from dpbandits.oracles.inputs import Action, Floats, Label, checked_labels, checked_probabilities, numbered, whole
 from dpbandits.oracles.sketches import Incoming, Sets, enumerated, greedy_cover, sampled
 from dpbandits.oracles.vertices import VertexChoice
@@ -48,7 +49,11 @@ class Influence(VertexChoice):
         seed: int = 0,
     ) -> None:
         self._set_edges(edges, seeds, "seeds")
-        self.nodes, self.samples, self.seed = checked_labels(nodes), whole(samples, "samples", 1), whole(seed, "seed", 0)
+        self.nodes, self.samples, self.seed = (
+            checked_labels(nodes),
+            whole(samples, "samples", 1, 10**8),
+            whole(seed, "seed", 0, LARGEST_SEED),
+        )
         index = numbered(self.edges, self.nodes)
         tails, heads = (np.array([index[edge[end]] for edge in self.edges]) for end in (0, 1))
         self._nodes = len(index)

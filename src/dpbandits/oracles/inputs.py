@@ -10,6 +10,9 @@ from typing import Any, SupportsIndex, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpbandits.inputs import as_int, instead, numbers_in, shown
+from dpbandits.privacy import LARGEST, read_exactly
+
 Action: TypeAlias = tuple[int, ...]  # a super arm: its base arms, sorted
 Label: TypeAlias = int | str  # the name of a node
 Edge: TypeAlias = tuple[Label, Label]
@@ -26,7 +29,7 @@ def checked_weights(weights: ArrayLike, arms: int, what: str = "weights") -> Flo
     Traceback (most recent call last):
     ValueError: Expected weights[2]=nan to be a finite number.
     """
-    array = np.asarray(weights, dtype=np.float64)
+    array = numbers_in(weights, what)
     if array.shape != (arms,):
         raise ValueError(f"Expected {what} of shape ({arms},), one number an arm; got shape {array.shape}.")
     if not np.isfinite(array).all():
@@ -50,10 +53,9 @@ def whole(value: SupportsIndex, what: str, least: int, most: int | None = None) 
     Traceback (most recent call last):
     ValueError: Expected capacity[2]=-1 to be >= 0.
     """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"Expected {what}={value!r} to be a whole number.") from None
+    number = as_int(value)
+    if number is None:
+        raise ValueError(f"Expected {what}={shown(value)} to be a whole number{instead(value, what)}.")
     if number < least:
         raise ValueError(f"Expected {what}={number} to be >= {least}.")
     if most is not None and number > most:
@@ -75,10 +77,10 @@ def checked_label(value: Any) -> Label:
 
 def checked_edges(edges: Iterable[Sequence[Any]]) -> list[Edge]:
     """At least one edge, each a pair of node labels. The arm number of an edge is its place in the list."""
-    rows: list[Any] = edges.tolist() if isinstance(edges, np.ndarray) else list(edges)
+    rows: list[Any] = edges.tolist() if isinstance(edges, np.ndarray) else listed(edges, "edges", "pairs of nodes")
     for arm, row in enumerate(rows):
-        if isinstance(row, str) or len(row) != 2:
-            raise ValueError(f"Expected edges[{arm}]={row!r} to be a pair of nodes.")
+        if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) != 2:
+            raise ValueError(f"Expected edges[{arm}]={shown(row)} to be a pair of nodes.")
     if not rows:
         raise ValueError("Expected at least one edge, got none.")
     return [(checked_label(u), checked_label(v)) for u, v in rows]
@@ -105,25 +107,58 @@ def numbered(edges: Sequence[Edge], nodes: Sequence[Label] | None) -> dict[Label
 
 def checked_labels(nodes: Iterable[Any] | None) -> list[Label] | None:
     """The optional list of node labels."""
-    return None if nodes is None else [checked_label(node) for node in nodes]
+    return None if nodes is None else [checked_label(node) for node in listed(nodes, "nodes", "whole numbers or strings")]
+
+
+def listed(values: Any, what: str, of: str) -> list[Any]:
+    """The entries of a list, a tuple or anything else that can be gone through; text is no list.
+
+    >>> listed(5, "blocks", "lists of arms")
+    Traceback (most recent call last):
+    ValueError: Expected blocks=5 to be a list of lists of arms.
+    """
+    if isinstance(values, Iterable) and not isinstance(values, str | bytes):
+        return list(values)
+    raise ValueError(f"Expected {what}={shown(values)} to be a list of {of}.")
+
+
+def arms_of(rows: Any, what: str, arms: int | None = None) -> list[list[int]]:
+    """Lists of arms, each below `arms` where that is given.
+
+    >>> arms_of([[0, 1], 2], "blocks")
+    Traceback (most recent call last):
+    ValueError: Expected blocks[1]=2 to be a list of arms.
+    """
+    most = None if arms is None else arms - 1
+    return [
+        [whole(arm, f"arm in {what}[{i}]", 0, most) for arm in listed(row, f"{what}[{i}]", "arms")]
+        for i, row in enumerate(listed(rows, what, "lists of arms"))
+    ]
 
 
 def exact(value: Any, what: str = "value") -> Fraction:
-    """A number read exactly; a float as the decimal it is written as.
+    """A number read exactly, of at most 100 digits above and below the line; a float as the decimal it is written as.
+
+    Exact arithmetic with much longer numbers takes minutes, and a few characters can spell them.
 
     >>> exact(0.1), exact("0.25"), exact("1/3"), exact(2)
     (Fraction(1, 10), Fraction(1, 4), Fraction(1, 3), Fraction(2, 1))
     """
+    if isinstance(value, bool | np.bool_):  # an entry of a 0/1 matrix
+        return Fraction(int(value))
     try:
-        return Fraction(repr(float(value))) if isinstance(value, float | np.floating) else Fraction(value)
-    except TypeError:
-        pass
+        plain = repr(float(value)) if isinstance(value, float | np.floating) else value
+        number = read_exactly(plain) if isinstance(plain, int | Fraction) or short_exponent(str(plain)) else None
     except (ValueError, ZeroDivisionError, OverflowError):  # the last one of Decimal("Infinity")
-        raise ValueError(f"Expected {what}={value!r} to be a finite number.") from None
-    try:
-        return Fraction(operator.index(value))
-    except TypeError:
-        raise ValueError(f"Expected {what}={value!r} to be a whole number, a fraction, a decimal string or a float.") from None
+        raise ValueError(f"Expected {what}={shown(value)} to be a finite number.") from None
+    if number is None or max(abs(number.numerator), number.denominator) > LARGEST:
+        raise ValueError(f"Expected {what} to be a number of at most 100 digits, and so its denominator. Round it, or scale all of them.")
+    return number
+
+
+def short_exponent(text: str) -> bool:
+    """Whether a number's exponent has three digits at most: a few characters can spell a number of millions of digits."""
+    return len(text.lower().partition("e")[2].lstrip("+-0")) <= 3
 
 
 def sorted_arms(arms: Iterable[int] | NDArray[Any]) -> Action:

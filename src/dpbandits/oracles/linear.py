@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.oracles.exact_rank import ExactRows
-from dpbandits.oracles.inputs import Action, Booleans, Floats, Places, exact, largest_first, sorted_arms, whole
+from dpbandits.oracles.inputs import Action, Booleans, Floats, Places, exact, largest_first, listed, sorted_arms, whole
 from dpbandits.oracles.matroid import Matroid, exchange_rows
 from dpbandits.oracles.modular import is_prime
+from dpbandits.privacy import LARGEST
 
 Row = list[int] | list[Fraction]
 
@@ -23,7 +24,7 @@ class LinearMatroid(Matroid):
     """One vector an arm; independent arms have linearly independent vectors. Never decided by floating-point rank.
 
     vectors: shape (arms, dimensions): whole numbers, fractions, decimal strings, or floats, read as the decimals they are
-        written as.
+        written as; of at most 100 digits each.
     field: None for the rationals; a prime below 2^20 for whole numbers modulo it, so 2 for GF(2).
 
     Over the rationals an arm's vector may be scaled, and the matrix cut down to columns of full rank, without changing which
@@ -97,21 +98,31 @@ def checked_field(field: int) -> int:
 
 def exact_rows(vectors: Iterable[Sequence[Any]] | NDArray[Any]) -> list[Row]:
     """Rows of exact numbers, all of one length >= 1; plain ints where everything is whole."""
-    rows: list[Any] = vectors.tolist() if isinstance(vectors, np.ndarray) else [list(row) for row in vectors]
+    rows: list[Any] = (
+        vectors.tolist()
+        if isinstance(vectors, np.ndarray)
+        else [listed(row, f"vectors[{arm}]", "numbers") for arm, row in enumerate(listed(vectors, "vectors", "lists of numbers"))]
+    )
     if not rows or not isinstance(rows[0], list) or not rows[0]:
         raise ValueError("Expected at least one vector of at least one number: shape (arms, dimensions).")
     for arm, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise ValueError(f"Expected vectors[{arm}] to have {len(rows[0])} entries like vectors[0], got {len(row)}.")
     return [
-        row if all(type(x) is int for x in row) else [exact(x, f"vectors[{arm}][{i}]") for i, x in enumerate(row)]
-        for arm, row in enumerate(rows)
+        row if all(map(short_whole, row)) else [exact(x, f"vectors[{arm}][{i}]") for i, x in enumerate(row)] for arm, row in enumerate(rows)
     ]
+
+
+def short_whole(x: object) -> bool:
+    """Whether it is a plain whole number, and of no more digits than `exact` takes."""
+    return type(x) is int and -LARGEST <= x <= LARGEST
 
 
 def primitive(row: Row) -> list[int]:
     """The row times a positive number: whole numbers without a common factor. Zero stays zero."""
     scale = math.lcm(*(x.denominator for x in row))
+    if scale > LARGEST:
+        raise ValueError("Expected the numbers of a vector to have a common denominator of at most 100 digits. Round them.")
     whole_row = [x.numerator * (scale // x.denominator) for x in row]
     divisor = math.gcd(*whole_row) or 1
     return [x // divisor for x in whole_row]

@@ -9,7 +9,7 @@ from typing import SupportsIndex, final
 import numpy as np
 
 from dpbandits.oracles.base import Covering, DecisionSet, covering
-from dpbandits.oracles.inputs import Action, Booleans, Floats, largest_first, sorted_arms, whole
+from dpbandits.oracles.inputs import Action, Booleans, Floats, largest_first, listed, sorted_arms, whole
 
 
 class Matroid(DecisionSet):
@@ -30,7 +30,7 @@ class Matroid(DecisionSet):
         Raises:
             ValueError: an unknown arm.
         """
-        arms = [whole(arm, "arm", 0, self.arms - 1) for arm in subset]
+        arms = [whole(arm, "arm", 0, self.arms - 1) for arm in listed(subset, "subset", "arms")]
         return len(arms) <= self.rank and len(set(arms)) == len(arms) and self._independent(tuple(sorted(arms)))
 
     @final

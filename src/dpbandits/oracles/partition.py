@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbandits.oracles.base import Covering
-from dpbandits.oracles.inputs import Action, Booleans, Floats, Integers, Places, largest_first, sorted_arms, whole
+from dpbandits.oracles.inputs import Action, Booleans, Floats, Integers, Places, arms_of, largest_first, listed, sorted_arms, whole
 from dpbandits.oracles.matroid import Matroid, exchange_rows
 
 
@@ -27,10 +27,12 @@ class PartitionMatroid(Matroid):
     3
     """
 
+    example: ClassVar[str] = "PartitionMatroid(blocks=[[0, 3], [1, 2]], capacities=[1, 2])"
+
     def __init__(
         self, *, categories: ArrayLike | None = None, blocks: Iterable[Sequence[int]] | None = None, capacities: Iterable[int]
     ) -> None:
-        limits = [whole(capacity, f"capacity[{c}]", 0) for c, capacity in enumerate(capacities)]
+        limits = [whole(capacity, f"capacity[{c}]", 0) for c, capacity in enumerate(listed(capacities, "capacities", "whole numbers"))]
         if (categories is None) == (blocks is None):
             raise ValueError("Expected either categories (one an arm) or blocks (the arms of each category), not both.")
         self.categories = checked_categories(categories, len(limits)) if blocks is None else from_blocks(blocks, len(limits))
@@ -95,7 +97,7 @@ def checked_categories(categories: ArrayLike | None, count: int) -> Integers:
 
 def from_blocks(blocks: Iterable[Sequence[int]], count: int) -> Integers:
     """Each arm's category, from the arms of each category."""
-    rows = [[whole(arm, f"arm in blocks[{c}]", 0) for arm in block] for c, block in enumerate(blocks)]
+    rows = arms_of(blocks, "blocks")
     if len(rows) != count:
         raise ValueError(f"Expected one capacity a block, got {count} for {len(rows)} blocks.")
     total = sum(len(row) for row in rows)

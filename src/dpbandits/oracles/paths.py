@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.inputs import switch
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.graphs import Neighbours, neighbours, reachable
 from dpbandits.oracles.inputs import Action, Floats, Label, checked_edges, checked_label, numbered
@@ -45,7 +46,7 @@ class Paths(DecisionSet):
     def __init__(
         self, edges: Iterable[Sequence[Any]] | NDArray[Any], source: Label, target: Label, *, directed: bool = True, costs: bool = True
     ) -> None:
-        self.edges, self.directed, self.costs = checked_edges(edges), bool(directed), bool(costs)
+        self.edges, self.directed, self.costs = checked_edges(edges), switch(directed, "directed"), switch(costs, "costs")
         self.source, self.target = checked_label(source), checked_label(target)
         index = numbered(self.edges, None)
         for name, node in (("source", self.source), ("target", self.target)):

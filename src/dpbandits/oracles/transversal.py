@@ -7,7 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.oracles.inputs import Action, Booleans, Floats, largest_first, sorted_arms, whole
+from dpbandits.inputs import MOST_ARMS
+from dpbandits.oracles.inputs import Action, Booleans, Floats, arms_of, largest_first, sorted_arms, whole
 from dpbandits.oracles.matroid import Matroid, exchange_rows
 
 
@@ -23,9 +24,9 @@ class TransversalMatroid(Matroid):
     """
 
     def __init__(self, sets: Iterable[Iterable[int]], *, arms: int | None = None) -> None:
-        self.sets = [sorted({whole(arm, f"arm in sets[{i}]", 0) for arm in row}) for i, row in enumerate(sets)]
+        self.sets = [sorted(set(row)) for row in arms_of(sets, "sets", MOST_ARMS)]
         most = max((row[-1] for row in self.sets if row), default=-1) + 1
-        count = most if arms is None else whole(arms, "arms", 1)
+        count = most if arms is None else whole(arms, "arms", 1, MOST_ARMS)
         if count < most:
             raise ValueError(f"Expected arms below arms={count} in every set, found arm {most - 1}.")
         self._sets_of: list[list[int]] = [[] for _ in range(count)]

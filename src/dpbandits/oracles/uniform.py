@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
+from dpbandits.inputs import MOST_ARMS
 from dpbandits.oracles.base import Covering, DecisionSet
 from dpbandits.oracles.inputs import Action, Booleans, Floats, checked_probabilities, sorted_arms, whole
 from dpbandits.oracles.matroid import Matroid, exchange_rows
@@ -19,7 +20,7 @@ class UniformMatroid(Matroid):
     """
 
     def __init__(self, *, arms: int, rank: int) -> None:
-        most = whole(arms, "arms", 1)
+        most = whole(arms, "arms", 1, MOST_ARMS)
         self._set_rank(most, whole(rank, "rank", 0, most))
 
     def parameters(self) -> dict[str, Any]:
@@ -53,7 +54,7 @@ class TopK(UniformMatroid):
     """
 
     def __init__(self, *, arms: int, k: int) -> None:
-        most = whole(arms, "arms", 1)
+        most = whole(arms, "arms", 1, MOST_ARMS)
         super().__init__(arms=most, rank=whole(k, "k", 1, most))
 
     def parameters(self) -> dict[str, Any]:
@@ -73,7 +74,7 @@ class TopKMax(DecisionSet):
     linear = False
 
     def __init__(self, *, arms: int, k: int) -> None:
-        self.arms = whole(arms, "arms", 1)
+        self.arms = whole(arms, "arms", 1, MOST_ARMS)
         self.size = whole(k, "k", 1, self.arms)
 
     def parameters(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, SupportsIndex, final
 
+from dpbandits.inputs import MOST_ARMS, real_number, shown, switch
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.inputs import Action, Floats, whole
 
@@ -37,12 +38,12 @@ class UserDecisionSet(DecisionSet):
         beta: float = 1.0,
         costs: bool = False,
     ) -> None:
-        self.arms = whole(arms, "arms", 1)
+        self.arms = whole(arms, "arms", 1, MOST_ARMS)
         self.size = whole(size, "size", 1, self.arms)
-        for name, share in (("alpha", alpha), ("beta", beta)):
-            if not 0 < share <= 1:
-                raise ValueError(f"Expected {name}={share!r} in (0, 1].")
-        self.alpha, self.beta, self.costs = float(alpha), float(beta), bool(costs)
+        self.alpha, self.beta, self.costs = checked_share(alpha, "alpha"), checked_share(beta, "beta"), switch(costs, "costs")
+        for name, function in (("oracle", oracle), ("contains", contains), ("value", value)):
+            if not callable(function) and (function is not None or name == "oracle"):
+                raise TypeError(f"Expected {name}={shown(function)} to be a function.")
         self.oracle, self.feasible, self.worth = oracle, contains, value
         self.linear = value is None
 
@@ -73,3 +74,11 @@ class UserDecisionSet(DecisionSet):
 
     def _value(self, action: Action, means: Floats) -> float:
         return super()._value(action, means) if self.worth is None else float(self.worth(action, means))
+
+
+def checked_share(share: object, name: str) -> float:
+    """A number in (0, 1]."""
+    number = real_number(share)
+    if number is None or not 0 < number <= 1:
+        raise ValueError(f"Expected {name}={shown(share)} to be a number in (0, 1].")
+    return float(number)

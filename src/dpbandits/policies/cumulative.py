@@ -34,10 +34,7 @@ class CumulativeBatches(IndexPolicy, PrivatePolicy):
 
     def validate(self) -> None:
         self._number("alpha", 1.001, 1000)
-        if self.first is None:
-            object.__setattr__(self, "first", math.ceil(32 / self.budget))
-        if not isinstance(self.first, int) or self.first < 1:
-            raise ValueError(f"Expected first={self.first!r} to be a whole number of rounds, at least 1.")
+        self._first(32 / self.budget)
 
     def mechanism(self) -> LazyCumulative:
         return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
@@ -53,7 +50,7 @@ class CumulativeBatches(IndexPolicy, PrivatePolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class DPKLUCB(CumulativeBatches):
-    """The recommended default: the lowest regret with a proof, and thin tails.
+    """The recommended default: low regret with a proof, and thin tails unless means are close to one (docs/instances.md).
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-KLUCB; default constants chosen by tail, see decisions/.
     Guarantee: epsilon-DP for the whole sequence of decisions.

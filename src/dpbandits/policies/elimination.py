@@ -46,6 +46,7 @@ class SuccessiveElimination(Policy):
     horizon: T, which sets beta = 1/T; or give beta itself.
     """
 
+    example: ClassVar[str] = "SuccessiveElimination(arms=5, horizon=10_000)"
     about: ClassVar[About] = About(
         paper="Even-Dar, Mannor and Mansour 2006",
         algorithm="Algorithm 3 (Successive Elimination)",
@@ -58,8 +59,8 @@ class SuccessiveElimination(Policy):
     grid: int = 1024
 
     def validate(self) -> None:
+        self._horizon(required=self.beta is None)
         if self.beta is None:
-            self._horizon(required=True)
             object.__setattr__(self, "beta", 1 / max(2, self.horizon or 0))
         self._number("beta", 0, 1)
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 
+from dpbandits.inputs import MOST_ARMS
 from dpbandits.mechanisms import Answer, BinaryTree, EachAction, Exact
 from dpbandits.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.policy import About, Policy, PrivatePolicy, Release
@@ -35,8 +36,7 @@ class ExpertPolicy(Policy):
     arms: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.actions, bool) or not isinstance(self.actions, int) or self.actions < 1:
-            raise ValueError(f"Expected actions={self.actions!r} to be a whole number of at least 1.")
+        self._whole("actions", high=MOST_ARMS)
         object.__setattr__(self, "arms", self.actions)
         super().__post_init__()
 

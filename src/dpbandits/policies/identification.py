@@ -92,9 +92,8 @@ class AdaPTT(Identifier):
     def validate(self) -> None:
         super().validate()
         self._one_of("preset", "tight", "published")
-        first = 1 if self.first is None else self.first
-        if isinstance(first, bool) or not isinstance(first, int) or not 1 <= first < 2**40:
-            raise ValueError(f"Expected first={first!r} to be a whole number of rounds, at least 1.")
+        if self.first is not None:
+            self._whole("first", high=2**40 - 1, of="rounds")
 
     @property
     def start(self) -> int:

@@ -153,10 +153,7 @@ class GrowingBatches(PrivateMatroidPolicy):
 
     def validate(self) -> None:
         self._number("alpha", 1.001, 1000)
-        if self.first is None:
-            object.__setattr__(self, "first", math.ceil(24 / self.price))
-        if not isinstance(self.first, int) or self.first < 1:
-            raise ValueError(f"Expected first={self.first!r} to be a whole number of rounds, at least 1.")
+        self._first(24 / self.price)
 
     def mechanism(self) -> EachArm:
         return EachArm(inner=LazyCumulative(epsilon=self.price, grid=Grid(steps=self.grid)), width=self.problem.size)

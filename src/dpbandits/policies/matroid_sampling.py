@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -58,6 +58,7 @@ class CTSBeta(ExactSampling):
     Source: Wang and Chen 2018, CTS. Guarantee: none. Regret: O(Σ ln T/Δ) + O(L/Δ⁴) on a matroid.
     """
 
+    not_taken: ClassVar[Mapping[str, str]] = {"grid": "a coin rounds its rewards to 0 or 1, so there is no grid to choose"}
     about: ClassVar[About] = About(
         paper="Wang and Chen 2018", algorithm="CTS", bound="O(Σ ln T/Δ)", privacy="none", feedback="semi",
         every_round=True, randomised=True,

@@ -129,7 +129,7 @@ class PrefixExponential(DoublingEpochs):
 
     about: ClassVar[About] = About(
         paper="Cesari and Colomboni 2026", algorithm="exponential mechanism on a random prefix", bound="1000 (ln K/Δ + ln K/ε)",
-        proof="prefix_exponential", twin="FollowTheLeader", feedback="full",
+        proof="prefix_exponential", twin="FollowTheLeader", feedback="full", drops=True,
     )  # fmt: skip
 
     def mechanism(self) -> NoisyMax:

@@ -106,10 +106,7 @@ class DPKLCUCB(SuperArmIndex, PrivatePolicy):
     def validate(self) -> None:
         self._number("alpha", 1.001, 1000)
         self._number("level", 0, 100)
-        if self.first is None:
-            object.__setattr__(self, "first", math.ceil(32 * self.problem.size / self.budget))
-        if not isinstance(self.first, int) or self.first < 1:
-            raise ValueError(f"Expected first={self.first!r} to be a whole number of rounds, at least 1.")
+        self._first(32 * self.problem.size / self.budget)
 
     @property
     def share(self) -> float:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, final
 
+from dpbandits.inputs import MOST, shown
 from dpbandits.mechanisms import AboveThreshold
 from dpbandits.plan import FOREVER, Hold, Plan, PublicRng
 from dpbandits.policies.bars import nas_bar, private_bar
 from dpbandits.policy import About, Policy, PrivatePolicy, Release
-from dpbandits.privacy import Grid
+from dpbandits.privacy import LARGEST, Grid, read_exactly
 
 
 class Watching(NamedTuple):
@@ -61,13 +62,11 @@ class StoppingRule(Policy):
     grid: int = 1024
 
     def validate(self) -> None:
-        Grid(steps=self.grid)
         self._number("alpha", 0, 1)
         self._number("beta", 0, 1)
         if not exact(self.low, "low") < exact(self.high, "high"):
             raise ValueError(f"Expected low={self.low} to be below high={self.high}.")
-        if isinstance(self.cap, bool) or not isinstance(self.cap, int) or not 1 <= self.cap * self.grid < 2**62:
-            raise ValueError(f"Expected cap={self.cap!r} to be a whole number of values, at least 1 and below {2**62 // self.grid}.")
+        self._whole("cap", high=(MOST - 1) // self.grid, of="values")
 
     @abstractmethod
     def bar(self, count: int) -> float:
@@ -211,6 +210,9 @@ def exact(value: Fraction | float | str, name: str) -> Fraction:
         ValueError: no finite number.
     """
     try:
-        return Fraction(repr(value)) if type(value) is float else Fraction(str(value))
+        number = read_exactly(value)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"Expected {name}={value!r} to be a finite number, for example {name}=1 or {name}='-1/2'.") from None
+        raise ValueError(f"Expected {name}={shown(value)} to be a finite number, for example {name}=1 or {name}='-1/2'.") from None
+    if abs(number) > LARGEST:
+        raise ValueError(f"Expected {name} to be a number from -1e100 to 1e100, got one beyond them.")
+    return number

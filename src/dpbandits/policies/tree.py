@@ -138,4 +138,4 @@ class HybridUCB(EveryRound):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t, eps = math.log(rounds), float(self.epsilon)
-        return sum_of([max(log_t / g, log_t / eps * max(1.0, math.log(log_t / (eps * g)))) if g else 0.0 for g in gaps], gaps)
+        return sum_of([max(log_t / g, log_t / eps * math.log(max(math.e, log_t / (eps * g)))) if g else 0.0 for g in gaps], gaps)

@@ -10,11 +10,11 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.environments.base import Environment, Integers
-from dpbandits.environments.replay import LoggedReplay
+from dpbandits.inputs import real_number, refuse_class, shown, whole_number
 from dpbandits.policies.base import Identified
 from dpbandits.policy import Policy
 from dpbandits.privacy import Guarantee
-from dpbandits.simulate import Player, checked, choose_player, play_all, play_plain
+from dpbandits.simulate import Player, checked, checked_workers, choose_player, play_all, play_plain
 from dpbandits.simulate.plain import Path, play_events
 
 CAP = 10**8
@@ -115,7 +115,8 @@ def identify(
     """
     policy = with_confidence(policy, delta)
     cap = checked_cap(policy, environment, cap)
-    checked(policy, environment, cap, runs, seed)
+    cap, runs, seed = checked(policy, environment, cap, runs, seed)
+    workers = checked_workers(workers)
     player, is_compiled = naming_player(policy, environment, cap, seed, compiled)
     paths = play_all(player, np.array([cap]), runs=runs, workers=workers, threads=is_compiled)
     named = [path.found if is_compiled else named_by(policy, path.state) for path in paths]
@@ -131,6 +132,7 @@ def identify(
 
 def with_confidence(policy: Policy, delta: float | None) -> Policy:
     """The policy with failure probability `delta`, or as it is if that already has a fixed one."""
+    refuse_class(policy, "a policy", "dpbandits.AdaPTT(arms=5, epsilon=1)")
     if not isinstance(policy, Policy) or not callable(getattr(policy, "best_arm", None)):
         raise TypeError(
             f"Expected a policy that names an arm (a method best_arm(state)), such as DPSE, SuccessiveElimination, AdaPTT or CTBTT; "
@@ -144,20 +146,19 @@ def with_confidence(policy: Policy, delta: float | None) -> Policy:
         return policy
     if name is None:
         raise ValueError(f"{policy.name} has no field delta or beta to set: leave delta out, and give it where the policy is made.")
-    if isinstance(delta, bool) or not isinstance(delta, (int, float)) or not 0 < delta < 1:
-        raise ValueError(f"Expected delta={delta!r} to be a probability with 0 < delta < 1.")
-    changes: dict[str, Any] = {name: float(delta)} | ({"horizon": None} if name == "beta" and "horizon" in names else {})
+    chance = real_number(delta)
+    if chance is None or not 0 < chance < 1:
+        raise ValueError(f"Expected delta={shown(delta)} to be a probability with 0 < delta < 1.")
+    changes: dict[str, Any] = {name: float(chance)} | ({"horizon": None} if name == "beta" and "horizon" in names else {})
     return replace(policy, **changes)
 
 
 def checked_cap(policy: Policy, environment: Environment, cap: int | None) -> int:
     """The rounds a run may take."""
-    if isinstance(environment, LoggedReplay):
+    if environment.logged:
         raise TypeError("Expected an environment that shows the reward of any arm; a log shows those of its own decisions only.")
     if cap is not None:
-        if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
-            raise ValueError(f"Expected cap={cap!r} to be a whole number of rounds, at least 1.")
-        return cap
+        return whole_number(cap, "cap", 1, of="rounds")
     length = getattr(environment, "length", None)
     horizon = getattr(policy, "horizon", None) if policy.about.needs_horizon else None
     best = np.flatnonzero(environment.gaps == 0) if isinstance(environment, Environment) else np.array([0])

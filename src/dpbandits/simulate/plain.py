@@ -6,19 +6,18 @@ Both run the real vault. Compiled twins of the built-in policies (in `compiled/`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpbandits.environments.base import Environment, Exhausted, Floats, Integers
-from dpbandits.environments.replay import LoggedReplay
 from dpbandits.noise import Noise
 from dpbandits.plan import Action, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies.base import Identified
-from dpbandits.policy import Policy, problem_of
+from dpbandits.policy import Policy
 from dpbandits.privacy import Entry, Grid
 from dpbandits.session import Session
+from dpbandits.simulate.curve import Curve
 from dpbandits.vault import open_vault
 
 
@@ -26,6 +25,7 @@ class Path(NamedTuple):
     """One run. plays: shape (checkpoints, arms), counts after each checkpoint round (of a `weighted` policy: sums of weights).
 
     earned: shape (checkpoints,), expected value of all super arms played, where that is not the sum of their arms' means; else None.
+    rewards: shape (checkpoints,), what the played actions gave, where the environment's rewards are fixed beforehand; else None.
     """
 
     plays: Integers | Floats
@@ -36,44 +36,8 @@ class Path(NamedTuple):
     state: Any = None
     acceptance: float = float("nan")
     earned: Floats | None = None
+    rewards: Floats | None = None
     found: Identified | None = None  # what a compiled run identified; of other runs the policy tells it from the state
-
-
-class Curve:
-    """Counts plays and keeps a copy at every checkpoint (increasing rounds).
-
-    means: what the arms earn on average, for policies whose super arms are worth something else than the sum of their arms.
-    """
-
-    def __init__(self, policy: Policy, checkpoints: Integers, means: Floats) -> None:
-        problem = problem_of(policy)
-        self._worth = None if problem is None or problem.linear else lru_cache(None)(partial(problem.value, means=means))
-        self._earned, self.earned = 0.0, np.zeros(len(checkpoints))
-        self._weighted = policy.weighted
-        kind: type[np.number[Any]] = np.float64 if policy.weighted else np.int64
-        self.checkpoints, self.now, self._next = checkpoints, np.zeros(policy.arms, kind), 0
-        self.at = np.zeros((len(checkpoints), policy.arms), kind)
-
-    def play(self, t: int, action: Action, times: int) -> None:
-        """`times` rounds of `action` after round t."""
-        where, share = (slice(None), np.asarray(action)) if self._weighted else (np.asarray(action), 1)
-        worth = self._worth(action) if self._worth is not None else 0.0
-        while self._next < len(self.checkpoints) and self.checkpoints[self._next] <= t + times:
-            self.at[self._next] = self.now
-            self.at[self._next, where] += share * (self.checkpoints[self._next] - t)
-            self.earned[self._next] = self._earned + worth * (self.checkpoints[self._next] - t)
-            self._next += 1
-        self.now[where] += share * times
-        self._earned += worth * times
-
-    def close(self) -> Integers | Floats:
-        self.at[self._next :], self.earned[self._next :] = self.now, self._earned
-        return self.at
-
-    @property
-    def worth(self) -> Floats | None:
-        """`Path.earned`."""
-        return self.earned if self._worth is not None else None
 
 
 def seen(policy: Policy, action: Action, observe: tuple[int, ...] | None) -> Integers | None:
@@ -130,7 +94,7 @@ def play_events(
     until: ends the run early, at the first state (the initial one, or one after a release) of which it is true.
     opened: opens the vault; an audit puts a scribe before it.
     """
-    environment, curve = environment.fresh(), Curve(policy, checkpoints, environment.means)
+    environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
     randomizer = policy.randomizer()
     mechanism = policy.mechanism()
     vault = opened(policy.about.feedback, mechanism, policy.arms, noise, randomizer)
@@ -154,14 +118,18 @@ def play_events(
                 release = vault.release(ended, t, tuple(sorted(progress.told.items())), plan.drop)
                 state, step = policy.update(state, plan, release), step + 1
                 break
-    return Path(curve.close(), t, vault.releases, events, vault.ledger, state, earned=curve.worth)
+    return Path(curve.close(), t, vault.releases, events, vault.ledger, state, earned=curve.worth, rewards=curve.gained)
 
 
 def play_rounds(
-    policy: Policy, environment: Environment, rounds: int, checkpoints: Integers, *, noise: Noise, seed: int, rng: np.random.Generator
-) -> Path:
-    """One run round by round through a `Session`: the reference every faster way is tested against."""
-    environment, curve = environment.fresh(), Curve(policy, checkpoints, environment.means)
+    policy: Policy, environment: Environment, rounds: int, checkpoints: Integers, *, noise: Noise, seed: int, rng: np.random.Generator,
+    each: Callable[[int, Session], None] | None = None,
+) -> Path:  # fmt: skip
+    """One run round by round through a `Session`: the reference every faster way is tested against.
+
+    each: is shown the session after every round.
+    """
+    environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
     session = Session(policy, noise=noise, seed=seed)
     randomizer = policy.randomizer()
     t = 0
@@ -174,5 +142,7 @@ def play_rounds(
             break
         session.tell(decision, reward if randomizer is None else randomizer.report(reward, noise))
         curve.play(t - 1, decision.action, 1)
-    acceptance = environment.acceptance if isinstance(environment, LoggedReplay) else float("nan")
-    return Path(curve.close(), t, session.releases, t, session.ledger, session.state, acceptance, curve.worth)
+        if each is not None:
+            each(t, session)
+    told = session.ledger, session.state, environment.acceptance
+    return Path(curve.close(), t, session.releases, t, *told, earned=curve.worth, rewards=curve.gained)

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.environments.base import Environment, Exhausted, Floats, Integers
-from dpbandits.environments.replay import LoggedReplay
 from dpbandits.noise import Noise
 from dpbandits.policies.stopping import StoppingRule
 from dpbandits.policy import Policy
 from dpbandits.privacy import Guarantee
 from dpbandits.session import Session
-from dpbandits.simulate import Player, checked, play_all, play_plain
+from dpbandits.simulate import Player, checked, checked_workers, play_all, play_plain
 from dpbandits.simulate.plain import Path
 from dpbandits.streams import required
 
@@ -78,7 +77,9 @@ def estimates(
     >>> runs.coverage >= 0.95, bool(runs.capped.any())
     (True, False)
     """
-    player, threads = choose(required(rule), environment, runs, seed, compiled)
+    _, runs, seed = checked(required(rule), environment, 1, runs, seed)
+    workers = checked_workers(workers)
+    player, threads = choose(rule, environment, seed, compiled)
     paths = play_all(player, np.array([rule.cap]), runs=runs, workers=workers, threads=threads)
     stops = [rule.estimate(path.state) for path in paths]
     found = [stop for stop in stops if stop is not None]
@@ -93,16 +94,15 @@ def estimates(
     )
 
 
-def choose(rule: StoppingRule, environment: Environment, runs: int, seed: int, compiled: bool) -> tuple[Player, bool]:
+def choose(rule: StoppingRule, environment: Environment, seed: int, compiled: bool) -> tuple[Player, bool]:
     """How one run is played to its end, and whether threads can play several at once."""
-    checked(rule, environment, 1, runs, seed)
     if compiled and environment.lattice(rule.mechanism().grid) is not None:
         from dpbandits.simulate.compiled.stopping import stopping_player  # numba: only when it is used
 
         player = stopping_player(rule, environment, seed)
         if player is not None:
             return player, True
-    finite = isinstance(environment, LoggedReplay) or (environment.length or rule.cap) < rule.cap
+    finite = environment.logged or (environment.length or rule.cap) < rule.cap
     return partial(play_plain, rule, environment, rule.cap, seed, host=play_stream if finite else None), False
 
 

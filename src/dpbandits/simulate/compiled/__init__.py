@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.environments.base import Environment, Independent, Integers
+from dpbandits.environments.base import Environment, Integers
 from dpbandits.policies.base import Identified
 from dpbandits.policy import Policy
 from dpbandits.simulate.compiled.table import Kernel, kernel_for
@@ -25,7 +25,7 @@ def compiled_player(policy: Policy, environment: Environment, rounds: int, seed:
     lattice = environment.lattice(policy.mechanism().grid)
     if kernel is None or lattice is None:
         return None
-    if policy.about.feedback != "bandit" and not isinstance(environment, Independent):
+    if policy.about.feedback != "bandit" and not environment.apart:
         return None  # the rewards of one round may belong together, which a law for each arm does not tell
     values = np.ascontiguousarray(lattice.values, np.int64)
     probabilities = np.ascontiguousarray(lattice.probabilities, np.float64)

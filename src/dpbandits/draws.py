@@ -1,0 +1,142 @@
+"""Private numbers, from two sources: OpenDP, and exact samplers of our own which ask the operating system for every coin when it is thrown.
+
+OpenDP's generator (OpenSSL's in 0.16, a thread's own in other versions) is seeded by the operating system, and is then a state in memory:
+whoever has a copy of that memory draws the same numbers. Ours keep nothing between two numbers, neither a pool nor a generator's state.
+Canonne, Kamath and Steinke 2020, Algorithms 1 to 3, in whole numbers only: no scale is rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from secrets import randbelow
+
+LARGEST_SCALE = 2**50
+"""Grid steps. Noise of this scale stays within 64 bits but with probability e^-8192."""
+
+
+def check_scale(sensitivity: int, price: Fraction) -> None:
+    if sensitivity / price > LARGEST_SCALE:
+        raise ValueError(f"Expected a price of at least {sensitivity / LARGEST_SCALE:.1g} for grid={sensitivity}, got {float(price):.1g}.")
+
+
+def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
+    """`count` draws of OpenDP's discrete Laplace or Gaussian, at the smallest float scale OpenDP itself maps to <= price.
+
+    Raises:
+        ValueError: the noise would not fit into 64 bits, where OpenDP would cut it off.
+    """
+    import opendp.prelude as dp  # 0.2 s and 265 MB: not before the first secure draw
+
+    check_scale(sensitivity, price)
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    if family == "laplace":
+        scale = float(sensitivity / price)
+    else:
+        scale = sensitivity / math.sqrt(2 * price)
+    while True:
+        if family == "laplace":
+            measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+        else:
+            measurement = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
+        if Fraction(measurement.map(sensitivity)) <= price:  # type: ignore[no-untyped-call]
+            return [int(x) for x in measurement([0] * count)]
+        scale = math.nextafter(scale, math.inf)
+
+
+def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str) -> int:
+    """OpenDP's noisy maximum with Gumbel or exponential noise, at the smallest float scale that costs <= price.
+
+    OpenDP prices Gumbel noise in zCDP only; that scale 2·sensitivity/price makes it the exponential mechanism, epsilon = price, is
+    shown in the proof of noisy_max.
+    """
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    gumbel = law == "exponential"
+    measure = dp.zero_concentrated_divergence() if gumbel else dp.max_divergence()
+    domain, metric = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+    scale = float(2 * sensitivity / price)
+    while True:
+        measurement = dp.m.make_noisy_max(domain, metric, measure, scale=scale)
+        fits = Fraction(scale) >= 2 * sensitivity / price if gumbel else Fraction(measurement.map(sensitivity)) <= price  # type: ignore[no-untyped-call]
+        if fits:
+            return int(measurement(values))
+        scale = math.nextafter(scale, math.inf)
+
+
+def fresh_draw(family: str, sensitivity: int, price: Fraction) -> int:
+    """One draw of the discrete Laplace or Gaussian law, at exactly the scale that costs `price`.
+
+    Raises:
+        ValueError: the noise would not fit into 64 bits.
+    """
+    check_scale(sensitivity, price)
+    return laplace(sensitivity / price) if family == "laplace" else gaussian(sensitivity**2 / (2 * price))
+
+
+def fresh_choice(values: list[int], sensitivity: int, price: Fraction, law: str) -> int:
+    """The noisy maximum by any of the three laws, at exactly the scale that costs `price`."""
+    scale = 2 * sensitivity / price
+    if law == "laplace":
+        noised = [value + laplace(scale) for value in values]
+        return noised.index(max(noised))
+    return exponential(values, scale) if law == "exponential" else permute_and_flip(values, scale)
+
+
+def laplace(scale: Fraction) -> int:
+    """Discrete Laplace: P[X = x] is proportional to e^(−|x|/scale)."""
+    whole, parts = scale.numerator, scale.denominator
+    while True:
+        rest = randbelow(whole)
+        if not decayed(rest, whole):
+            continue
+        turns = 0
+        while decayed(1, 1):
+            turns += 1
+        size, negative = (rest + whole * turns) // parts, randbelow(2)
+        if size or not negative:  # zero has one sign only
+            return -size if negative else size
+
+
+def gaussian(variance: Fraction) -> int:
+    """Discrete Gaussian: P[X = x] is proportional to e^(−x²/(2·variance))."""
+    scale = math.isqrt(variance.numerator // variance.denominator) + 1
+    while True:
+        draw = laplace(Fraction(scale))
+        excess = (abs(draw) - variance / scale) ** 2 / (2 * variance)
+        if decayed(excess.numerator, excess.denominator):
+            return draw
+
+
+def permute_and_flip(values: Sequence[int], scale: Fraction) -> int:
+    """Index of the largest value plus exponential noise of this mean: in random order, the first whose coin of bias
+    e^((value − largest)/scale) comes up (McKenna and Sheldon 2020)."""
+    left, largest = list(range(len(values))), max(values)
+    while True:
+        index = left.pop(randbelow(len(left)))
+        if decayed((largest - values[index]) * scale.denominator, scale.numerator):
+            return index
+
+
+def exponential(values: Sequence[int], scale: Fraction) -> int:
+    """Index i with probability proportional to e^(values[i]/scale), by rejection of a uniform one."""
+    largest = max(values)
+    while True:
+        index = randbelow(len(values))
+        if decayed((largest - values[index]) * scale.denominator, scale.numerator):
+            return index
+
+
+def decayed(part: int, whole: int) -> bool:
+    """A coin of bias e^(−part/whole), for whole numbers part >= 0 and whole > 0."""
+    while part > whole:
+        if not decayed(1, 1):
+            return False
+        part -= whole
+    tries = 1
+    while randbelow(whole * tries) < part:
+        tries += 1
+    return tries % 2 == 1

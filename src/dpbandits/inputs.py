@@ -1,0 +1,174 @@
+"""What callers hand in, read strictly: whole numbers of any kind, never booleans; and how an error shows what came."""
+
+from __future__ import annotations
+
+import operator
+from contextlib import suppress
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST = 2**62
+"""The largest count of anything: sums of so many grid steps still fit where they are kept."""
+
+MOST_ARMS = 10**7
+"""Arms from which a state, which says something of every arm, would no longer fit into an ordinary machine's memory."""
+
+LARGEST_SEED = 2**128
+"""As much as numpy mixes into a generator's state."""
+
+LONGEST = 60
+"""Characters of a value that an error repeats."""
+
+
+def shown(value: object) -> str:
+    """A value for an error: never long, whatever it is. Not for rewards: their errors show nothing.
+
+    >>> shown("a" * 100)[-10:], shown(int), shown(10**5000)
+    ('aaaaaaa...', 'the class int', 'a number of more than 4300 digits')
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if isinstance(value, int) and abs(value) >= 10**4300:
+        return "a number of more than 4300 digits"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a repr of the caller's own, or one that nests too deeply
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def whole_number(value: object, name: str, low: int = 0, high: int = MOST, *, of: str = "") -> int:
+    """A whole number of any kind as a plain int. Booleans, floats and text are none.
+
+    of: what it counts, for the error.
+
+    Raises:
+        ValueError: no whole number, or one outside low … high.
+
+    >>> whole_number(np.int64(3), "arms", 1)
+    3
+    >>> whole_number(True, "arms", 1)
+    Traceback (most recent call last):
+    ValueError: Expected arms=True to be a whole number of at least 1.
+    >>> whole_number(1e6, "rounds", 1)
+    Traceback (most recent call last):
+    ValueError: Expected rounds=1000000.0 to be a whole number of at least 1; write rounds=1000000.
+    """
+    number = as_int(value)
+    if number is not None and low <= number <= high:
+        return number
+    span = f"of at least {low}" if high >= MOST and (number is None or number < low) else f"from {low} to {high:_}"
+    kind = f"a whole number of {of}, {span.removeprefix('of ')}" if of else f"a whole number {span}"
+    raise ValueError(f"Expected {name}={shown(value)} to be {kind}{instead(value, name)}.")
+
+
+def as_int(value: object) -> int | None:
+    """The plain int that a whole number of any kind stands for; None for anything else."""
+    if not isinstance(value, (bool, np.bool_)):
+        with suppress(TypeError):
+            return operator.index(value)  # type: ignore[arg-type]  # whatever came: what is no whole number ends in the TypeError
+    return None
+
+
+def instead(value: object, name: str) -> str:
+    """What to write where a float, or text, means a whole number."""
+    with suppress(ValueError, OverflowError):
+        if isinstance(value, float) and value == int(value) and abs(value) < 2**53:
+            return f"; write {name}={int(value)}"
+        if isinstance(value, str) and len(value) < 20:
+            return f"; write {name}={int(value)}, without quotes"
+    return ""
+
+
+def real_number(value: object) -> int | float | None:
+    """The plain number that a real number of any kind stands for; None for anything else, NaN, booleans and text among it."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        return None
+    number = as_int(value)
+    if number is not None:
+        return number
+    with suppress(OverflowError):  # a fraction too large for a float
+        plain = float(value)
+        return plain if plain == plain else None
+    return None
+
+
+def refuse_class(value: object, what: str, example: str) -> None:
+    """Say what a class lacks where an instance of it is wanted."""
+    if isinstance(value, type):
+        raise TypeError(f"Expected {what}, got the class {value.__name__} itself. Make one first, for example {example}.")
+
+
+def number(value: object) -> float:
+    """A number of any kind as a float. Text that spells one, complex numbers and masked entries are none, though float() reads them.
+
+    Raises:
+        TypeError: no number.
+        ValueError: a number's own conversion failed; OverflowError: it is too large for a float.
+    """
+    plain = value
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.ndim or value.dtype.kind not in "biufO" or isinstance(value, np.ma.MaskedArray):
+            raise TypeError
+        plain = value.item()
+    if not (hasattr(type(plain), "__float__") or hasattr(type(plain), "__index__")):
+        raise TypeError
+    return float(plain)  # type: ignore[arg-type]  # it has what float() asks for: two lines above
+
+
+def numbers(values: object) -> NDArray[np.float64]:
+    """An array of floats from numbers of any kind, each read as `number` reads it.
+
+    Raises:
+        TypeError, ValueError, OverflowError: something in it is no number.
+    """
+    listed = values if isinstance(values, (list, tuple)) else (values,)
+    if any(isinstance(v, np.ma.MaskedArray) for v in listed):
+        raise TypeError
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        return np.array([number(v) for v in array.ravel()], np.float64).reshape(array.shape)
+    if array.dtype.kind not in "biuf":
+        raise TypeError
+    return np.asarray(array, np.float64)
+
+
+def numbers_in(values: object, what: str, *, secret: bool = False) -> NDArray[np.float64]:
+    """Numbers as an array of floats, of the shape they come in.
+
+    secret: they are somebody's data: the error says their type only, and True and False will do for 1 and 0.
+
+    Raises:
+        ValueError: something in them is no number, or they are lists of unequal length.
+
+    >>> numbers_in(["0.5"], "means")
+    Traceback (most recent call last):
+    ValueError: Expected means to be numbers, in a list or an array, got ['0.5']. Leave the quotes out, or convert the entries with float().
+    """
+    try:
+        array = numbers(values)
+        if secret or np.asarray(values).dtype != np.bool_:
+            return array
+    except (TypeError, ValueError, OverflowError):
+        pass
+    came = f"an object of type {type(values).__name__}" if secret else shown(values)
+    raise ValueError(f"Expected {what} to be numbers, in a list or an array, got {came}{cure_for(values)}")
+
+
+def cure_for(values: object) -> str:
+    """What to do about values that are no array of numbers."""
+    if isinstance(values, (list, tuple)):
+        if any(isinstance(value, str) for value in values):
+            return ". Leave the quotes out, or convert the entries with float()."
+        if any(isinstance(value, (list, tuple)) for value in values):
+            return ". All rows need the same length, and numbers in them."
+    return "; for example [0.5, 0.4]."
+
+
+def switch(value: object, name: str) -> bool:
+    """True or False, and nothing else."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ValueError(f"Expected {name}={shown(value)} to be True or False.")

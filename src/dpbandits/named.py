@@ -1,0 +1,64 @@
+"""What a name stands for: a policy of ours, or an object in a module of the user's own, written module:object."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from dpbandits.policies import POLICIES
+
+
+def close_to(name: str, known: Iterable[str]) -> str:
+    """ " (did you mean …?)" where a known name is close, else nothing."""
+    lower = {k.lower(): k for k in known}
+    close = get_close_matches(name.lower(), lower, n=3, cutoff=0.5)
+    return f" (did you mean {' or '.join(lower[c] for c in close)}?)" if close else ""
+
+
+def named_object(text: str, folder: Path | None = None) -> Any:
+    """The object that module:object names; `folder` is where the user's own modules lie.
+
+    Raises:
+        ValueError: no such module or object, or the module itself fails; the message has its error.
+    """
+    module, _, attribute = text.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), *attribute.split("."))):
+        raise ValueError(f"Expected {text!r} to be module:object, for example mypolicies:MyPolicy for a class MyPolicy in mypolicies.py.")
+    with importing_from(folder):
+        try:
+            found: Any = importlib.import_module(module)
+            for part in attribute.split("."):
+                found = getattr(found, part)
+        except (Exception, SystemExit) as error:  # the file is the user's: whatever it raises, it cannot be used
+            said = f"{type(error).__name__}: {error}"
+            raise ValueError(f"Expected {text!r} to be module:object, importable from here: {said}.") from error
+    return found
+
+
+@contextmanager
+def importing_from(folder: Path | None) -> Iterator[None]:
+    """Modules in this folder can be imported, after all others: a file scipy.py in it never stands in for the real one.
+
+    The folder stays at the end of the path, for what the module itself imports later, in other processes too.
+    """
+    if folder is not None and str(folder.resolve()) not in sys.path:
+        sys.path.append(str(folder.resolve()))
+    yield
+
+
+def policy_class(name: str, folder: Path | None = None) -> Any:
+    """The class of a policy of ours by its name, or of another one by module:object.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    if name in POLICIES:
+        return POLICIES[name]
+    if ":" in name:
+        return named_object(name, folder)
+    raise ValueError(f"There is no policy {name!r}{close_to(name, POLICIES)}. See `dpbandits list`; your own is module:object.")

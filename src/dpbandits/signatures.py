@@ -1,0 +1,109 @@
+"""Classes whose constructor, called with arguments it does not take, says which ones it takes, with an example to copy."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Mapping
+from difflib import get_close_matches
+from inspect import Parameter, Signature, signature
+from typing import Any
+
+EXAMPLES: Mapping[str, str] = {
+    "arms": "5",
+    "actions": "5",
+    "problem": "dpbandits.UniformMatroid(arms=5, rank=2)",
+    "epsilon": "1",
+    "rho": "0.1",
+    "horizon": "10_000",
+    "alpha": "0.1",
+    "beta": "0.05",
+    "cap": "10**6",
+    "means": "[0.5, 0.4]",
+    "rewards": "[[1, 0], [0, 1]]",
+    "values": "[0, 1]",
+    "probabilities": "[[0.5, 0.5]]",
+    "low": "[0, 0]",
+    "high": "[1, 0.5]",
+    "a": "[1, 3]",
+    "b": "[1, 1]",
+    "rank": "2",
+    "k": "2",
+    "capacities": "[1, 1]",
+    "edges": "[(0, 1), (1, 2)]",
+    "vectors": "[[1, 0], [0, 1]]",
+    "sets": "[[0, 1], [1, 2]]",
+    "super_arms": "[[0, 1], [1, 2]]",
+    "source": "0",
+    "target": "2",
+    "seeds": "2",
+}
+"""A value for each argument that some constructor of ours needs."""
+
+
+class Explained(ABCMeta):
+    """The kind of class that explains its arguments. A call that fits costs nothing more; `inspect.signature` sees the constructor."""
+
+    def __call__(cls, *given: Any, **named: Any) -> Any:
+        try:
+            return super().__call__(*given, **named)
+        except TypeError:
+            wrong = misfit(cls, given, named)
+            if wrong is None:
+                raise
+        raise TypeError(wrong)  # outside the handler: Python's own words about __init__ would only stand in the way
+
+    @property
+    def __signature__(cls) -> Signature:
+        own = signature(cls.__init__)  # type: ignore[misc]  # the class itself is asked, not an instance
+        return own.replace(parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty)
+
+
+def misfit(cls: type, given: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
+    """What is wrong with a constructor's arguments; None if they fit."""
+    takes = signature(cls)
+    try:
+        takes.bind(*given, **named)
+    except TypeError:
+        parameters = list(takes.parameters.values())
+    else:
+        return None
+    needed = [p for p in parameters if p.default is Parameter.empty]
+    example = ", ".join(f"{p.name}={EXAMPLES.get(p.name, '...')}" for p in needed if p.kind is not Parameter.VAR_KEYWORD)
+    shown = str(getattr(cls, "example", "")) or f"{cls.__name__}({example})"
+    names = ", ".join(takes.parameters) or "nothing"
+    return f"{cls.__name__} {flaw(cls, parameters, given, named)}. It takes {names}; for example {shown}."
+
+
+def flaw(cls: type, parameters: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any]) -> str:
+    """The first thing that is wrong: too many, unknown or missing arguments."""
+    names = [p.name for p in parameters]
+    placed = [p.name for p in parameters if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
+    if given and not placed:
+        return f"takes its arguments by name, got {len(given)} without"
+    if len(given) > len(placed):
+        return f"takes at most {len(placed)} arguments without a name, got {len(given)}"
+    unknown = [name for name in named if name not in names]
+    if unknown:
+        return f"does not take {', '.join(unknown)}{hint(cls, unknown[0], names)}"
+    twice = [name for name in placed[: len(given)] if name in named]
+    if twice:
+        return f"was given {twice[0]} twice"
+    missing = [p.name for p in parameters if p.default is Parameter.empty and p.name not in named and p.name not in placed[: len(given)]]
+    return f"needs {' and '.join(missing)}{', too' if given or named else ''}"
+
+
+def hint(cls: type, unknown: str, names: list[str]) -> str:
+    """Why this class has no such argument, or which one was meant."""
+    reason: str | None = getattr(cls, "not_taken", {}).get(unknown)
+    close = get_close_matches(unknown.lower(), {name.lower(): name for name in names}, n=1, cutoff=0.6)
+    if reason is not None:
+        return f" ({reason})"
+    if unknown == "horizon":
+        return " (it plays for as long as it is asked)"
+    if unknown == "epsilon":
+        return " (it is private under zCDP: its budget is rho)" if "rho" in names else " (it has no budget)"
+    if close:
+        return f" (did you mean {next(name for name in names if name.lower() == close[0])}?)"
+    sizes = {"arms", "actions", "problem"}
+    size = next((name for name in names if name in sizes), None)
+    return f" (it is {size} here)" if unknown in sizes and size else ""

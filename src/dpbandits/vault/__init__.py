@@ -1,0 +1,22 @@
+"""THE BOUNDARY. Feedback enters by `add` (simulated blocks by `add_block`), answers leave by `release`; nothing else crosses.
+
+Here are the range check, the fixed-point grid and the integer sums. Outside this folder and `mechanisms/` no code reads a
+reward or an exact sum, so every decision made elsewhere is post-processing of what `release` returned.
+"""
+
+from dpbandits.mechanisms.base import Mechanism
+from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.noise import Noise
+from dpbandits.policy import Feedback
+from dpbandits.vault.arms import ArmVault
+from dpbandits.vault.base import Vault
+from dpbandits.vault.vectors import VectorVault
+
+__all__ = ["ArmVault", "Vault", "VectorVault", "open_vault"]
+
+
+def open_vault(feedback: Feedback, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None) -> Vault:
+    """The vault for a policy's kind of feedback."""
+    if feedback == "full":
+        return VectorVault(mechanism, coordinates, noise)
+    return ArmVault(mechanism, coordinates, noise, randomizer)

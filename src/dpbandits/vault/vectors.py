@@ -1,0 +1,72 @@
+"""The vault of full information: whole records, with one open block for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbandits.mechanisms.base import Block, Mechanism
+from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
+from dpbandits.noise import Noise
+from dpbandits.plan import EVERY
+from dpbandits.policy import Release
+from dpbandits.vault.base import Open, Told, Vault
+
+
+@final
+class VectorVault(Vault):
+    """Full information: a record is a vector with the reward of every action; all are read at once, as coordinate `EVERY`."""
+
+    def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise) -> None:
+        super().__init__(mechanism, coordinates, noise)
+        self._open: dict[int, Open] = {EVERY: (self._nothing(), 0, 0)}
+
+    def check(self, where: object, value: object) -> None:
+        self._checked(value)
+
+    def _checked(self, value: object) -> NDArray[np.float64]:
+        return checked_rewards(value, self._coordinates, range(self._coordinates), "action")
+
+    def on_grid(self, where: object, value: object) -> NDArray[np.int64]:
+        return vector_on_grid(self._checked(value), self._grid, self._noise)
+
+    def enter(self, where: object, steps: NDArray[np.int64], count: int = 1) -> None:
+        self.settle()
+        total, rewards, entered = self._open[EVERY]
+        self.staged = [(EVERY, (total + steps, rewards + count, entered + count))], self.records + count, None
+        self.settle()
+
+    def add_block(self, where: object, steps: NDArray[np.int64], count: int) -> None:
+        check_sums(int(steps.min()), int(steps.max()), count, self._grid)
+        self.enter(where, steps, count)
+
+    def _nothing(self) -> NDArray[np.int64]:
+        return np.zeros(self._coordinates, np.int64)
+
+    def _plain(self, coordinates: tuple[Any, ...]) -> tuple[int, ...]:
+        if coordinates not in ((), (EVERY,)):
+            raise RuntimeError(f"Refused {coordinates}: a record is read or dropped whole, as {(EVERY,)}, and once. Nothing was released.")
+        return coordinates
+
+    def _block(self, coordinates: Sequence[int]) -> Block:
+        total, rewards, _ = self._open[EVERY]
+        return Block((EVERY,), total, (rewards,))
+
+    def finish(self, round: int, told: Told) -> Release:
+        raise TypeError(f"{type(self).__name__} has nothing to finish.")
+
+    def _sums(self) -> list[int]:
+        sums: list[int] = self._open[EVERY][0].tolist()
+        return sums
+
+    def _counts(self) -> list[int]:
+        return [self._open[EVERY][1]]
+
+    def _keys(self) -> list[int]:
+        return [EVERY] * self._coordinates
+
+    def _reopen(self, sums: list[int], counts: list[int]) -> None:
+        self._open = {EVERY: (np.array(sums, np.int64), counts[0], counts[0] + self._ledger.clock(EVERY))}
