@@ -99,6 +99,9 @@ def run(
 ) -> None:
     """Run a sweep: Parquet tables, PNG and SVG figures, one HTML page. Finished work is never done again.
 
+    A policy's class is a name that `dpbandits list` shows, or module:object for your own in a file beside the sweep file.
+    With more runs than before, only the missing ones are played.
+
     Example: [bold]dpbandits run my-sweep.toml --quick[/]
     """
     from dpbandits.experiments.config import load_config
@@ -116,7 +119,7 @@ def papers(
     full: Annotated[bool, typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes.")] = False,
     only: Annotated[list[str] | None, typer.Option(help="Only this paper; may be given again.")] = None,
     out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results/papers"),
-    docs: Annotated[Path | None, typer.Option(help="Also write papers.md and its figures into this folder.")] = None,
+    docs: Annotated[Path | None, typer.Option(help="Also write papers.md, of all papers, and its figures into this folder.")] = None,
 ) -> None:
     """Run the papers' experiments and say which of their claims hold.
 

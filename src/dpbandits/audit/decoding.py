@@ -6,7 +6,7 @@ Where not, it only bounds that loss from above: a noisy maximum that tells its i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any, final
 
@@ -20,6 +20,11 @@ from dpbandits.privacy import Guarantee
 from dpbandits.simulate.replay import Transcript
 
 ADDED = ("laplace", "gaussian")
+FAR = (50, 5_000, 5_000_000)
+"""Steps by which draws are moved to see whether answers are sums there, too."""
+
+Change = NDArray[np.float64] | None
+"""How far every number of an answer moved; None: it became one of another form."""
 
 
 @final
@@ -47,17 +52,16 @@ class Shifting(Mechanism):
         memory, answers = getattr(self.inner, verb)(memory, block, noise)
         draws, plain = noise.draws[first:], numbers(answers)
 
-        def column(at: int) -> NDArray[np.float64] | None:
-            """With one draw shifted; an answer of another form, or one that needs other noise, has changed for sure."""
-            other = Given(noise, shifted(draws, at))
+        def change(script: Sequence[Draw]) -> Change:
+            """With other noise; an answer of another form, or one that needs more noise, has changed for sure."""
             try:
-                moved = numbers(getattr(self.inner, verb)(deepcopy(before), block, other)[1])
+                moved = numbers(getattr(self.inner, verb)(deepcopy(before), block, Given(noise, script))[1])
             except Exhausted:
                 return None
             return moved - plain if len(moved) == len(plain) else None
 
-        columns = tuple(column(at) if draw.family != "threshold" else None for at, draw in enumerate(draws))
-        self.shown = self.shown and all_shown(draws, columns)
+        if self.shown:
+            self.shown = choices_shown(draws, change) and sums_shown(draws, change)
         return memory, answers
 
 
@@ -83,15 +87,9 @@ class Given:
         return self._left.pop(0).noisy
 
 
-def shifted(draws: Sequence[Draw], at: int) -> list[Draw]:
-    """One draw further by a step of sensitivity; of a choice, another one; of a question, the other answer."""
-    old, script = draws[at], list(draws)
-    if old.family.startswith("select"):
-        new = (old.noisy + 1) % len(old.value)
-    else:
-        new = 1 - old.noisy if old.of >= 0 else old.noisy + old.sensitivity
-    script[at] = old._replace(noisy=new)
-    return script
+def with_noisy(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:
+    """The same draws, some with other noised values."""
+    return [draw._replace(noisy=by.get(at, draw.noisy)) for at, draw in enumerate(draws)]
 
 
 def numbers(answer: Any) -> NDArray[np.float64]:
@@ -103,14 +101,37 @@ def numbers(answer: Any) -> NDArray[np.float64]:
     return np.atleast_1d(np.asarray(answer, np.float64)).ravel()
 
 
-def all_shown(draws: Sequence[Draw], columns: Sequence[NDArray[np.float64] | None]) -> bool:
-    """Whether the answers determine these draws. A threshold's is priced by the questions put to it."""
-    added = [column for draw, column in zip(draws, columns, strict=True) if draw.family in ADDED]
-    others = [column for draw, column in zip(draws, columns, strict=True) if draw.family not in (*ADDED, "threshold")]
-    if any(column is not None and not column.any() for column in others):
-        return False
-    steady = [column for column in added if column is not None]
-    return len(steady) == len(added) and (not steady or int(np.linalg.matrix_rank(np.stack(steady, axis=1))) == len(steady))
+def choices_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
+    """Whether every other choice, or other answer to a question, would show. A threshold is priced by the questions put to it."""
+    for at, draw in enumerate(draws):
+        others = range(len(draw.value)) if draw.family.startswith("select") else (0, 1) if draw.of >= 0 else ()
+        for other in others:
+            column = change(with_noisy(draws, {at: other})) if other != draw.noisy else None
+            if column is not None and not column.any():
+                return False
+    return True
+
+
+def sums_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
+    """Whether the answers determine the noise that is added: they move with each draw alone, as near as far away."""
+    added = [at for at, draw in enumerate(draws) if draw.family in ADDED]
+    columns = [change(with_noisy(draws, {at: draws[at].noisy + draws[at].sensitivity})) for at in added]
+    steady = [column for column in columns if column is not None]
+    if len(steady) < len(added) or not added:
+        return not added
+    matrix, rng = np.stack(steady, axis=1), np.random.default_rng(len(added))
+    for far in FAR:
+        by = rng.integers(-far, far + 1, len(added))
+        moved = change(with_noisy(draws, {at: draws[at].noisy + int(d) * draws[at].sensitivity for at, d in zip(added, by, strict=True)}))
+        if moved is None or not summed(moved, matrix, by):
+            return False
+    return int(np.linalg.matrix_rank(matrix)) == len(added)
+
+
+def summed(moved: NDArray[np.float64], matrix: NDArray[np.float64], by: NDArray[Any]) -> bool:
+    """Whether every number moved as sums do, up to rounding: of small numbers, small deviations count."""
+    expected, steps = matrix @ by, np.abs(matrix).max(axis=1, initial=0.0)
+    return bool((np.abs(moved - expected) <= 1e-5 * np.abs(expected) + 1e-6 * steps).all())
 
 
 def shown(run: Transcript, draws: Sequence[Draw]) -> bool:

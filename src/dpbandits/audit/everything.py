@@ -23,6 +23,7 @@ from dpbandits.checks.examples import examples
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.policies import POLICIES
 from dpbandits.policy import Policy
+from dpbandits.privacy import printed
 
 TIGHT = ("1/10", "1/2", "1", "2")
 """Budgets of the mechanism that shows how much the statistical level can certify: one noised sum."""
@@ -83,7 +84,7 @@ def row(report: AuditReport) -> list[str]:
         level = found.get(name)
         looked = level is not None and (level.outcome != "not applicable" or level.lower_bound > 0)
         cells.append(f"{level.outcome}, {figure_of(level.lower_bound)}" if level is not None and looked else "–")
-    claim = "–" if report.claim is None else f"{float(report.claim):.4g}"
+    claim = "–" if report.claim is None else printed(report.claim)
     seconds = sum(level.seconds for level in report.levels)
     return [f"`{report.subject}`", claim, *cells, f"{seconds:.0f}"]
 
@@ -94,7 +95,7 @@ HEADER = ("subject", "claim ε", "transcript or report law: loss", "exact law: �
 def document(policies: Reports, bare: Reports, tight: Reports, broken: Reports, seconds: float) -> str:
     from dpbandits.audit.broken import SPECIMENS
 
-    shares = [[f"{float(r.claim or 0):g}", f"{r.lower_bound:.4f}", f"{r.lower_bound / float(r.claim or 1):.3f}"] for r in tight]
+    shares = [[printed(r.claim or Fraction(0)), f"{r.lower_bound:.4f}", f"{r.lower_bound / float(r.claim or 1):.3f}"] for r in tight]
     caught = [
         [s.name, s.what, claim_of(s), s.truth, r.levels[0].level if r.levels else s.caught_by, control(r)]
         for s, r in zip(SPECIMENS, broken, strict=True)
@@ -124,7 +125,7 @@ def document(policies: Reports, bare: Reports, tight: Reports, broken: Reports, 
 
 
 def claim_of(specimen: Any) -> str:
-    return "its ρ" if specimen.claim is None else f"{float(specimen.claim):.4g}"
+    return "its ρ" if specimen.claim is None else printed(specimen.claim)
 
 
 def control(report: AuditReport) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, final
 
 from dpbandits.mechanisms.base import Mechanism, Separable
@@ -23,6 +23,12 @@ class Feeding(Policy):
     arms: int = 1
     fed: Mechanism = field(repr=True)
     each: int = 1
+
+    @final
+    def validate(self) -> None:
+        """Its words are those of what it feeds."""
+        promise = self.fed.promise()
+        object.__setattr__(self, "about", replace(self.about, privacy="none" if promise is None else promise.measure))
 
     @final
     def mechanism(self) -> Mechanism:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,14 +10,17 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.audit.subjects import ROUNDS, Floats, Neighbours, code, neighbouring
+from dpbandits.audit.counting.bounds import Floats
+from dpbandits.audit.counting.tables import Neighbours, late_tapes, mixed, neighbouring
+from dpbandits.audit.functions import parameters, with_arms
+from dpbandits.audit.subjects import ROUNDS, code
 from dpbandits.plan import Action
 
-LONGEST = 200
-"""Rounds of the longer tapes, at most (unless more are asked for): a run of theirs must stay cheap."""
+LATE = 3200
+"""Rounds of the longest tapes, by which leaks that wait are seen."""
 
-GENTLE = {"from 1 to 1/2": (1.0, 0.5), "from 1/2 to 1/4": (0.5, 0.25)}
-"""Moves that code which heeds only 0 and 1, or only what lies between, cannot hide."""
+SEEN = 64
+"""Decisions at either end of a long run that are looked at."""
 
 ALIKE = 20
 """Runs on one table that are compared before anybody is asked about a seed."""
@@ -27,7 +29,8 @@ ALIKE = 20
 @final
 @dataclass
 class ForeignSubject:
-    """An object of another library, made afresh for each run by `make` (given `seed`, if it takes one); played one round at a time."""
+    """An object of another library, made afresh for each run by `make` (given `seed` and `arms`, if it takes them); played one round at a
+    time."""
 
     make: Callable[..., Any]
     name: str
@@ -35,6 +38,8 @@ class ForeignSubject:
     rounds: int = ROUNDS
 
     def __post_init__(self) -> None:
+        self._pairs: list[Neighbours] | None = None
+        self.make = with_arms(self.make, self.arms)
         self._seeded = takes_seed(self.make)
         one = made_once(self.make)
         if all(callable(getattr(one, verb, None)) for verb in ("ask", "tell")):
@@ -47,22 +52,34 @@ class ForeignSubject:
                 f"got {type(one).__name__}."
             )
 
+    @property
+    def takes_noise(self) -> bool:
+        """Whether it was given a seed at all."""
+        return self._seeded
+
     def pairs(self) -> list[Neighbours]:
-        """Short tapes and longer ones (a leak may wait until every arm was played), whole moves and gentle ones; in an order without
-        pattern, as an audit in a hurry looks at every second or third pair only."""
-        long = min(max(4 * self.rounds, 2 * self.arms), max(self.rounds, LONGEST))
-        short = neighbouring(self.arms, self.rounds, whole=False)
-        found = short + [gently(pair, verb) for pair in short for verb in GENTLE]
-        if long > self.rounds:
-            found += neighbouring(self.arms, long, whole=False)
-        return [found[at] for at in np.random.default_rng(0).permutation(len(found))]
+        """Short tapes and longer ones (a leak may wait), as long as the object can be played for."""
+        if self._pairs is None:
+            longer = [n for n in (max(4 * self.rounds, 2 * self.arms), LATE) if n > self.rounds and self.lasts(n)]
+            tapes = [neighbouring(self.arms, rounds, whole=False) for rounds in (self.rounds, *(n for n in longer if n < LATE))]
+            self._pairs = mixed(tapes, late_tapes(self.arms, LATE, whole=False) if LATE in longer else ())
+        return self._pairs
+
+    def lasts(self, rounds: int) -> bool:
+        """Whether it can be played for so many rounds: some objects are made for a horizon."""
+        one = self.make(seed=0) if self._seeded else self.make()
+        try:
+            self._play(one, np.zeros((rounds, self.arms)).tolist())
+        except Exception:  # whatever it says: shorter tapes will show whether it can be played at all
+            return False
+        return True
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         # Seeds of 32 bits: NumPy's older generators take no larger ones. Drawn with replacement, runs are independent all the same.
         rows, seeds = table.tolist(), np.random.SeedSequence(seed).generate_state(runs, np.uint32).tolist()
         with noted(f"{self.name} was being played"):
             made = (self.make(seed=s) if self._seeded else self.make() for s in seeds)
-            return np.array([code(self._play(one, rows)) for one in made], np.float64)
+            return np.array([ends(code(self._play(one, rows))) for one in made], np.float64)
 
     def hint(self) -> str:
         """What to ask its author if every run on a table is the same: that is right for a deterministic object only."""
@@ -74,11 +91,13 @@ class ForeignSubject:
         return f"every run on the same table was the same; if the object is meant to draw at random, {ask}"
 
 
+def ends(numbers: list[float]) -> list[float]:
+    """Of a long run the first and the last decisions."""
+    return numbers if len(numbers) <= 2 * SEEN else numbers[:SEEN] + numbers[-SEEN:]
+
+
 def takes_seed(make: Callable[..., Any]) -> bool:
-    try:
-        return "seed" in inspect.signature(make).parameters
-    except (TypeError, ValueError):  # some built-ins have no signature
-        return False
+    return "seed" in parameters(make)
 
 
 def made_once(make: Callable[..., Any]) -> Any:
@@ -95,14 +114,6 @@ def noted(doing: str) -> Iterator[None]:
     except Exception as error:
         error.add_note(doing)
         raise
-
-
-def gently(pair: Neighbours, verb: str) -> Neighbours:
-    """The same neighbours, the moved rewards less far apart."""
-    high, low = GENTLE[verb]
-    moved = pair.a != pair.b
-    a, b = (np.where(moved, np.where(table == 1, high, low), table) for table in (pair.a, pair.b))
-    return Neighbours(a, b, f"{pair.label} {verb}")
 
 
 def ask_tell(one: Any, rows: list[list[float]]) -> list[Action]:

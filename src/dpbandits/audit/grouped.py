@@ -29,11 +29,11 @@ class Parting(Exception):
 
 @final
 class Scripted:
-    """Gives back what was drawn before; then draws from `rest`, or parts."""
+    """Gives back what was drawn before, whole numbers and coins as they fell; then draws from `rest`, or parts."""
 
     kind: ClassVar[NoiseKind] = "simulated"
 
-    def __init__(self, script: tuple[int, ...], rest: SimulatedNoise | None) -> None:
+    def __init__(self, script: tuple[float, ...], rest: SimulatedNoise | None) -> None:
         self._script, self._rest, self._at = script, rest, 0
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
@@ -87,7 +87,7 @@ def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list
     """Decisions with how many of `runs` runs made them. Runs that toss public coins go on alone, each with its own."""
     found: list[tuple[list[Action], int]] = []
     rest, parted, alone = SimulatedNoise(seed), 0, 0
-    groups: list[tuple[tuple[int, ...], int]] = [((), runs)]
+    groups: list[tuple[tuple[float, ...], int]] = [((), runs)]
     while groups:
         script, size = groups.pop()
         try:

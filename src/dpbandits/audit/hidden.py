@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.audit.decoding import Exhausted, numbers
+from dpbandits.audit.decoding import FAR, Exhausted, numbers, summed
 from dpbandits.checks.tape import Diverged, Draw, Recorder
 from dpbandits.simulate.replay import Transcript
 
@@ -23,11 +23,8 @@ Floats = NDArray[np.float64]
 MOST = 600
 """Draws of a run whose sums are looked at."""
 
-FAR = (50, 5_000, 5_000_000)
-"""Steps by which draws are moved to see whether answers are sums there, too."""
-
-SECONDS = 5.0
-"""For one programme."""
+NODES = 2000
+"""Of a whole-number programme's search tree, at most: a count, so that a verdict does not depend on the machine."""
 
 SOLVED = 1e-7
 """Relative precision of a programme's value."""
@@ -92,7 +89,7 @@ class Sums(NamedTuple):
             constraints=LinearConstraint(np.hstack([self.matrix, -self.matrix]), target, target),
             integrality=np.full(2 * n, int(whole)),
             bounds=Bounds(0, np.inf),
-            options={"time_limit": SECONDS},
+            options={"node_limit": NODES},
         )
         if found.status == INFEASIBLE:
             return None
@@ -108,15 +105,24 @@ def sums_of(run: Transcript, draws: Sequence[Draw]) -> Sums | None:
     unit = run.policy.mechanism().grid.steps
     try:
         plain = answered(run, draws)
+        if bent(run, draws, plain, unit):
+            return None
         matrix = np.stack([answered(run, moved(draws, {at: unit})) - plain for at in range(len(draws))], axis=1)
         rng = np.random.default_rng(len(draws))
         for far in FAR:
             by = rng.integers(-far, far + 1, len(draws)) * unit
-            if not np.allclose(answered(run, moved(draws, dict(enumerate(by.tolist())))), plain + matrix @ (by / unit), atol=1e-6):
+            if not summed(answered(run, moved(draws, dict(enumerate(by.tolist())))) - plain, matrix, by / unit):
                 return None
     except (Diverged, Exhausted, ValueError):  # another number of draws, or of answers
         return None
     return Sums(tuple(draws), matrix, unit)
+
+
+def bent(run: Transcript, draws: Sequence[Draw], plain: Floats, unit: int) -> bool:
+    """Whether a far move and twice as far a one are no sums: seen at once, before each draw is moved alone."""
+    by = np.random.default_rng(0).integers(-FAR[0], FAR[0] + 1, len(draws)) * unit
+    once, twice = (answered(run, moved(draws, dict(enumerate((k * by).tolist())))) - plain for k in (1, 2))
+    return not np.allclose(2 * once, twice, atol=1e-6)
 
 
 def moved(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:

@@ -18,19 +18,30 @@ LARGEST = 10**7
 """Actions times scale up to which the law of a Laplace selection is summed up."""
 
 
+AGAIN = 32
+"""Times in a row the same may be asked before noise falls as it likes: who redraws until it is plausible would wait for ever."""
+
+RARE = 2.0**-30
+"""The chance of a coin that is pushed to an end."""
+
+
 class Pushed:
-    """Seeded noise that always lies a unit or more to one side of the exact value: outcomes that can happen, chosen to tell much."""
+    """Seeded noise that lies a unit or more to one side of the exact value, and coins that often are next to 0 or to 1: outcomes that
+    can happen, chosen to tell much."""
 
     kind: ClassVar[NoiseKind] = "simulated"
 
     def __init__(self, seed: int, *, up: bool) -> None:
         self._plain, self._sign = SimulatedNoise(seed), 1 if up else -1
+        self._asked, self._times = tuple[Any, ...](), 0
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        return value + self._sign * (sensitivity + abs(self._plain.laplace(0, sensitivity=sensitivity, epsilon=epsilon)))
+        noise = self._plain.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
+        return value + (noise if self._again(value, sensitivity, epsilon) else self._sign * (sensitivity + abs(noise)))
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        return value + self._sign * (sensitivity + abs(self._plain.gaussian(0, sensitivity=sensitivity, rho=rho)))
+        noise = self._plain.gaussian(0, sensitivity=sensitivity, rho=rho)
+        return value + (noise if self._again(value, sensitivity, rho) else self._sign * (sensitivity + abs(noise)))
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         """The action least likely to be named, or the likeliest."""
@@ -43,10 +54,17 @@ class Pushed:
         return self._plain.exceeds(value, bar, threshold, sensitivity=sensitivity, epsilon=epsilon)
 
     def uniform(self) -> float:
-        return self._plain.uniform()
+        coin, end = self._plain.uniform(), self._plain.uniform()
+        return coin * RARE if end < 1 / 3 else 1 - max(coin, 0.5) * RARE if end < 2 / 3 else coin
 
     def state(self) -> dict[str, Any]:
         return self._plain.state()
+
+    def _again(self, *asked: Any) -> bool:
+        """Whether the same was asked too many times in a row."""
+        self._times = self._times + 1 if asked == self._asked else 1
+        self._asked = asked
+        return self._times > AGAIN
 
 
 def log_ratio(before: Sequence[Draw], after: Sequence[Draw]) -> float | Fraction | None:

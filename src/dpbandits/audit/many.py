@@ -14,6 +14,9 @@ from dpbandits.privacy import NoiseKind
 
 Whole = NDArray[np.int64]
 
+ENDLESS = 1000
+"""Draws for one release after which a loop is given up that waits for noise it likes."""
+
 
 @final
 class ManyNoise:
@@ -24,9 +27,12 @@ class ManyNoise:
     def __init__(self, runs: int, seed: int, kept: list[Any] | None = None) -> None:
         """kept: where every answer is written down, if anywhere."""
         self.runs, self._rng = runs, np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 341])))
-        self._kept = kept
+        self._kept, self.asked = kept, 0
 
     def _keep(self, answer: Any) -> Any:
+        self.asked += 1
+        if self.asked > ENDLESS:
+            raise TypeError("Noise is drawn again and again: it may never please all runs at once. One run at a time.")
         if self._kept is not None:
             self._kept.append(np.broadcast_to(answer, self.runs))
         return answer

@@ -10,15 +10,20 @@ import numpy as np
 
 from dpbandits.audit.feeding import Feeding, longest
 from dpbandits.audit.likelihood import Pushed
+from dpbandits.checks.tape import Recorder, Tape
 from dpbandits.noise import Noise, SimulatedNoise
 from dpbandits.policy import Policy
-from dpbandits.simulate.replay import Entered, Transcript
+from dpbandits.simulate.replay import Entered, Transcript, transcript
 
 SHORT = 256
 """Rounds of the runs of which every neighbour is replayed."""
 
 EARLY = 16
 """Blocks at a run's start that are never left to chance."""
+
+
+LONGEST = 20_000
+"""Rounds a run is prolonged to until something is released."""
 
 
 class Play(NamedTuple):
@@ -37,6 +42,18 @@ class Play(NamedTuple):
         uniform = rng.random((self.policy.arms, rounds))
         return np.rint(uniform * steps) / steps if self.spread else (uniform < self.means[:, None]).astype(float)
 
+    def written(self) -> tuple[Recorder, Transcript]:
+        """The run and its draws; if need be of more rounds than were asked for, so that something is released."""
+        rounds, most = self.rounds, min(LONGEST, longest(self.policy))
+        while True:
+            recorder = Recorder(self.seed, base=self.noise)
+            run = transcript(self.policy, Tape(self.rewards(rounds)), rounds, noise=recorder, seed=self.seed)
+            if self.policy.about.goal == "estimate":
+                run.finish()
+            if run.releases or rounds >= most:
+                return recorder, run
+            rounds = min(4 * rounds, most)
+
 
 def plays(policy: Policy, rounds: int, seed: int) -> list[Play]:
     """Rewards uneven, even and between 0 and 1; noise as it falls, and pushed far up or down, so that outcomes lie beyond both sums
@@ -53,12 +70,21 @@ def plays(policy: Policy, rounds: int, seed: int) -> list[Play]:
     if policy.mechanism().grid.steps > 1:
         found.append(Play(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
     if isinstance(policy, Feeding):
-        found.append(Play(replace(policy, each=3), short, even, SimulatedNoise(seed + 6), seed + 5))
+        several = replace(policy, each=3)
+        found += [Play(several, short, even, noise, seed + 5) for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))]
     return [
         *found,
         Play(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
         Play(policy, long, even, Pushed(seed + 8, up=True), seed + 7),
     ]
+
+
+def draws_gaussians(policy: Policy, seed: int) -> bool:
+    """Whether it promises what Gaussian noise keeps, or draws such noise in a short run."""
+    if policy.guarantee is not None and policy.guarantee.measure == "zCDP":
+        return True
+    recorder, _ = plays(policy, SHORT, seed)[0].written()
+    return any(draw.family == "gaussian" for draw in recorder.draws)
 
 
 def neighbours(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any]]:

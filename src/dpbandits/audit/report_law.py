@@ -19,6 +19,7 @@ from dpbandits.audit.coin_law import Law, NotSteps, coin_law
 from dpbandits.audit.noised_report import SOURCES, Changed, Recording, determined, price, recorded, same_again
 from dpbandits.audit.report import LevelResult, Outcome
 from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.privacy import printed
 
 LEVEL = "report law"
 COARSE = 16
@@ -129,6 +130,6 @@ def verdict(found: Finding, width: int, claim: Fraction, seconds: float) -> Leve
     if loss == math.inf:
         return LevelResult(LEVEL, outcome, told, evidence=found.evidence, seconds=seconds)
     several = f", {width} at once," if width > 1 else ""
-    evidence = f"{found.evidence}{several} costs {float(loss):.10g} of {float(claim):g}"
+    evidence = f"{found.evidence}{several} costs {float(loss):.10g} of {printed(claim)}"
     details = {"loss": str(loss), "loss_value": float(loss)}
     return LevelResult(LEVEL, outcome, told, error=found.error, evidence=evidence, seconds=seconds, details=details)

@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
 from dpbandits.audit.foreign import made_once
+from dpbandits.audit.functions import ARMS, arms_for, takes_data, with_arms
 from dpbandits.checks.examples import examples
 from dpbandits.mechanisms.base import Mechanism
+from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.named import policy_class
 from dpbandits.policies import POLICIES
 from dpbandits.policy import Policy
 from dpbandits.privacy import Real, as_fraction
 
+WHITE = (Policy, Mechanism, Randomizer)
+"""What says of itself what it promises, and can be looked into."""
 
-def resolve(subject: object, epsilon: Real | None, arms: int) -> Any:
-    """The thing itself: classes are made with `epsilon`; an instance has its own already.
+
+def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
+    """The thing itself: classes are made with `epsilon`, and with `arms` where they take them; an instance has its own already.
 
     Raises:
         ValueError: no such name, or an epsilon the subject has no use for.
         TypeError: a class that cannot be made from epsilon and the number of arms alone.
     """
     if isinstance(subject, str):
-        subject = POLICIES[subject] if subject in POLICIES else imported(subject)
-    if isinstance(subject, type) and issubclass(subject, (Policy, Mechanism)):
-        return made_from_class(subject, epsilon, arms)
-    if callable(subject) and not isinstance(subject, (Policy, Mechanism)) and not is_subject(subject):
-        one = made_once(subject)
-        subject = one if isinstance(one, (Policy, Mechanism)) else subject
-    if isinstance(subject, (Policy, Mechanism)):
+        subject = policy_class(subject)
+    if isinstance(subject, type) and issubclass(subject, WHITE):
+        return made_from_class(subject, epsilon, ARMS if arms is None else arms)
+    if callable(subject) and not isinstance(subject, WHITE) and not is_subject(subject) and not takes_data(subject):
+        one = made_once(with_arms(subject, arms_for(subject, arms)))
+        subject = one if isinstance(one, WHITE) else subject
+    if isinstance(subject, WHITE):
         refuse_another_epsilon(subject, epsilon)
+    elif not (callable(subject) or is_subject(subject)):
+        raise TypeError(
+            "Expected a policy, a mechanism, a randomizer, a function of data, or a function that makes a fresh object for each run, got "
+            f"{type(subject).__name__}. Pass `lambda: Yours(...)`: runs must not share what an earlier one has learnt."
+        )
     return subject
 
 
@@ -41,22 +50,7 @@ def is_subject(made: object) -> bool:
     return hasattr(made, "outcomes") and hasattr(made, "pairs")
 
 
-def imported(text: str) -> object:
-    module, colon, attribute = text.partition(":")
-    if not colon:
-        near = get_close_matches(text, POLICIES, n=3, cutoff=0.5)
-        raise ValueError(f"There is no policy {text!r}." + (f" Did you mean {' or '.join(near)}?" if near else " See `dpbandits list`."))
-    try:
-        found: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (Exception, SystemExit) as error:  # the file is the user's: whatever it raises, it cannot be audited
-        said = f"{type(error).__name__}: {error}"
-        raise ValueError(f"Expected {text!r} to be module:object, importable from here: {said}.") from error
-    return found
-
-
-def made_from_class(cls: type[Policy] | type[Mechanism], epsilon: Real | None, arms: int) -> Any:
+def made_from_class(cls: type[Policy] | type[Mechanism] | type[Randomizer], epsilon: Real | None, arms: int) -> Any:
     """A small instance; of our policies, the one the checks use, on a grid of 0/1 rewards, which tells most."""
     known = {f.name for f in fields(cls)} if is_dataclass(cls) else set()
     if epsilon is not None and "epsilon" not in known:
@@ -75,7 +69,7 @@ def made_from_class(cls: type[Policy] | type[Mechanism], epsilon: Real | None, a
         ) from error
 
 
-def refuse_another_epsilon(made: Policy | Mechanism, epsilon: Real | None) -> None:
+def refuse_another_epsilon(made: Policy | Mechanism | Randomizer, epsilon: Real | None) -> None:
     """An instance is audited as it is: another epsilon would be ignored without a word."""
     if epsilon is None:
         return
@@ -100,10 +94,10 @@ def why_no_claim(made: Any) -> str:
 
 
 def guarantee_of(made: Any) -> Any:
-    return made.guarantee if isinstance(made, Policy) else made.promise() if isinstance(made, Mechanism) else None
+    return made.guarantee if isinstance(made, Policy) else made.promise() if isinstance(made, (Mechanism, Randomizer)) else None
 
 
 def title_of(made: Any) -> str:
-    if isinstance(made, (Policy, Mechanism)):
+    if isinstance(made, WHITE):
         return repr(made)
     return str(getattr(made, "name", None) or getattr(made, "__name__", type(made).__name__))

@@ -13,20 +13,17 @@ from rich.table import Table
 from rich.text import Text
 
 from dpbandits.audit.report import AuditReport
-from dpbandits.audit.words import cells, conclusion, figure_of, heading
+from dpbandits.audit.words import COLUMNS, cells, conclusion, figure_of, heading
 from dpbandits.version import __version__
 
-COLOURS = {"passed": "#2e7d32", "failed": "#c62828", "not applicable": "#757575"}
-STYLES = {"passed": "green", "failed": "bold red", "not applicable": "dim"}
+COLOURS = {"passed": "#2e7d32", "not refuted": "#1565c0", "failed": "#c62828", "no verdict": "#757575", "not applicable": "#757575"}
+STYLES = {"passed": "green", "not refuted": "", "failed": "bold red", "no verdict": "yellow", "not applicable": "dim"}
 
 
 def table(report: AuditReport) -> Table:
     shown = Table(title=Text(heading(report)), title_justify="left", title_style="bold")
-    for column in ("level", "verdict"):
-        shown.add_column(column)
-    for column in ("ε at least", "confidence", "seconds"):
-        shown.add_column(column, justify="right")
-    shown.add_column("evidence", overflow="fold")
+    for at, column in enumerate(COLUMNS):
+        shown.add_column(column, justify="right" if 2 <= at < len(COLUMNS) - 1 else "left", overflow="fold", no_wrap=at < 2)
     for level in report.levels:
         shown.add_row(*(Text(text, style=STYLES[level.outcome] if at == 1 else "") for at, text in enumerate(cells(level))))
     return shown
@@ -35,7 +32,7 @@ def table(report: AuditReport) -> Table:
 def write_page(report: AuditReport, path: Path) -> Path:
     """One file that needs no other."""
     rows = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells(level)) + "</tr>" for level in report.levels)
-    names = "".join(f"<th>{name}</th>" for name in ("level", "verdict", "ε at least", "confidence", "seconds", "evidence"))
+    names = "".join(f"<th>{name}</th>" for name in COLUMNS)
     image = b64encode(picture(report).encode()).decode()
     text = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Audit: {escape(report.subject)}</title>
@@ -60,13 +57,13 @@ table{{border-collapse:collapse}}img{{max-width:100%}}footer{{color:#666}}</styl
 MEANING = (
     "The transcript level replays runs with one record changed and the same noised values, and adds up the exact loss of the releases. "
     "The exact law is the probability of every decision sequence of a short run. The statistical level counts a learnt event in runs that "
-    "took no part in the learning; its bound is wrong with the probability shown, at most. A bound below the claim refutes nothing: "
-    "it is what could be certified."
+    "took no part in the learning; its bound is wrong with the probability shown, at most. Its reach, the pale bar, is the largest ε "
+    "that so many runs could have shown of anything. A bound below the claim refutes nothing: it is what could be certified."
 )
 
 
 def picture(report: AuditReport) -> str:
-    """A bar a level: what it certified, and the claim as a line. SVG."""
+    """A bar a level: what it certified, on a pale one as far as it could have seen, and the claim as a line. SVG."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -77,6 +74,7 @@ def picture(report: AuditReport) -> str:
     top = max([level.lower_bound for level in levels if math.isfinite(level.lower_bound)] + [claim or 1.0])
     plot, axes = plt.subplots(figsize=(7, 0.9 + 0.55 * max(1, len(levels))), layout="constrained")
     for at, level in enumerate(levels):
+        axes.barh(at, min(level.reach, 1.4 * top), color="#e0e0e0", height=0.6)
         width = min(level.lower_bound, 1.25 * top)
         axes.barh(at, width, color=COLOURS[level.outcome], height=0.6)
         axes.text(width, at, " " + figure_of(level.lower_bound), va="center")

@@ -5,23 +5,24 @@ Policies and bare mechanisms here; objects of other libraries in `foreign`. An o
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, final
+from typing import Any, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpbandits.audit.counting.bounds import Floats
+from dpbandits.audit.counting.tables import Neighbours, late_tapes, mixed, neighbouring
 from dpbandits.audit.feeding import feed, first_release, longest
 from dpbandits.audit.grouped import Parting, Scripted, grouped
 from dpbandits.audit.many import ManyNoise
-from dpbandits.mechanisms.base import Block, Mechanism, Separable
+from dpbandits.audit.outside import Outside
+from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
 from dpbandits.noise import SimulatedNoise
 from dpbandits.plan import EVERY, Action
 from dpbandits.policy import Policy
 from dpbandits.simulate.replay import decisions
-
-Floats = NDArray[np.float64]
 
 ROUNDS = 8
 """Rounds of an audited run: short prefixes carry the evidence."""
@@ -29,14 +30,6 @@ ROUNDS = 8
 
 LATE = 500
 """Releases that come later are not waited for: such runs take too long to play often."""
-
-
-class Neighbours(NamedTuple):
-    """Two reward tables, shape (rounds, arms), that differ in one row."""
-
-    a: Floats
-    b: Floats
-    label: str
 
 
 class Subject(Protocol):
@@ -48,24 +41,7 @@ class Subject(Protocol):
         """Neighbouring tables that may be hard to keep apart."""
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
-        """Independent runs on one table, shape (runs, numbers)."""
-
-
-def neighbouring(arms: int, rounds: int, whole: bool) -> list[Neighbours]:
-    """Backgrounds of all 0, all 1, all ½ and one good arm; in one early row every reward falls from 1 to 0 (with whole records also
-    one rises while the others fall)."""
-    good = np.eye(arms)[0] if arms > 1 else np.array([0.5])
-    rows = {"0": np.zeros(arms), "1": np.ones(arms), "1/2": np.full(arms, 0.5), "one good arm": good}
-    turns = [("falls", np.ones(arms))] if not whole or arms == 1 else [("turns", good), ("turns back", 1 - good), ("falls", np.ones(arms))]
-    found = []
-    for name, row in rows.items():
-        for at in dict.fromkeys(min(at, rounds - 1) for at in (0, 1, arms, rounds // 2)):
-            for verb, up in turns:
-                a = np.tile(row, (rounds, 1))
-                b = a.copy()
-                a[at], b[at] = up, 1 - up
-                found.append(Neighbours(a, b, f"{rounds} rounds of {name}, round {at + 1} {verb}"))
-    return found
+        """Independent runs on one table (see `Neighbours`), shape (runs, numbers)."""
 
 
 @final
@@ -87,7 +63,8 @@ class PolicySubject:
             self.rounds += every_arm
 
     def pairs(self) -> list[Neighbours]:
-        return neighbouring(self.policy.arms, min(self.rounds, longest(self.policy)), self.policy.about.feedback != "bandit")
+        arms, whole, most = self.policy.arms, self.policy.about.feedback != "bandit", longest(self.policy)
+        return mixed([neighbouring(arms, min(self.rounds, most), whole)])
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         rows = table.tolist() if self.policy.about.feedback == "bandit" else table
@@ -101,8 +78,9 @@ class PolicySubject:
     def stands_still(self, rows: Any) -> bool:
         """Whether a run is its noise and its public coins; one with coins of its own is not played in groups."""
         if self._still is None:
-            both = [[decisions(self.policy, rows, noise=SimulatedNoise(run), seed=run) for run in range(20)] for _ in range(2)]
-            self._still = both[0] == both[1]
+            with Outside() as outside:  # rare coins do not show in what is played
+                both = [[decisions(self.policy, rows, noise=SimulatedNoise(run), seed=run) for run in range(20)] for _ in range(2)]
+            self._still = both[0] == both[1] and not outside.used
         return self._still
 
 
@@ -129,27 +107,41 @@ class MechanismSubject:
     def __post_init__(self) -> None:
         self.name = repr(self.mechanism)
         self._feed = feed(self.mechanism)
-        self._vectorised = True
+        self._vectorised, self._checked = True, dict[Any, bool]()
 
     def pairs(self) -> list[Neighbours]:
-        lengths = sorted({min(n, longest(self._feed)) for n in (1, 2, ROUNDS)})
-        return [pair for n in lengths for pair in neighbouring(self._feed.arms, n, self._feed.about.feedback != "bandit")]
+        """One record a release, in streams of several lengths, also of so many that a late leak shows; and several records a release."""
+        arms, whole, most = self._feed.arms, self._feed.about.feedback != "bandit", longest(self._feed)
+        streams = [neighbouring(arms, n, whole) for n in sorted({min(n, most) for n in STREAMS})]
+        blocks = [neighbouring(arms, each * n, whole, block=each) for each, n in BLOCKS if n <= most]
+        last = min(LATE_RELEASE, most)
+        return mixed([*streams, *blocks], late_tapes(arms, last, whole) if last > 2 * ROUNDS else ())
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
-        self._vectorised = self._vectorised and self.is_run_by_run(table)
+        self._vectorised = self._vectorised and self.agrees(table)
         if self._vectorised:
             return np.concatenate([self.many(table, min(MANY, runs - done), (seed << 32) + done) for done in range(0, runs, MANY)])
         noise = SimulatedNoise(seed)
         return np.array([self.once(table, noise) for _ in range(runs)], np.float64)
 
+    def agrees(self, table: Floats) -> bool:
+        """`is_run_by_run`, looked at once for each table."""
+        key = (table.shape, table.tobytes())
+        if key not in self._checked:
+            self._checked[key] = self.is_run_by_run(table)
+        return self._checked[key]
+
     def is_run_by_run(self, table: Floats) -> bool:
         """Whether many runs at once answer what each alone does: not, where code branches on a noised value, mixes runs, or has
-        randomness of its own."""
-        kept: list[Any] = []
+        randomness of its own, or draws again until it likes every run's noise."""
+        kept, runs = list[Any](), max(2, min(CHECKED, 64 * CHECKED // len(table)))
         try:
-            row = [np.broadcast_to(np.asarray(number, np.float64), CHECKED) for number in self.once(table, ManyNoise(CHECKED, 1, kept))]
-            alone = [self.once(table, Scripted(tuple(int(drawn[run]) for drawn in kept), None)) for run in range(CHECKED)]
-        except (TypeError, ValueError, Parting):
+            with Outside() as outside:  # one toss for a whole lot ties its runs together, however rare what it changes
+                row = [np.broadcast_to(np.asarray(number, np.float64), runs) for number in self.once(table, ManyNoise(runs, 1, kept))]
+            if outside.used:
+                return False
+            alone = [self.once(table, Scripted(tuple(drawn[run].item() for drawn in kept), None)) for run in range(runs)]
+        except (TypeError, ValueError, ArithmeticError, Parting):
             return False
         return bool(np.array_equal(np.array(alone, np.float64), np.stack(row, axis=1))) if row else False
 
@@ -158,18 +150,42 @@ class MechanismSubject:
         return np.stack([np.broadcast_to(np.asarray(number, np.float64), runs) for number in row], axis=1)
 
     def once(self, table: Floats, noise: Any) -> list[Any]:
-        memory, answers = self.mechanism.init(table.shape[1]), list[Any]()
-        coordinates = tuple(range(table.shape[1])) if self._feed.about.feedback != "full" else (EVERY,)
-        for row in np.rint(table * self.mechanism.grid.steps).astype(np.int64):
+        """Every number that is answered; of long streams those of the first and of the last releases."""
+        memory, first, last = self.mechanism.init(table.shape[-1]), list[Any](), deque[list[Any]](maxlen=ENDS)
+        coordinates = tuple(range(table.shape[-1])) if self._feed.about.feedback != "full" else (EVERY,)
+        each, many = (table.shape[1], table.sum(axis=1)) if table.ndim == 3 else (1, table)
+        for row in np.rint(many * self.mechanism.grid.steps).astype(np.int64):
             sums = tuple(row.tolist()) if isinstance(self.mechanism, Separable) or coordinates != (EVERY,) else row
-            memory, given = self.mechanism.answer(memory, Block(coordinates, sums, (1,) * len(coordinates)), noise)
-            for answer in given:
-                answers.extend((-1, -1) if answer is None else answer[:2] if isinstance(answer, tuple) else (answer,))
-        return answers
+            if isinstance(noise, ManyNoise):
+                noise.asked = 0
+            memory, given = self.mechanism.answer(memory, Block(coordinates, sums, (each,) * len(coordinates)), noise)
+            said = [number for answer in given for number in numbers_of(answer)]
+            (first if len(first) < ENDS else last).append(said)
+        return [number for release in (*first, *last) for number in release]
 
+
+def numbers_of(answer: Any) -> list[Any]:
+    """All of it, in order; of no answer as many as there are in one."""
+    if answer is None:
+        return [-1] * len(Answer._fields)
+    if isinstance(answer, (tuple, list)):
+        return [number for part in answer for number in numbers_of(part)]
+    return [answer]
+
+
+STREAMS = (1, 2, ROUNDS)
+"""Releases of short streams."""
+
+BLOCKS = ((8, 1), (8, 4), (3, 2))
+"""Records a release, and releases."""
+
+LATE_RELEASE = 3200
+
+ENDS = 16
+"""Releases at either end of a long stream that are looked at."""
 
 MANY = 200_000
 """Runs drawn at once."""
 
 CHECKED = 32
-"""Of them, runs that are also played alone, on every table."""
+"""Of them, runs that are also played alone, on every table (of long ones fewer)."""

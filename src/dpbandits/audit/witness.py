@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from dpbandits.audit.decoding import numbers, shown
-from dpbandits.audit.feeding import longest
+from dpbandits.audit.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
 from dpbandits.audit.hidden import MOST, Sums, Undecided, moved, sums_of
 from dpbandits.audit.neighbours import Play
-from dpbandits.checks.checks import CheckFailed, replay_is_blind
-from dpbandits.checks.tape import Diverged, Draw, Recorder, Tape
-from dpbandits.policy import Policy
-from dpbandits.simulate.replay import Entered, Replay, transcript
-
-LONGEST = 20_000
-"""Rounds a run is prolonged to until something is released."""
-
-
-class Leak(Exception):
-    """A replay diverged. certain: no noise was drawn before, so the answer is a function of the rewards and no epsilon holds."""
-
-    def __init__(self, message: str, certain: bool = False) -> None:
-        super().__init__(message)
-        self.certain = certain
-
-
-class Foreign(Exception):
-    """The subject does not stand still: the same rewards and the same noise do not give the same run."""
+from dpbandits.audit.outside import Outside
+from dpbandits.checks.tape import Diverged, Draw, Recorder
+from dpbandits.simulate.replay import Entered, Replay
 
 
 @final
@@ -38,15 +22,7 @@ class Witness:
     """A run with at least one release, if need be of more rounds than were asked for."""
 
     def __init__(self, play: Play) -> None:
-        rounds = play.rounds
-        while True:
-            self.recorder = Recorder(play.seed, base=play.noise)
-            self.run = transcript(play.policy, Tape(play.rewards(rounds)), rounds, noise=self.recorder, seed=play.seed)
-            if play.policy.about.goal == "estimate":
-                self.run.finish()
-            if self.run.releases or rounds >= min(LONGEST, longest(play.policy)):
-                break
-            rounds = min(4 * rounds, LONGEST, longest(play.policy))
+        self.recorder, self.run = play.written()
         self.seed = play.seed
         self.plans = self._still()
 
@@ -60,30 +36,67 @@ class Witness:
 
     def _still(self) -> list[str] | None:
         """The run's plans; None where the policy draws them from a source of its own."""
-        both: list[Replay] = []
-        for _ in range(2):
-            try:
-                both.append(self.run.replay({}, self._script(self.draws), seed=self.seed))
-            except Diverged as error:
-                raise Foreign(str(error)) from None
-        if any(replay.at is not None for replay in both):
-            raise Foreign("The same rewards and the same noise give other answers: it draws randomness of its own.")
-        return both[0].plans if both[0].plans == both[1].plans else None
+        both = [self._unchanged(self.seed).plans for _ in range(2)]
+        return both[0] if both[0] == both[1] else None
+
+    def _unchanged(self, seed: int | None) -> Replay:
+        """The unchanged table again: with the same noise and coins everything must be as it was, what is handed to the noise, too."""
+        try:
+            seen = self._script(self.draws)
+            replay = self.run.replay({}, seen, seed=seed)
+        except Diverged:
+            raise Foreign(OWN_COINS) from None
+        if replay.at is not None or seen.draws != self.draws or seen.thrown != self.recorder.thrown:
+            raise Foreign(OWN_COINS)
+        return replay
+
+    def confirm(self, event: int, change: Any, after: list[Draw]) -> None:
+        """Replay a pair, and the unchanged table, again and again. after: the neighbour's draws.
+
+        Raises:
+            Foreign: not always the same came out, or randomness was used that the noise source did not give.
+        """
+        self._always(lambda: self._replayed(event, change).draws, after)
+
+    def _always(self, again: Callable[[], list[Draw] | str], first: list[Draw] | str, asking: bool = False) -> None:
+        plans = self.plans if asking else None
+        try:
+            with Outside() as outside:
+                for _ in range(TIMES):
+                    if self._unchanged(None if plans is None else self.seed).plans != (plans or []) or again() != first:
+                        raise Foreign(OWN_COINS)
+        except Leak:
+            raise Foreign(OWN_COINS) from None
+        if outside.used:
+            raise Foreign(OWN_COINS)
 
     @cached_property
     def shown(self) -> bool:
-        """The answers determine all noise, so its loss is theirs: each release all of its own, and sums stay sums far away."""
-        if not shown(self.run, self.draws):
+        """The answers determine all noise, so its loss is theirs: each release all of its own, and sums stay sums far away. Coins
+        never are: what is told by one coin may be hidden by another."""
+        if self.recorder.coins or not shown(self.run, self.draws):
             return False
         return len(self.draws) > MOST or any(draw.family != "laplace" for draw in self.draws) or self.sums is not None
 
     def _script(self, draws: Sequence[Draw]) -> Recorder:
-        return Recorder(self.seed, script=list(draws))
+        return Recorder(self.seed, script=list(draws), tosses=self.recorder.thrown)
+
+    @cached_property
+    def drawn(self) -> dict[int, int]:
+        """Draws of each release."""
+        again, before, found = self._script(self.draws), 0, dict[int, int]()
+        for at, *_ in self.run.answers({}, again):
+            found[at], before = len(again.draws) - before, len(again.draws)
+        return found
+
+    def _may_hide(self, at: int) -> bool:
+        """Whether noise that was drawn by this release (of few draws: or an earlier one) may make up for a record; how, cannot be said."""
+        return self.drawn[at] > 0 or (len(self.draws) <= MOST and any(drawn for before, drawn in self.drawn.items() if before < at))
 
     @cached_property
     def sums(self) -> Sums | None:
         """How all answers are sums of the noise, if they are."""
-        return sums_of(self.run, self.draws)
+        return None if self.recorder.coins else sums_of(self.run, self.draws)
 
     @cached_property
     def self_adding(self) -> bool:
@@ -94,30 +107,52 @@ class Witness:
         """The draws of the neighbour that gives the same answers. asking: for every plan again, too.
 
         Raises:
-            Leak: there is none, or plans differ.
-            Foreign: it cannot be said whether there is one.
+            Leak: there is none, or plans differ; every time.
+            Unclear: it cannot be said whether there is one.
+            Foreign: other replays came out otherwise.
         """
+        try:
+            return self._replayed(event, change, asking).draws
+        except Leak as leak:
+            if self.recorder.coins:
+                raise Unclear(f"{leak} Whether other coins make up for it, replays cannot say.") from None
+            self._always(lambda: self._text(event, change, asking), str(leak), asking)
+            raise
+
+    def _text(self, event: int, change: Any, asking: bool) -> str:
+        """The leak's message; nothing, if there is none."""
+        try:
+            self._replayed(event, change, asking)
+        except Leak as leak:
+            return str(leak)
+        return ""
+
+    def _replayed(self, event: int, change: Any, asking: bool = False) -> Recorder:
         replay, other = self._again(event, change, self.draws, self.seed if asking and self.plans is not None else None)
         if replay.at is not None:
-            if self.recorder.coins:
-                raise Foreign("Its answers depend on coins, which replays do not follow.")
-            if not self.self_adding:
-                raise self._leak(event, other)
+            if not other.draws and not other.coins:  # so far a function of the rewards: of these it cannot answer what it did
+                raise self._leak(event, certain=True)
+            if len(other.draws) != sum(self.drawn[at] for at in self.drawn if at <= replay.at):
+                raise Unclear(UNEVEN)
+            if self.recorder.coins or (self.sums is None and not self._may_hide(replay.at)):
+                raise self._leak(event)
             other = self._moved(event, change)
         self._same(replay, other, event)
-        return other.draws
+        return other
 
     def _again(self, event: int, change: Any, draws: Sequence[Draw], seed: int | None) -> tuple[Replay, Recorder]:
         other = self._script(draws)
         try:
             return self.run.replay({event: change}, other, seed=seed), other
         except Diverged as error:
-            raise Leak(f"One changed record changes what is asked of the noise: {error}") from None
+            raise Unclear(
+                f"One changed record changes what is asked of the noise, and replays cannot say what that tells: {error}"
+            ) from None
 
     def _moved(self, event: int, change: Any) -> Recorder:
         """With noise moved so that what the mechanism makes of it is as it was."""
         if self.sums is None:
-            raise Foreign("It draws noise for nothing and uses it in a way that cannot be followed: pass exact values to the noise source.")
+            raise Unclear("It adds noise by itself, in a way that cannot be followed: pass exact values to the noise source.")
         old, new = (
             numbers([answer.answers for *_, answer in self.run.answers(c, self._script(self.draws))]) for c in ({}, {event: change})
         )
@@ -127,18 +162,18 @@ class Witness:
             raise Foreign("Whether some noise keeps its answers takes too long to say.") from None
         replay, other = self._again(event, change, moved(self.draws, dict(enumerate(move))), None) if move else (None, self._script(()))
         if replay is None or replay.at is not None:
-            raise self._leak(event, other)
+            raise self._leak(event)
         return other
 
-    def _leak(self, event: int, other: Recorder) -> Leak:
+    def _leak(self, event: int, certain: bool = False) -> Leak:
         return Leak(
             f"A record changed in the block that begins with round {self.begins(event)} changes what is released, whatever the noise.",
-            certain=not self.self_adding and not other.draws and not other.coins,
+            certain,
         )
 
     def _same(self, replay: Replay, other: Recorder, event: int) -> None:
         if len(other.draws) != len(self.draws):
-            raise Leak("One changed record changes how often noise is drawn.")
+            raise Unclear(UNEVEN)
         if replay.at is None and replay.plans and replay.plans != self.plans:
             raise Leak(
                 f"A record changed in the block that begins with round {self.begins(event)} changes a plan, though releases stay the same."
@@ -147,14 +182,6 @@ class Witness:
     def begins(self, event: int) -> int:
         block = self.run.events[event]
         return block.start + 1 if isinstance(block, Entered) else 0
-
-
-def see_blind(policy: Policy) -> None:
-    """All rewards swapped at once, through a `Session`: what is played must not move."""
-    try:
-        replay_is_blind(policy, rounds=min(300, longest(policy)))
-    except CheckFailed as error:
-        raise Leak(str(error)) from None
 
 
 def change_of(change: tuple[int, ...]) -> Any:

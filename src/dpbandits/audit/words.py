@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from dpbandits.audit.report import AuditReport, LevelResult
+from dpbandits.privacy import printed
 
 
 def figure_of(value: float) -> str:
@@ -17,8 +18,9 @@ def surely(confidence: float) -> str:
 
 
 def heading(report: AuditReport) -> str:
-    claim = "no claim of an ε" if report.claim is None else f"claims ε = {figure_of(float(report.claim))}"
-    return f"{report.subject}: {claim}"
+    claim = "no claim of an ε" if report.claim is None else f"claims ε = {printed(report.claim)}"
+    warned = " (warning: noise of its own)" if warnings(report) else ""
+    return f"{report.subject}: {claim}{warned}"
 
 
 def conclusion(report: AuditReport) -> str:
@@ -29,13 +31,45 @@ def conclusion(report: AuditReport) -> str:
         leak = "no leak is certified"
     if failed:
         verdict = f"FAILED at {' and '.join(failed)}: {leak}."
-    elif report.passed:
+    elif report.verdict == "passed":
         verdict = f"Passed: no level found more than the claim; {leak}."
+    elif report.verdict == "not refuted":
+        verdict = f"Not refuted: no event was found that shows more than the claim; {leak}."
     elif report.claim is None:
         verdict = f"Nothing to hold it to; {leak}."
+    elif undecided := [level for level in report.levels if level.outcome == "no verdict"]:
+        verdict = f"No verdict: {undecided[0].details.get('why', 'the claim is out of reach of so few runs')}; {leak}."
     else:
         verdict = f"No verdict: no level could look; {leak}."
-    return " ".join([verdict, *coverage(report)])
+    return " ".join([verdict, *warnings(report), *coverage(report), *reach_of(report)])
+
+
+def warnings(report: AuditReport) -> list[str]:
+    return [f"Warning: {level.details['warning']}." for level in report.levels if "warning" in level.details]
+
+
+def reach_of(report: AuditReport) -> list[str]:
+    """What was looked at, in a sentence a level of runs."""
+    said = []
+    for level in report.levels:
+        seen = level.details
+        if "tried" not in seen:
+            continue
+        rounds, rewards, arms = seen["rounds"], seen["rewards"], seen["arms"]
+        said.append(
+            f"The {level.level} level tried {seen['tried']:,} pairs of tables ({rounds[0]:,} to {rounds[-1]:,} rounds, arms: {arms}, "
+            f"{len(rewards)} rewards from {rewards[0]:g} to {rewards[-1]:g}, {seen['rows']} places of the record) and counted "
+            f"{seen['runs']:,} runs on either table of one, which could have shown ε = {figure_of(level.reach)} at most."
+        )
+    return [*said, *setting_of(report)]
+
+
+def setting_of(report: AuditReport) -> list[str]:
+    given = report.setting
+    if not given:
+        return []
+    amount = f"{given['runs']:,} runs" if given.get("runs") else f"{given['budget']:g} seconds"
+    return [f"dpbandits {given['version']}, seed {given['seed']}, {amount}."]
 
 
 def coverage(report: AuditReport) -> list[str]:
@@ -51,16 +85,21 @@ def coverage(report: AuditReport) -> list[str]:
     return said
 
 
+COLUMNS = ("level", "verdict", "ε at least", "reach", "confidence", "seconds", "evidence")
+
+
 def cells(level: LevelResult) -> list[str]:
+    """A text for each of `COLUMNS`."""
     seen = level.outcome != "not applicable" or level.lower_bound > 0
-    bound = figure_of(level.lower_bound) if seen else "–"
-    return [level.level, level.outcome, bound, surely(level.confidence) if seen else "–", f"{level.seconds:.1f}", level.evidence]
+    bound, sure = (figure_of(level.lower_bound), surely(level.confidence)) if seen else ("–", "–")
+    reach = "any" if math.isinf(level.reach) else f"{level.reach:.3g}"
+    return [level.level, level.outcome, bound, reach if seen else "–", sure, f"{level.seconds:.1f}", level.evidence]
 
 
 def as_text(report: AuditReport) -> str:
     """Heading, a line and its evidence a level, and the conclusion."""
-    rows = [("level", "verdict", "ε at least", "confidence", "seconds"), *(tuple(cells(level)[:5]) for level in report.levels)]
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+    rows = [COLUMNS[:-1], *(tuple(cells(level)[:-1]) for level in report.levels)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS) - 1)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     told = [line for shown, level in zip(lines[1:], report.levels, strict=True) for line in (shown, f"  {level.evidence}")]
     return "\n".join([heading(report), lines[0], *told, conclusion(report)])

@@ -110,18 +110,22 @@ class Diverged(AssertionError):
 @final
 @dataclass
 class Recorder:
-    """Seeded noise that writes down every call; with `script`, the same noised values come out again whatever goes in."""
+    """Seeded noise that writes down every call; with `script`, the same noised values come out again whatever goes in.
+
+    tosses: with it, the same coins fall again, too; without, coins are tossed afresh. thrown: every coin, as it fell.
+    """
 
     seed: int
     script: list[Draw] | None = None
     draws: list[Draw] = field(default_factory=list)
     base: Noise | None = None  # where the values come from; by default `SimulatedNoise(seed)`
+    tosses: Sequence[float] | None = None
+    thrown: list[float] = field(default_factory=list)
     kind: ClassVar[NoiseKind] = "simulated"
 
     def __post_init__(self) -> None:
         self._base: Noise = self.base or SimulatedNoise(self.seed)
         self._thresholds: dict[int, int] = {}  # noise of each threshold -> its place among the draws
-        self.coins = 0  # uniform numbers drawn
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         return self._record(
@@ -160,8 +164,16 @@ class Recorder:
         return bool(self._record(f"exceeds {bar}", value, sensitivity, epsilon, call, self._thresholds[threshold]))
 
     def uniform(self) -> float:
-        self.coins += 1
-        return self._base.uniform()
+        at = len(self.thrown)
+        if self.tosses is not None and at >= len(self.tosses):
+            raise Diverged(f"The replay tosses {at + 1} coins, the recording {at}.")
+        self.thrown.append(self._base.uniform() if self.tosses is None else self.tosses[at])
+        return self.thrown[-1]
+
+    @property
+    def coins(self) -> int:
+        """Uniform numbers drawn."""
+        return len(self.thrown)
 
     def state(self) -> dict[str, Any]:
         return self._base.state()

@@ -14,7 +14,8 @@ from dpbandits.environments import Exhausted
 console = Console()
 errors = Console(stderr=True)
 
-Quick = Annotated[bool, typer.Option("--quick", help="Smaller: with the sweep file's \\[quick] overrides.")]
+QUICK_HELP = "Smaller: with the sweep file's \\[quick] overrides; without any, at most 10 runs of 10,000 rounds."
+Quick = Annotated[bool, typer.Option("--quick", help=QUICK_HELP)]
 Workers = Annotated[int | None, typer.Option(min=1, help="Cells computed at once. By default one a core.")]
 
 LEAVE_OUT = "pass drop_unlisted=True to leave such ratings out"
@@ -28,6 +29,10 @@ def one_line_errors(stopped: str = "Finished cells are kept: the same command go
         yield
     except (ValueError, TypeError, LookupError, OSError, Exhausted) as error:
         errors.print(f"[red]Error:[/] {str(error).replace('[', chr(92) + '[')}", soft_wrap=True, highlight=False)
+        raise typer.Exit(2) from None
+    except (MemoryError, RecursionError) as error:
+        what = "There is not enough memory for this" if isinstance(error, MemoryError) else "This is nested too deeply"
+        errors.print(f"[red]Error:[/] {what}: try fewer runs, arms or rounds, or a smaller file.", soft_wrap=True, highlight=False)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         errors.print(f"Stopped. {stopped}")

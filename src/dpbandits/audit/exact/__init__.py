@@ -8,31 +8,40 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from dpbandits.audit.effort import Effort, Work
 from dpbandits.audit.exact.enumeration import Enumeration, Laws
 from dpbandits.audit.exact.lattice import CUTS
 from dpbandits.audit.exact.loss import missing_mass, worst_pair
 from dpbandits.audit.exact.probe import Unfit
 from dpbandits.audit.exact.selection import Choices, epochs, noisy_max_loss, worst_choice
 from dpbandits.audit.feeding import first_release
+from dpbandits.audit.outside import Outside
 from dpbandits.audit.report import LevelResult
+from dpbandits.noise import SimulatedNoise
 from dpbandits.policy import Policy
+from dpbandits.simulate.replay import decisions
 
-__all__ = ["LEVEL", "deepest_law", "exact_law", "noisy_max_loss", "small"]
+__all__ = ["LEVEL", "POINTS", "deepest_law", "exact_law", "noisy_max_loss", "small"]
 
 LEVEL = "exact law"
 SLACK = 1e-9
 """A certified loss this far above the claim is rounding."""
 
+POINTS = 4e8
+"""Points of lattices that are summed at most, where nobody says otherwise: about twenty seconds."""
+
 
 def exact_law(
-    policy: Policy, rounds: int = 8, budget: float = 60.0, *, claim: Fraction | None = None, arms: int = 2, grid: int = 1
+    policy: Policy, rounds: int = 8, effort: Effort | None = None, *, claim: Fraction | None = None, arms: int = 2, grid: int = 1
 ) -> LevelResult:
     """The exact loss of the first `rounds` decisions: the largest log-ratio over all sequences, all tables of 0/1 rewards and all
     replacements of one round.
 
     policy: an index policy, or one that follows a leader by epochs; its small version is audited, with `arms` arms and rewards on
         `grid`, everything else as it is. Its own `plan`, `update` and mechanism are run, nothing is written down again here.
-    claim: epsilon; by default the policy's own guarantee. budget: seconds.
+    claim: epsilon; by default the policy's own guarantee. effort: in points of lattices, by default `POINTS`, or in seconds.
 
     Of the result: `lower_bound` is certified (the probability left out by the lattice is taken against it), and the exact loss of
     that pair is at most `error` higher. `attainable` is what the releases made before the last decision tell about one reward
@@ -52,7 +61,10 @@ def exact_law(
         subject = small(policy, rounds, arms, grid)
         if first_release(subject) >= rounds:
             return silent(rounds, start)
-        found = of_epochs(subject, rounds) if policy.about.feedback == "full" else of_indices(subject, rounds, start + budget)
+        with Outside(calls=False) as outside:
+            found = of_epochs(subject, rounds) if policy.about.feedback == "full" else of_indices(subject, rounds, effort or Work(POINTS))
+        if outside.used or tosses(subject, rounds):
+            raise Unfit("it draws randomness that is neither its noise source's nor public, whose law is not enumerated")
     except Unfit as reason:
         return LevelResult(LEVEL, "not applicable", evidence=f"No exact law: {reason}.", seconds=time.monotonic() - start)
     loss, error, price, evidence, details = found
@@ -64,15 +76,15 @@ def exact_law(
     return LevelResult(LEVEL, outcome, loss, attainable, error, evidence=evidence, seconds=seconds, details=details)
 
 
-def deepest_law(policy: Policy, rounds: int = 8, budget: float = 60.0, *, claim: Fraction | None = None) -> LevelResult:
-    """The exact law of as many decisions, up to `rounds`, as the budget allows: of 4, then 6, then all."""
+def deepest_law(policy: Policy, rounds: int = 8, effort: Effort | None = None, *, claim: Fraction | None = None) -> LevelResult:
+    """The exact law of as many decisions, up to `rounds`, as the effort allows: of 4, then 6, then all."""
+    effort = effort or Work(POINTS)
     start, found = time.monotonic(), None
     for few in (*(n for n in (4, 6) if n < rounds), rounds):
-        left = budget - (time.monotonic() - start)
-        deeper = exact_law(policy, few, left, claim=claim)
+        deeper = exact_law(policy, few, effort, claim=claim)
         if found is None or found.outcome == "not applicable" or deeper.outcome != "not applicable":
             found = deeper
-        if found.outcome == "failed" or left <= 0:
+        if found.outcome == "failed" or effort.left() <= 0:
             break
     assert found is not None
     return replace(found, seconds=time.monotonic() - start)
@@ -81,6 +93,19 @@ def deepest_law(policy: Policy, rounds: int = 8, budget: float = 60.0, *, claim:
 def silent(rounds: int, start: float) -> LevelResult:
     evidence = f"Nothing is released before decision {rounds}: there is nothing to see."
     return LevelResult(LEVEL, "not applicable", 0.0, 0.0, evidence=evidence, seconds=time.monotonic() - start)
+
+
+PLAYED = 16
+"""Short runs in which a policy is watched for coins of its own."""
+
+
+def tosses(policy: Policy, rounds: int) -> bool:
+    """Whether it draws from anywhere but its noise source and the public randomness."""
+    tables = [np.random.default_rng(run).integers(0, 2, (rounds, policy.arms)).astype(float) for run in range(PLAYED)]
+    with Outside() as outside:
+        for run, table in enumerate(tables):
+            decisions(policy, table, noise=SimulatedNoise(run), seed=run)
+    return outside.used
 
 
 Found = tuple[float, float, Fraction | None, str, dict[str, Any]]
@@ -108,24 +133,25 @@ ENOUGH = 1e-9
 """Error below which a finer lattice is not worth its time."""
 
 
-def of_indices(policy: Policy, rounds: int, deadline: float) -> Found:
-    """By enumeration: on a coarse lattice, then on the finest there is time and room for."""
+def of_indices(policy: Policy, rounds: int, effort: Effort) -> Found:
+    """By enumeration: on a coarse lattice, then on the finest that the effort and memory allow."""
     coarse, *finer = CUTS
-    began = time.monotonic()
-    found = enumerated(policy, rounds, deadline, coarse)
-    seconds = time.monotonic() - began
+    before, first = effort.left(), Enumeration(policy, rounds, effort, coarse)
+    found = summary(first.run(), first, coarse)
+    cost = before - effort.left()
     for cut in reversed(finer):
-        # Axes grow like ln(1/cut), and there are seldom more than three long ones.
-        if found[1] > ENOUGH and seconds * (math.log(cut) / math.log(coarse)) ** 3 < deadline - time.monotonic():
+        # Axes grow like ln(1/cut), and there are seldom more than three long ones; the steps of the walk stay as many.
+        grows = 1 + first.share_of_points() * ((math.log(cut) / math.log(coarse)) ** 3 - 1)
+        if found[1] > ENOUGH and cost * grows < effort.left():
             try:
-                return enumerated(policy, rounds, deadline, cut)
+                return enumerated(policy, rounds, effort, cut)
             except Unfit:  # too large, or slower than was thought
                 continue
     return found
 
 
-def enumerated(policy: Policy, rounds: int, deadline: float, cut: float) -> Found:
-    enumeration = Enumeration(policy, rounds, deadline, cut)
+def enumerated(policy: Policy, rounds: int, effort: Effort, cut: float) -> Found:
+    enumeration = Enumeration(policy, rounds, effort, cut)
     return summary(enumeration.run(), enumeration, cut)
 
 

@@ -9,7 +9,6 @@ contains is summed out at once. That keeps the lattices of trees and counters sm
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.audit.effort import Effort
 from dpbandits.audit.exact.lattice import Axis, Box, Floats, axes_of, carry, decisions_on, totals
 from dpbandits.audit.exact.probe import Blocks, Streams, Unfit
 from dpbandits.plan import Hold, PublicRng
@@ -27,6 +27,10 @@ from dpbandits.policy import Policy, Release
 
 Sums = tuple[tuple[int, int], ...]
 """The sum and the rounds of every block released, in order."""
+
+
+POINTS_A_STEP = 10_000
+"""Points of a lattice that are summed in the time that one step of the walk takes by itself."""
 
 
 class Mass(NamedTuple):
@@ -61,15 +65,16 @@ class Branch:
 
 
 class Enumeration:
-    """All decision sequences of `rounds` rounds. cut: probability left out on each axis of the lattice."""
+    """All decision sequences of `rounds` rounds. effort: counted in points of lattices. cut: probability left out on each axis."""
 
-    def __init__(self, policy: Policy, rounds: int, deadline: float, cut: float) -> None:
+    def __init__(self, policy: Policy, rounds: int, effort: Effort, cut: float) -> None:
         if not isinstance(policy.init(), Statistics) or policy.about.randomised or policy.about.feedback != "bandit":
             raise Unfit("its decisions are not those of an index over single arms")
-        self.policy, self.rounds, self.deadline, self.cut = policy, rounds, deadline, cut
+        self.policy, self.rounds, self.effort, self.cut = policy, rounds, effort, cut
         self.streams, self.rng = Streams(policy.mechanism()), PublicRng(0, 0)
         self.unit = policy.mechanism().grid.steps  # a reward of 1
         self.laws: Laws = {}
+        self.points = self.steps = 0
         self.lost = 0.0  # the most that was left out of any history's probability
         self.price: Fraction | None = Fraction(0)  # what releases before the last decision tell of one reward; None: everything
         self._path: tuple[int, ...] = ()
@@ -89,10 +94,17 @@ class Enumeration:
                 never.add(path[: self._reached + 1])
         return self.laws
 
+    def share_of_points(self) -> float:
+        """Of the work that was done: what lattices took, and not the walk itself."""
+        return self.points / max(1, self.points + POINTS_A_STEP * self.steps)
+
     def _walk(self, t: int, sums: Sums, branches: list[Branch], lost: float) -> None:
         """All block sums that may follow one history; `t` is the round about to be decided. lost: probability left out so far."""
-        if time.monotonic() > self.deadline:
-            raise Unfit("its decision sequences take longer to enumerate than the budget allows; take fewer rounds or a larger budget")
+        points = sum(b.law.size for b in branches)
+        self.points, self.steps = self.points + points, self.steps + 1
+        self.effort.spend(points + POINTS_A_STEP)
+        if self.effort.left() < 0:
+            raise Unfit("its decision sequences take longer to enumerate than was allowed; take fewer rounds, or a larger budget")
         self.lost = max(self.lost, lost)
         group = [b for b in branches if b.step.arm == self._path[t - 1]]
         if not group:

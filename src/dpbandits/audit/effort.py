@@ -1,0 +1,43 @@
+"""How much may be done: for so long, or for so much counted work, which gives the same answer on every machine."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Protocol, final
+
+
+class Effort(Protocol):
+    """What is left, in its own unit, and a note of work that was done."""
+
+    def left(self) -> float: ...
+
+    def spend(self, work: float) -> None: ...
+
+
+@final
+class Seconds:
+    """By the clock; work costs the time it takes."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+
+    def left(self) -> float:
+        return self._until - time.monotonic()
+
+    def spend(self, work: float) -> None:
+        """Time has passed already."""
+
+
+@final
+class Work:
+    """By counting: the clock is not looked at."""
+
+    def __init__(self, amount: float = math.inf) -> None:
+        self._left = amount
+
+    def left(self) -> float:
+        return self._left
+
+    def spend(self, work: float) -> None:
+        self._left -= work
