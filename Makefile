@@ -3,13 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test lint papers benchmarks audit controls docs lock clean
+.PHONY: demo test lint papers papers-full benchmarks audit controls docs lock clean
 
 demo: $(STAMP)
 	$(BIN)/dpbandits demo
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --durations=10
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -17,12 +17,17 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# docs/papers.md as a whole, with its figures and the verdicts in papers/*/README.md: quick sizes in minutes, the papers' own in hours.
 papers: $(STAMP)
 	$(BIN)/dpbandits papers --quick --docs docs
+
+papers-full: $(STAMP)
+	$(BIN)/dpbandits papers --full --docs docs
 
 benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.speed --out docs/speed.md
 	$(BIN)/python -m benchmarks.tails --out docs/tails.md
+	$(BIN)/python -m benchmarks.instances --out docs/instances.md
 	$(BIN)/python -m benchmarks.noise_aware --out docs/noise_aware.md
 	$(BIN)/python -m benchmarks.matroid --runs 60 --out docs/matroid.md
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import dpbandits as dpb
 from dpbandits.audit.broken.published import OneVectorStart
 from dpbandits.audit.controls import Control, Row, broken, correct, markdown, run, short, title, verdicts
+from dpbandits.audit.effort import Work
 from dpbandits.audit.exact import exact_law, noisy_max_loss
 from dpbandits.audit.exact.probe import Streams
 from dpbandits.audit.transcript import transcript_level
@@ -45,8 +46,8 @@ THREE: list[Policy] = [
     dpb.DPUCBBound(arms=3, epsilon=1),
 ]
 
-EXACT_SECONDS = 150
-"""For one law; what takes longer is not listed, or on a coarser lattice."""
+EXACT_POINTS = 3e9
+"""Of lattices, for one law; what takes longer is not listed, or on a coarser lattice."""
 
 EXACT = """## Exact loss of short runs
 
@@ -99,7 +100,7 @@ def exact_text() -> str:
 
 
 def exact_line(policy: Policy, arms: int, rounds: int) -> str:
-    found = exact_law(policy, rounds, budget=EXACT_SECONDS, arms=arms)
+    found = exact_law(policy, rounds, Work(EXACT_POINTS), arms=arms)
     loss, error = (f"{found.lower_bound:.4f}", f"{max(found.error, 1e-12):.0e}") if found.outcome == "passed" else ("–", found.evidence)
     attainable = "–" if found.attainable is None else f"{found.attainable:g}"
     return f"| {title(policy)} | {arms} | {float(getattr(policy, 'budget', 1)):g} | {rounds} | {loss} | {error} | {attainable} |"
@@ -116,9 +117,7 @@ def published_text() -> str:
             f"| Hybrid-UCB's tree, root released | {leaves} of an arm | 1 | {float(prices[0] or 0):g} | {float(prices[1] or 0):g} |"
         )
     problem = dpb.UniformMatroid(arms=6, rank=2)
-    losses = [
-        transcript_level(start(problem=problem, epsilon=1), rounds=100, budget=2).details["loss"] for start in (OneVectorStart, DPUCBMAT)
-    ]
+    losses = [transcript_level(start(problem=problem, epsilon=1), rounds=100).details["loss"] for start in (OneVectorStart, DPUCBMAT)]
     lines.append(
         f"| DPUCB-MAT, started from one vector of L = 6 elements, K = 2 | 100 | 1 | {losses[0]} | {losses[1]} from covering bases |"
     )

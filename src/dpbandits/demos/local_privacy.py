@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dpbandits.client import Client
-from dpbandits.messages import randomizer_to_json, report_from_json
 from dpbandits.noise import Noise, SecureNoise
 from dpbandits.oracles import TopKMax
 from dpbandits.policies import CUCBLDP2
@@ -44,23 +43,19 @@ def serve(policy: Policy, rounds: int, command: Sequence[str], *, noise: Noise, 
     Raises:
         MessageError: a user sent something else than a report; it was not told.
     """
-    randomizer = policy.randomizer()
-    if randomizer is None:
-        raise TypeError(f"Expected a policy that is private in the local model; {policy.name} has no randomizer.")
     session = Session(policy, noise=noise)
+    pipe.sent.append(session.description())
     users = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1)
     assert users.stdin is not None
     assert users.stdout is not None
     with users, users.stdin, users.stdout:
         try:
-            pipe.sent.append(randomizer_to_json(randomizer))
             print(pipe.sent[-1], file=users.stdin)
             for _ in range(rounds):
                 pipe.sent.append(session.ask().to_json())
                 print(pipe.sent[-1], file=users.stdin)
                 pipe.received.append(users.stdout.readline())
-                told = report_from_json(pipe.received[-1])
-                session.tell(told.id, told.report)
+                session.tell_message(pipe.received[-1])
         except BaseException:
             users.kill()
             raise

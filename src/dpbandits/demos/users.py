@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from dpbandits.client import Client
-from dpbandits.noise import SecureNoise, SimulatedNoise
+from dpbandits.noise import SimulatedNoise
 
 
 def answer_all(
@@ -24,7 +24,8 @@ def answer_all(
     low, high = sorted(values)
     description = lines.readline()
     for line in lines:
-        client = Client(description, most=most, noise=noises if simulated else SecureNoise(), simulated=simulated)  # a new user's device
+        # a new user's device
+        client = Client(description, most=most, noise=noises if simulated else None, simulated=simulated)
         likes = {arm: high if world.random() < mean else low for arm, mean in enumerate(means)}
         print(client.answer(line, likes), file=out, flush=True)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpbandits.inputs import numbers_in, whole_number
 from dpbandits.privacy import Grid
+from dpbandits.signatures import Explained
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -25,15 +27,21 @@ class Lattice(NamedTuple):
     probabilities: Floats
 
 
-class Environment(ABC):
+class Environment(metaclass=Explained):
     """Rewards in [0, 1] for `arms` arms.
 
     means: each arm's expected reward, shape (arms,): what pseudo-regret is measured against.
     length: rounds it can be played for; None where there is no end or none that is known.
+    fixed: whether every reward of every round is fixed before play starts; `between` then sums them.
+    logged: whether the past is replayed: which round comes next depends on every earlier action.
+    apart: whether the arms' rewards of one round are independent of each other.
     """
 
     means: Floats
     length: int | None = None
+    fixed: bool = False
+    logged: bool = False
+    apart: bool = False
 
     @final
     @property
@@ -64,10 +72,23 @@ class Environment(ABC):
         """
         raise TypeError(f"{type(self).__name__} shows one arm's reward a round; full information needs every arm's (a Table, say).")
 
+    def between(self, start: int, stop: int, arms: Integers) -> Floats:
+        """What each of these arms gives in rounds start + 1 … stop together, shape (len(arms),), of a `fixed` environment.
+
+        Raises:
+            TypeError: this environment draws its rewards as it is played.
+        """
+        raise TypeError(f"{type(self).__name__} draws its rewards as it is played; only a Table in its order knows them beforehand.")
+
+    @property
+    def acceptance(self) -> float:
+        """Accepted entries over entries walked so far, of a replayed log; NaN before the first, and elsewhere."""
+        return float("nan")
+
     @final
     def gap(self, action: int) -> float:
         """Best mean minus this action's mean."""
-        return float(self.means.max() - self.means[action])
+        return float(self.means.max() - self.means[whole_number(action, "action", 0, self.arms - 1)])
 
     @final
     @property
@@ -86,6 +107,8 @@ class Environment(ABC):
 
 class Independent(Environment):
     """Independent rounds, and arms independent of each other. Subclasses say how to draw one reward and what its law is on a grid."""
+
+    apart = True
 
     def __init__(self, means: Floats) -> None:
         self.means = means
@@ -131,9 +154,9 @@ def two_point(means: Floats, grid: Grid) -> Lattice:
 
 def checked_means(means: ArrayLike, what: str = "means") -> Floats:
     """A non-empty vector of numbers in [0, 1]."""
-    array = np.asarray(means, dtype=np.float64)
+    array = numbers_in(means, what)
     if array.ndim != 1 or len(array) == 0:
-        raise ValueError(f"Expected {what} to be a list of at least one number, got shape {array.shape}.")
+        raise ValueError(f"Expected {what} to be a list of at least one number, such as [0.5, 0.4], got shape {array.shape}.")
     bad = np.flatnonzero(~((array >= 0) & (array <= 1)))
     if len(bad):
         raise ValueError(f"Expected {what} in [0, 1]; entry {bad[0]} is {array[bad[0]]}.")

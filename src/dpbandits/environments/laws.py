@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbandits.environments.base import Floats, Independent, Integers, Lattice, checked_means, two_point
+from dpbandits.inputs import numbers_in
 from dpbandits.privacy import Grid
 
 
@@ -46,7 +47,7 @@ class Categorical(Independent):
 
     def __init__(self, values: ArrayLike, probabilities: ArrayLike) -> None:
         levels = checked_means(values, "values")
-        rows = np.atleast_2d(np.asarray(probabilities, dtype=np.float64))
+        rows = np.atleast_2d(numbers_in(probabilities, "probabilities"))
         fits = rows.ndim == 2 and len(rows) > 0 and rows.shape[1] == len(levels)
         if not (fits and np.all(rows >= 0) and np.allclose(rows.sum(axis=1), 1, atol=1e-9)):
             raise ValueError(
@@ -113,7 +114,7 @@ class Beta(Independent):
     """
 
     def __init__(self, a: ArrayLike, b: ArrayLike) -> None:
-        self.a, self.b = np.atleast_1d(np.asarray(a, dtype=np.float64)), np.atleast_1d(np.asarray(b, dtype=np.float64))
+        self.a, self.b = np.atleast_1d(numbers_in(a, "a")), np.atleast_1d(numbers_in(b, "b"))
         shapes = np.stack([self.a, self.b]) if self.a.shape == self.b.shape and self.a.ndim == 1 else np.empty((2, 0))
         if shapes.size == 0 or not np.all((shapes > 0) & np.isfinite(shapes)):
             raise ValueError("Expected shapes a and b of equal length, at least one of each, all finite and > 0.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self, TypeVar, final
+from typing import ClassVar, Self, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbandits.environments.base import Environment, Exhausted, Floats, Integers, Lattice, two_point
+from dpbandits.inputs import MOST_ARMS, numbers_in, switch, whole_number
 from dpbandits.privacy import Grid
 
 E = TypeVar("E", bound=Environment)
@@ -21,14 +22,15 @@ class Table(Environment):
     """
 
     def __init__(self, rewards: ArrayLike, *, resample: bool = False) -> None:
-        self.rewards = np.asarray(rewards, dtype=np.float64)
+        self.rewards = numbers_in(rewards, "rewards", secret=True)
         if self.rewards.ndim != 2 or 0 in self.rewards.shape:
             raise ValueError(f"Expected rewards of shape (rounds, arms) with at least one of each, got shape {self.rewards.shape}.")
         if not np.all((self.rewards >= 0) & (self.rewards <= 1)):
             row, arm = np.argwhere(~((self.rewards >= 0) & (self.rewards <= 1)))[0]
             raise ValueError(f"Expected rewards in [0, 1]; row {row}, arm {arm} is not (rescale, or fill what is missing).")
-        self.resample, self.means, self._next = resample, self.rewards.mean(axis=0), 0
-        self.length = None if resample else len(self.rewards)
+        self.resample, self.means, self._next = switch(resample, "resample"), self.rewards.mean(axis=0), 0
+        self.length = None if self.resample else len(self.rewards)
+        self.fixed = not self.resample
         self._lattices: dict[Grid, Lattice] = {}
         self._rows: dict[Grid, Integers] = {}
 
@@ -66,6 +68,11 @@ class Table(Environment):
             self._rows[grid] = np.rint(self.rewards * grid.steps).astype(np.int64)
         played = self._rows[grid][rows]
         return np.asarray((times @ played)[arms] if len(arms) == self.arms else times @ played[:, arms], np.int64)
+
+    def between(self, start: int, stop: int, arms: Integers) -> Floats:
+        if self.resample:
+            return super().between(start, stop, arms)
+        return np.asarray(self.rewards[start:stop, arms].sum(axis=0))
 
     def _times(self, rounds: int, rng: np.random.Generator) -> tuple[Integers, Integers | slice]:
         """How often each of which rows is played in the next `rounds` rounds."""
@@ -110,9 +117,13 @@ class LoggedReplay(Environment):
     actions, rewards: shape (entries,). propensities: shape (entries,), the logging policy's probability of what it did.
     """
 
+    example: ClassVar[str] = "LoggedReplay([0, 1, 0], [1, 0, 0], arms=2)"
+    logged = True
+
     def __init__(self, actions: ArrayLike, rewards: ArrayLike, *, arms: int, propensities: ArrayLike | None = None) -> None:
+        arms = whole_number(arms, "arms", 1, MOST_ARMS)
         self.actions = whole_actions(actions, arms)
-        self.rewards = np.asarray(rewards, dtype=np.float64)
+        self.rewards = numbers_in(rewards, "rewards", secret=True)
         n = len(self.actions)
         if self.rewards.shape != (n,):
             raise ValueError(f"Expected a reward for each of the {n} actions, got shape {self.rewards.shape}.")
@@ -156,7 +167,7 @@ class LoggedReplay(Environment):
     def _keep(propensities: ArrayLike | None, n: int) -> NDArray[np.float64]:
         if propensities is None:
             return np.ones(n)
-        p = np.asarray(propensities, dtype=np.float64)
+        p = numbers_in(propensities, "propensities")
         if p.shape != (n,) or not np.all((p > 0) & (p <= 1)):
             raise ValueError(f"Expected {n} propensities in (0, 1], one an entry; got shape {p.shape}, or one outside.")
         keep: NDArray[np.float64] = p.min() / p
@@ -172,7 +183,10 @@ def rewound(environment: E, **position: int) -> E:
 
 def whole_actions(actions: ArrayLike, arms: int) -> Integers:
     """A non-empty vector of arm numbers, each of which occurs."""
-    given = np.asarray(actions)
+    try:
+        given = np.asarray(actions)
+    except ValueError:
+        raise ValueError("Expected actions to be a list of whole numbers, got lists of unequal length.") from None
     if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
         raise ValueError(f"Expected actions to be a non-empty list of whole numbers, got shape {given.shape} of {given.dtype}.")
     if given.min() < 0 or given.max() >= arms:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache, cached_property
+from inspect import getfile
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,11 @@ import numpy as np
 
 from dpbandits.documents import policy_to_data
 from dpbandits.environments import Environment
-from dpbandits.policy import Policy
+from dpbandits.policies import POLICIES
+from dpbandits.policy import Policy, problem_of
+from dpbandits.privacy import as_fraction, printed
 from dpbandits.simulate import default_checkpoints
 from dpbandits.version import __version__
-
-MAKERS = ("noise.py", "plan.py", "policy.py", "privacy.py", "vault.py", "policies", "mechanisms", "environments", "simulate")
-"""The code that makes the numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,32 +40,54 @@ class Cell:
     seed: int
     at: tuple[int, ...]
 
+    @property
+    def shuffled(self) -> bool:
+        """Whether every run numbers the arms anew: always, but for super arms, whose problem names its arms."""
+        return problem_of(self.policy) is None
+
+    @property
+    def hindsight(self) -> bool:
+        """Whether regret is that against the best fixed arm in hindsight; else it is pseudo-regret (see `Runs.kind`)."""
+        problem = problem_of(self.policy)
+        return self.environment.fixed and (problem is None or problem.linear)
+
     @cached_property
     def key(self) -> str:
-        """A hash of all that determines the numbers, this package's version and code included; names do not."""
+        """A hash of all that determines a run's numbers, this package's version and code included; names and `runs` do not."""
         parts: dict[str, Any] = {
             "version": __version__,
             "code": code_digest(),
+            "own code": own_digest(type(self.policy)),
             "policy": policy_to_data(self.policy),
             "environment": fingerprint(self.environment),
             "rounds": self.rounds,
-            "runs": self.runs,
             "seed": self.seed,
             "at": self.at,
+            "shuffled": self.shuffled,
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
     def __str__(self) -> str:
-        budget = f", ε = {self.epsilon:g}" if self.epsilon is not None else ""
+        budget = f", ε = {printed(as_fraction(self.epsilon, 'epsilon'))}" if self.epsilon is not None else ""
         return f"{self.label} in {self.setting}{budget}"
 
 
 @cache
 def code_digest() -> str:
-    """A hash of the code that makes the numbers: within one version, too, an edited formula must not find old results."""
-    root = Path(__file__).parents[1]
-    modules = [path for name in MAKERS for path in sorted([root / name, *(root / name).rglob("*.py")]) if path.suffix == ".py"]
+    """A hash of the whole package's code: within one version, too, an edited formula must not find old results."""
+    modules = sorted(Path(__file__).parents[1].rglob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
+
+
+@cache
+def own_digest(cls: type[Policy]) -> str:
+    """A hash of the file that a policy of the user's own is written in; empty for ours."""
+    if POLICIES.get(cls.__name__) is cls:
+        return ""
+    try:
+        return hashlib.sha256(Path(getfile(cls)).read_bytes()).hexdigest()
+    except (TypeError, OSError):  # made where there is no file
+        return "no file"
 
 
 def fingerprint(environment: Environment) -> dict[str, Any]:

@@ -35,9 +35,7 @@ def mean_regret(row: Row) -> str:
 
 def budget(row: Row) -> str:
     """What the ledger adds up to, and what was promised."""
-    if row["claimed"] is None:
-        return NOTHING
-    return ("" if row["rho"] is None else "ρ ") + f"{row['spent']:g} of {row['claimed']:g}"
+    return NOTHING if row["budget"] is None else ("" if row["rho"] is None else "ρ ") + row["budget"]
 
 
 def promise(row: Row) -> str:
@@ -52,11 +50,14 @@ def plain(name: str) -> Callable[[Row], str]:
 LONG_RUN = (
     "What no consistent policy with this kind of privacy beats in the long run (asymptotic: a good one may lie below it for a while)."
 )
+LOST = "Reward lost against always playing the best arm: mean over runs ± its 95 % confidence interval."
+PRICE = "Mean regret minus that of the policy without privacy that loses least in the same environment: one baseline for all."
+FEW = "; left out where fewer than ten runs would lie beyond it, that is with fewer than "
 
 POLICY = Column("policy", "Private policies first, the smallest mean regret first.", lambda row: row["label"], number=False)
 COST = (
-    Column("mean regret", "Reward lost against always playing the best arm: mean over runs ± its 95 % confidence interval.", mean_regret),
-    Column("price of privacy", "Mean regret minus that of the policy's non-private twin in the same environment.", plain("price")),
+    Column("mean regret", LOST, mean_regret),
+    Column("price of privacy", PRICE, plain("price")),
     Column("lower bound", LONG_RUN, plain("lower_bound")),
     Column("releases", "How many noisy values a run looked at, on average.", plain("releases")),
     Column(
@@ -67,8 +68,8 @@ COST = (
 )
 TAILS = (
     Column("median", "Half of the runs lose at most this much.", plain("median")),
-    Column("99 %", "99 % of the runs lose at most this much (with fewer than 100 runs: the worst run).", plain("q99")),
-    Column("99.9 %", "99.9 % of the runs lose at most this much (with fewer than 1,000 runs: the worst run).", plain("q999")),
+    Column("99 %", f"99 % of the runs lose at most this much{FEW}1,000 runs.", plain("q99")),
+    Column("99.9 %", f"99.9 % of the runs lose at most this much{FEW}10,000 runs.", plain("q999")),
     Column("worst", "The run that loses most.", plain("worst")),
     Column("runs", "Independent runs.", lambda row: f"{row['runs']:,}"),
 )

@@ -6,16 +6,21 @@ import tomllib
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
 
 from dpbandits.environments import Environment
 from dpbandits.experiments.cells import Cell, checkpoints
-from dpbandits.experiments.entries import Budget, Entry, close_to
+from dpbandits.experiments.entries import Budget, Count, Entry, no_switch
 from dpbandits.experiments.setting import Loaded, Spec
 from dpbandits.experiments.settings import LAWS, AnySetting
+from dpbandits.inputs import shown
+from dpbandits.named import close_to
 from dpbandits.privacy import as_fraction
+
+QUICK = {"rounds": 10_000, "runs": 10}
+"""What a quick run of a sweep file without [quick] has at most."""
 
 
 class ConfigError(ValueError):
@@ -29,8 +34,8 @@ class MissingData(ConfigError):
 class Quick(Spec):
     """Overrides for a quick run."""
 
-    rounds: int | None = Field(default=None, ge=1)
-    runs: int | None = Field(default=None, ge=1)
+    rounds: Count | None = None
+    runs: Count | None = None
     epsilons: list[Budget] | None = Field(default=None, min_length=1)
 
 
@@ -40,11 +45,13 @@ class Config(Spec):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
     title: str
     about: str = ""  # a paragraph for the report
-    rounds: int = Field(ge=1)
-    runs: int = Field(ge=1)
-    seed: int = Field(default=0, ge=0)
+    unit: str = "in reward"  # what regret counts, as in "it loses 12 responses"
+    each: str = "rounds"  # what a round is, as in "over 1,000 patients"
+    rounds: Count
+    runs: Count
+    seed: Annotated[int, BeforeValidator(no_switch), Field(ge=0)] = 0
     epsilons: list[Budget] = Field(default=[1], min_length=1)
-    at: list[int] | None = None  # rounds at which regret is kept; about fifty by default
+    at: list[Count] | None = None  # rounds at which regret is kept; about fifty by default
     quick: Quick = Quick()
     environments: list[AnySetting] = Field(min_length=1)
     policies: list[Entry] = Field(min_length=1)
@@ -127,8 +134,8 @@ class Config(Spec):
         return cells
 
     def quickened(self) -> Config:
-        """The same sweep with its `[quick]` overrides; a policy's own rounds and runs shrink to them, too."""
-        quick = self.quick.model_dump(exclude_none=True)
+        """The same sweep with its `[quick]` overrides, or `QUICK` if it has none; a policy's own rounds and runs shrink to them, too."""
+        quick = self.quick.model_dump(exclude_none=True) or {name: min(getattr(self, name), most) for name, most in QUICK.items()}
         small = {name: quick[name] for name in ("rounds", "runs") if name in quick}
         entries = [e.model_copy(update={n: min(v, s) for n, s in small.items() if (v := getattr(e, n))}) for e in self.policies]
         copy = self.model_copy(update=quick | {"policies": entries})
@@ -145,7 +152,7 @@ def load_config(path: str | Path, *, quick: bool = False) -> Config:
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
-        config = Config.model_validate(tomllib.loads(text))
+        config = Config.model_validate(tomllib.loads(text), context={"folder": path.parent})
         config._folder, config._text = path.parent, text
         config = config.quickened() if quick else config
         config.cells()
@@ -157,22 +164,35 @@ def load_config(path: str | Path, *, quick: bool = False) -> Config:
         raise ConfigError(f"{path}: {explained(error)}") from None
     except ConfigError as error:
         raise type(error)(f"{path}: {error}") from None
+    except (ValueError, RecursionError):  # a number of thousands of digits; lists a thousand deep
+        raise ConfigError(f"{path}: this is not a readable TOML file: a number is too long, or lists are nested too deeply.") from None
     return config
 
 
 def explained(error: ValidationError) -> str:
-    """The first mistake in one line, and how many more there are."""
-    first, *more = error.errors()
-    parts = [p for i, p in enumerate(first["loc"]) if not (i == 2 and first["loc"][0] == "environments" and p in LAWS)]
-    place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts).lstrip(".")
-    text = first["msg"].removeprefix("Value error, ")
+    """Every key that is missing in one line, or else the first mistake and how many more there are."""
+    mistakes = error.errors()
+    missing, unknown = ([place_of(m["loc"]) for m in mistakes if m["type"] == kind] for kind in ("missing", "extra_forbidden"))
+    if missing:
+        more = len(mistakes) - len(missing) - len(unknown)
+        others = (f"; not known: {', '.join(unknown)}" if unknown else "") + (f" (and {more} more mistakes)" if more else "")
+        return f"missing: {', '.join(missing)}{others}; `dpbandits run --help` shows a file"
+    first, *further = mistakes
+    place, text = place_of(first["loc"]), first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         text = "there is no such field here"
     elif first["type"].startswith("union_tag"):
-        text = f"expected law = one of {', '.join(LAWS)}, got {first['input'].get('law')!r}"
-    elif first["type"] not in ("missing", "value_error"):
-        text += f", got {first['input']!r:.80}"
-    return (f"{place}: " if place else "") + text + (f" (and {len(more)} more)" if more else "")
+        law = first["input"].get("law") if isinstance(first["input"], dict) else None
+        text = f"expected law = one of {', '.join(LAWS)}, got {'none' if law is None else shown(law)}"
+    elif first["type"] != "value_error":
+        text += f", got {shown(first['input'])}"
+    return (f"{place}: " if place else "") + text + (f" (and {len(further)} more)" if further else "")
+
+
+def place_of(loc: tuple[Any, ...]) -> str:
+    """Where a mistake is, as the file's reader would write it: environments[0].means."""
+    parts = [p for i, p in enumerate(loc) if not (i == 2 and loc[0] == "environments" and p in LAWS)]
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts).lstrip(".")
 
 
 def refuse_twins(what: str, names: list[str], cure: str) -> None:

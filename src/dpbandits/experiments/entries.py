@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from difflib import get_close_matches
-from typing import Any, Self
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
+from dpbandits.inputs import MOST
+from dpbandits.named import close_to, policy_class
 from dpbandits.oracles import DecisionSet
-from dpbandits.policies import POLICIES
 from dpbandits.policy import Policy
-from dpbandits.privacy import as_fraction
+from dpbandits.privacy import as_fraction, printed
 
-Budget = int | float | str
+
+def no_switch(value: Any) -> Any:
+    """true and false are no numbers, though pydantic reads them as 1 and 0."""
+    if isinstance(value, bool):
+        raise ValueError(f"expected a number, got {str(value).lower()}")
+    return value
+
+
+Count = Annotated[int, BeforeValidator(no_switch), Field(ge=1, le=MOST)]
+Number = Annotated[float, BeforeValidator(no_switch)]
+Budget = Annotated[int | float | str, BeforeValidator(no_switch)]
 """As written in the file; a string such as "1/3" is a fraction."""
 
 FILLED = {"arms", "actions", "problem", "epsilon"}  # by the sweep, never written in a policy's table
 
 
+def class_of(name: str, folder: Path | None) -> type[Policy]:
+    """The class of a policy of ours, or of the reader's own, written module:object.
+
+    Raises:
+        ValueError: there is none, or it is no class of a policy.
+    """
+    found = policy_class(name, folder)
+    if not (isinstance(found, type) and issubclass(found, Policy) and is_dataclass(found)):
+        raise ValueError(f"expected {name} to be the class of a policy, a frozen dataclass that derives from dpbandits.Policy")
+    return found
+
+
 class Entry(BaseModel):
     """Keys that are not fields of this model are hyper-parameters of the policy and are checked against it.
 
+    class: the name of a policy of ours, or module:object of a file beside the sweep file.
     horizon: filled with the sweep's rounds for policies that have it; a number fixes it, `false` leaves it out.
     """
 
@@ -31,14 +55,14 @@ class Entry(BaseModel):
     label: str | None = None
     epsilons: list[Budget] | None = Field(default=None, min_length=1)
     rhos: list[Budget] | None = Field(default=None, min_length=1)
-    rounds: int | None = Field(default=None, ge=1)
-    runs: int | None = Field(default=None, ge=1)
+    rounds: Count | None = None
+    runs: Count | None = None
     environments: list[str] | None = Field(default=None, min_length=1)
+    _kind: type[Policy] = PrivateAttr()
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
-        if self.policy not in POLICIES:
-            raise ValueError(f"there is no policy {self.policy!r}{close_to(self.policy, list(POLICIES))}; see `dpbandits list`")
+    def _known(self, info: ValidationInfo) -> Self:
+        self._kind = class_of(self.policy, (info.context or {}).get("folder"))
         if not self.kind.size_name:
             raise ValueError(f"{self.policy} is a stopping rule over one arm: it has no regret to compare; use dpbandits.estimates")
         takes = sorted(self.parameters - FILLED)
@@ -54,7 +78,7 @@ class Entry(BaseModel):
 
     @property
     def kind(self) -> type[Policy]:
-        return POLICIES[self.policy]
+        return self._kind
 
     @property
     def parameters(self) -> set[str]:
@@ -87,11 +111,4 @@ class Entry(BaseModel):
     def name(self, policy: Policy) -> str:
         """The label; one entry under several rhos gets one label each."""
         rho = getattr(policy, "rho", None)
-        return (self.label or policy.name) + (f" (ρ = {float(as_fraction(rho, 'rho')):g})" if rho is not None else "")
-
-
-def close_to(name: str, known: list[str]) -> str:
-    """ " (did you mean …?)" where a known name is close, else nothing."""
-    lower = {k.lower(): k for k in known}
-    close = get_close_matches(name.lower(), lower, n=2, cutoff=0.5)
-    return f" (did you mean {' or '.join(lower[c] for c in close)}?)" if close else ""
+        return (self.label or policy.name) + (f" (ρ = {printed(as_fraction(rho, 'rho'))})" if rho is not None else "")

@@ -14,7 +14,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.experiments.entries import close_to
+from dpbandits.named import close_to
 from dpbandits.policies import POLICIES
 from dpbandits.policy import Policy
 

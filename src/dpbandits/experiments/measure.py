@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dpbandits.environments import LoggedReplay
 from dpbandits.experiments.cells import Cell
 from dpbandits.privacy import spent
 from dpbandits.simulate import play_plain, simulate
@@ -24,21 +23,24 @@ LEDGER_ROUNDS = 2_000
 Facts = dict[str, Any]
 
 
-def measure(cell: Cell, workers: int | None = 1) -> tuple[pl.DataFrame, Facts]:
-    """Play the cell. The frame has a row for each run and kept round; see `curve_of`."""
+def measure(cell: Cell, workers: int | None = 1, first: int = 0) -> tuple[pl.DataFrame, Facts]:
+    """Play the cell's runs from number `first` on. The frame has a row for each run and kept round; see `curve_of`."""
     start = perf_counter()
-    runs = simulate(cell.policy, cell.environment, cell.rounds, runs=cell.runs, seed=cell.seed, workers=workers, at=cell.at)
-    frame = curve_of(runs)
+    runs = simulate(
+        cell.policy, cell.environment, cell.rounds, runs=cell.runs - first, seed=cell.seed, workers=workers, at=cell.at,
+        shuffle=cell.shuffled, first=first,
+    )  # fmt: skip
+    frame = curve_of(runs, first)
     return frame, facts_of(cell) | {"seconds": perf_counter() - start}
 
 
-def curve_of(runs: Runs) -> pl.DataFrame:
+def curve_of(runs: Runs, first: int = 0) -> pl.DataFrame:
     """Long table: run, round, regret up to that round, and the run's releases and events at its end."""
     regret = runs.regret(at=runs.checkpoints)
     count, marks = regret.shape
     return pl.DataFrame(
         {
-            "run": np.repeat(np.arange(count, dtype=np.int32), marks),
+            "run": np.repeat(np.arange(first, first + count, dtype=np.int32), marks),
             "round": np.tile(runs.checkpoints, count),
             "regret": regret.ravel(),
             "releases": np.repeat(runs.releases, marks),
@@ -49,13 +51,13 @@ def curve_of(runs: Runs) -> pl.DataFrame:
 
 def facts_of(cell: Cell) -> Facts:
     """What is known of a cell beside its runs: theory, guarantee, and what a real ledger says was spent."""
-    guarantee = cell.policy.guarantee
+    guarantee, fixed = cell.policy.guarantee, cell.environment.fixed  # bounds are for independent rounds
     facts: Facts = {
         "class": type(cell.policy).__name__,
         "twin": cell.policy.about.twin,
         "paper": cell.policy.about.paper,
-        "lower_bound": finite(lower_bound(cell.policy, cell.environment, cell.rounds)),
-        "upper_bound": finite(upper_bound(cell.policy, cell.environment, cell.rounds)),
+        "lower_bound": None if fixed else finite(lower_bound(cell.policy, cell.environment, cell.rounds)),
+        "upper_bound": None if fixed else finite(upper_bound(cell.policy, cell.environment, cell.rounds)),
         "guarantee": None if guarantee is None else str(replace(guarantee, noise="simulated")),
         "claimed": None if guarantee is None else str(guarantee.cost),
         "spent": None if guarantee is None else text_of(ledger_total(cell)),
@@ -71,7 +73,7 @@ def ledger_total(cell: Cell) -> Fraction | None:
     as many more as the first release takes.
     """
     about = cell.policy.about
-    slow = about.every_round or about.randomised or isinstance(cell.environment, LoggedReplay)
+    slow = about.every_round or about.randomised or cell.environment.logged
     rounds = min(cell.rounds, LEDGER_ROUNDS) if slow else cell.rounds
     while True:
         path = play_plain(cell.policy, cell.environment, rounds, cell.seed, np.array([rounds]), 0)

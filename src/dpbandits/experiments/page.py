@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from dpbandits.experiments.comparison import Column
 
@@ -14,10 +15,24 @@ def paragraph(text: str, kind: str = "") -> str:
     return f"<p{css(kind)}>{escape(text)}</p>" if text else ""
 
 
-def figure(svg: Path, alt: str, caption: str) -> str:
-    """The picture itself is in the page: one file to keep or to send."""
-    data = b64encode(svg.read_bytes()).decode()
-    return f'<figure><img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">\n<figcaption>{escape(caption)}</figcaption></figure>'
+class Picture(NamedTuple):
+    """One figure as SVG files: wide for a desk, narrow for a phone."""
+
+    wide: Path
+    narrow: Path
+    caption: str
+
+
+def figure(picture: Picture, alt: str) -> str:
+    """The pictures themselves are in the page: one file to keep or to send. The browser takes the one that its screen has room for."""
+    return (
+        f'<figure><picture><source media="(max-width: 40rem)" srcset="{inline(picture.narrow)}">'
+        f'<img alt="{escape(alt)}" src="{inline(picture.wide)}"></picture>\n<figcaption>{escape(picture.caption)}</figcaption></figure>'
+    )
+
+
+def inline(svg: Path) -> str:
+    return f"data:image/svg+xml;base64,{b64encode(svg.read_bytes()).decode()}"
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], plain: Sequence[bool] = ()) -> str:

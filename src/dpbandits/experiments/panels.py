@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from dpbandits.experiments.results import Results
+from dpbandits.privacy import as_fraction, printed
 
 
 class Panel(NamedTuple):
@@ -17,7 +18,7 @@ class Panel(NamedTuple):
 
     @property
     def title(self) -> str:
-        return self.environment + ("" if self.epsilon is None else f", ε = {self.epsilon:g}")
+        return self.environment + ("" if self.epsilon is None else f", ε = {printed(as_fraction(self.epsilon, 'epsilon'))}")
 
 
 def panels_of(results: Results) -> list[Panel]:

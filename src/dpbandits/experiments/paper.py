@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from dpbandits.experiments.claims import Claim, load_claims
-from dpbandits.experiments.config import Config, MissingData, load_config
+from dpbandits.experiments.config import Config, MissingData, Quick, load_config
 from dpbandits.experiments.grids import Drawing
 from dpbandits.experiments.results import Results
 
@@ -50,8 +50,8 @@ class Paper:
 
 
 def quickened(config: Config) -> Config:
-    """The sweep's `[quick]` size; a policy whose runs cost no time keeps them all."""
-    small = config.quickened()
+    """The sweep's `[quick]` size (without one, the sweep as it is); a policy whose runs cost no time keeps them all."""
+    small = config.quickened() if config.quick != Quick() else config
     entries = [
         less if entry.kind.about.every_round else less.model_copy(update={"runs": entry.runs or config.runs})
         for entry, less in zip(config.policies, small.policies, strict=True)

@@ -16,7 +16,7 @@ from dpbandits.experiments.config import Config
 from dpbandits.experiments.estimate import estimate, span, told
 from dpbandits.experiments.evidence import Evidence
 from dpbandits.experiments.paper import Paper, find_papers, papers_in
-from dpbandits.experiments.paper_pages import document_of, write_docs, write_document
+from dpbandits.experiments.paper_pages import Document, document_of, write_docs, write_document
 from dpbandits.experiments.plots import save
 from dpbandits.experiments.progress import progress_on
 from dpbandits.experiments.results import Results
@@ -33,8 +33,15 @@ NOT_FOUND = (
 def run_papers(keys: list[str] | None, *, full: bool, out: Path, console: Console, docs: Path | None = None) -> int:
     """Run the papers named by `keys`, or all. Finished cells under `out` are kept, so an interrupted run goes on where it stopped.
 
+    docs: where the page of all papers goes, which is written from this run alone.
+
     Returns the exit code: 0, or 2 where there is nothing to run. A claim that differs is a finding, no error.
+
+    Raises:
+        ValueError: docs with keys: the page is of all papers.
     """
+    if keys and docs is not None:
+        raise ValueError("Expected --docs without --only: the page is written as a whole, by one run of all papers.")
     folder = find_papers()
     if folder is None:
         console.print(NOT_FOUND)
@@ -47,11 +54,12 @@ def run_papers(keys: list[str] | None, *, full: bool, out: Path, console: Consol
     chosen = [known[key] for key in keys or known]
     start = perf_counter()
     announce(chosen, full, out, console)
-    verdicts = {paper.key: run_paper(paper, full, out / paper.key, console) for paper in chosen}
-    console.print(verdict_table(verdicts))
+    done = {paper.key: run_paper(paper, full, out / paper.key, console) for paper in chosen}
+    console.print(verdict_table({key: verdicts for key, (verdicts, _) in done.items()}))
     console.print(f"Took {span(perf_counter() - start)}. Numbers, pages and figures are in {out}.")
     if docs is not None:
-        console.print(f"Wrote {write_docs(docs, out, folder)}.")
+        command = f"dpbandits papers {'--full' if full else '--quick'} --docs {docs}"
+        console.print(f"Wrote {write_docs(docs, out, folder, [document for _, document in done.values()], command)}.")
     return 0
 
 
@@ -65,8 +73,8 @@ def announce(papers: list[Paper], full: bool, out: Path, console: Console) -> No
         console.print(f"Timing short pilots … the rest takes about {told(estimate(missing))}.")
 
 
-def run_paper(paper: Paper, full: bool, out: Path, console: Console) -> list[Verdict]:
-    """One paper from sweeps to pages."""
+def run_paper(paper: Paper, full: bool, out: Path, console: Console) -> tuple[list[Verdict], Document]:
+    """One paper from sweeps to pages: its verdicts, and all that a page says of it."""
     results = {config.name: run_config(config, out, console) for config in paper.sweeps(full=full)}
     environments = {name: environment for r in results.values() for name, environment in r.config.built.items()}
     evidence = Evidence(pl.concat(r.curves for r in results.values()), environments)
@@ -74,8 +82,9 @@ def run_paper(paper: Paper, full: bool, out: Path, console: Console) -> list[Ver
     drawings = list(paper.drawings(results))
     for drawing in drawings:
         save(drawing.figure, out / "figures" / drawing.name)
-    write_document(out, document_of(paper, results, verdicts, drawings))
-    return verdicts
+    document = document_of(paper, results, verdicts, drawings)
+    write_document(out, document)
+    return verdicts, document
 
 
 def run_config(config: Config, out: Path, console: Console) -> Results:

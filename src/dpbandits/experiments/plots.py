@@ -15,10 +15,12 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from PIL import Image
 
 from dpbandits.environments import Environment
-from dpbandits.experiments.labels import End, label_ends
+from dpbandits.experiments.labels import End
+from dpbandits.experiments.layout import WIDE, Layout, below, canvas, write_names
 from dpbandits.experiments.palette import BOUND, DASHES, Look, looks
 from dpbandits.experiments.panels import Panel, in_panel
 from dpbandits.experiments.results import Results
+from dpbandits.privacy import as_fraction, printed
 from dpbandits.theory import lai_robbins, private_lower_bound
 
 Band = Literal["mean", "runs", "both"]
@@ -48,7 +50,6 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small, and it can be searched
     "svg.hashsalt": "dpbandits",  # the same figure is the same file
 }
-WIDTH, LEFT, NAMES, ROW, TOP, BOTTOM = 8.0, 0.85, 1.95, 3.3, 0.4, 0.6  # inches
 SPREAD = 6.0  # from this ratio between the largest and the smallest final regret on, the axis is logarithmic
 FEW = 300.0  # up to this ratio of its ends, a logarithmic axis of regret has numbers at 2 and 5, too
 DECADES = 1000  # a logarithmic axis of rounds starts at this part of the last round
@@ -56,14 +57,15 @@ PRIVATE_BOUND, PLAIN_BOUND = Look(BOUND, DASHES[3]), Look("#777777", DASHES[3])
 
 
 def regret_figure(
-    results: Results, panels: list[Panel], *, log_x: bool = True, band: Band = "both", scaled_with: list[Panel] | None = None
-) -> Figure:
-    """Mean regret against rounds, one panel below the other on the same scales, with names at the curves' ends.
+    results: Results, panels: list[Panel], *, log_x: bool = True, band: Band = "both", scaled_with: list[Panel] | None = None,
+    layout: Layout = WIDE,
+) -> Figure:  # fmt: skip
+    """Mean regret against rounds, one panel below the other on the same scales, every curve with its name.
 
     scaled_with: panels whose curves the scales are to hold, where several figures belong together; by default `panels`.
     """
     with matplotlib.rc_context(STYLE):
-        figure, axes = canvas(len(panels))
+        figure, axes = canvas(len(panels), layout, 2 + max(in_panel(results.summary, panel)["label"].n_unique() for panel in panels))
         shown = pl.concat([in_panel(results.bands, panel) for panel in scaled_with or panels]).unique(maintain_order=True)
         last = int(shown["round"].max())  # type: ignore[arg-type]
         shown = shown.filter(pl.col("round") >= (last // DECADES if log_x else 1))
@@ -75,17 +77,17 @@ def regret_figure(
             scale_regret(ax, shown, below=6)
             ax.set_title(panel.title)
             ax.set_ylabel("regret")
-            label_ends(ax, ends)
-        axes[-1].set_xlabel(f"round{' (log scale)' if log_x else ''}; {SHADING[band]}")
+            write_names(ax, ends, layout)
+        below(axes[-1], f"round{' (log scale)' if log_x else ''}; {SHADING[band]}", layout)
     return figure
 
 
-def epsilon_figure(results: Results, environment: str, *, log_x: bool = True) -> Figure:
+def epsilon_figure(results: Results, environment: str, *, log_x: bool = True, layout: Layout = WIDE) -> Figure:
     """Mean regret at the end against ε, with its 95 % confidence interval; policies without ε are level lines."""
     rows = results.summary.filter(pl.col("environment") == environment)
     epsilons = rows["epsilon"].drop_nulls().unique().sort().to_list()
     with matplotlib.rc_context(STYLE):
-        figure, (ax,) = canvas(1)
+        figure, (ax,) = canvas(1, layout, rows["label"].n_unique())
         ends, styles = [], looks(list(results.cells))
         for (label,), part in rows.group_by("label", maintain_order=True):
             look, part = styles[str(label)], part.sort("epsilon")
@@ -101,8 +103,8 @@ def epsilon_figure(results: Results, environment: str, *, log_x: bool = True) ->
         scale_regret(ax, rows.with_columns(round=pl.col("rounds")), below=1.5)
         ax.set_title(environment)
         ax.set_ylabel("regret at the end")
-        ax.set_xlabel(f"privacy budget ε{' (log scale)' if log_x else ''}; bars: 95 % confidence interval of the mean")
-        label_ends(ax, ends)
+        below(ax, f"privacy budget ε{' (log scale)' if log_x else ''}; bars: 95 % confidence interval of the mean", layout)
+        write_names(ax, ends, layout)
     return figure
 
 
@@ -122,18 +124,6 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     return png, svg
 
 
-def canvas(rows: int) -> tuple[Figure, list[Axes]]:
-    """A figure of `rows` axes with room for names on the right."""
-    height = rows * ROW + BOTTOM - 0.2
-    figure = Figure(figsize=(WIDTH, height), facecolor="white")
-    axes = []
-    for row in range(rows):
-        bottom = height - (row + 1) * ROW + (ROW - TOP) * 0.12
-        box = (LEFT / WIDTH, bottom / height, (WIDTH - LEFT - NAMES) / WIDTH, (ROW - TOP) * 0.88 / height)
-        axes.append(figure.add_axes(box))
-    return figure, axes
-
-
 def draw_curves(ax: Axes, results: Results, shown: pl.DataFrame, band: Band) -> list[End]:
     styles, ends = looks(list(results.cells)), []
     for (label,), curve in shown.group_by("label", maintain_order=True):
@@ -149,10 +139,13 @@ def draw_curves(ax: Axes, results: Results, shown: pl.DataFrame, band: Band) -> 
 
 
 def draw_bounds(ax: Axes, environment: Environment, panel: Panel, rounds: np.ndarray) -> list[End]:
-    """What no consistent policy beats in the long run: without privacy, and with ε-DP."""
+    """What no consistent policy beats in the long run: without privacy, and with ε-DP. Nothing where rounds are not independent."""
+    if environment.fixed:
+        return []
     bounds = [("lower bound, no privacy", PLAIN_BOUND, [lai_robbins(environment, t) for t in rounds])]
     if (epsilon := panel.epsilon) is not None:
-        bounds.append((f"lower bound, ε = {epsilon:g}", PRIVATE_BOUND, [private_lower_bound(environment, t, epsilon) for t in rounds]))
+        name = f"lower bound, ε = {printed(as_fraction(epsilon, 'epsilon'))}"
+        bounds.append((name, PRIVATE_BOUND, [private_lower_bound(environment, t, epsilon) for t in rounds]))
     for _, look, values in bounds:
         ax.plot(rounds, values, color=look.colour, linestyle=look.dash, linewidth=1.1)
     return [End(name, float(rounds[-1]), values[-1], look) for name, look, values in bounds]

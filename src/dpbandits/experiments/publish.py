@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import polars as pl
+from matplotlib.figure import Figure
+
+from dpbandits.experiments.layout import NARROW, WIDE
+from dpbandits.experiments.page import Picture
 from dpbandits.experiments.panels import panels_of
 from dpbandits.experiments.plots import epsilon_figure, regret_figure, save
 from dpbandits.experiments.report import Figures, write_report
@@ -19,8 +26,14 @@ def publish(results: Results, *, command: str) -> Path:
     out = results.out
     results.curves.write_parquet(out / "curves.parquet", compression="zstd")
     results.summary.write_parquet(out / "summary.parquet")
-    results.summary.write_csv(out / "summary.csv")
+    for_spreadsheets(results.summary).write_csv(out / "summary.csv")
     return write_report(results, out / "report.html", figures=draw(results), command=command)
+
+
+def for_spreadsheets(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with an apostrophe before text that a spreadsheet would take for a formula. Numbers stay as they are."""
+    text = pl.col(pl.String)
+    return table.with_columns(pl.when(text.str.contains(r"^[=+\-@\t\r]")).then(pl.lit("'") + text).otherwise(text).name.keep())
 
 
 def draw(results: Results) -> Figures:
@@ -32,13 +45,19 @@ def draw(results: Results) -> Figures:
         figures[name] = []
         for start in range(0, len(panels), PANELS):
             number = f"-{start // PANELS + 1}" if len(panels) > PANELS else ""
-            figure = regret_figure(results, panels[start : start + PANELS], scaled_with=panels)
-            _, svg = save(figure, folder / f"regret-{stem}{number}")
-            figures[name].append((svg, "Mean regret against rounds; the names stand at the curves' ends"))
+            make = partial(regret_figure, results, panels[start : start + PANELS], scaled_with=panels)
+            figures[name].append(both(make, folder / f"regret-{stem}{number}", "Mean regret against rounds"))
         if sum(panel.epsilon is not None for panel in panels) > 1:
-            _, svg = save(epsilon_figure(results, name), folder / f"epsilon-{stem}")
-            figures[name].append((svg, "Mean regret at the end against the privacy budget"))
+            make = partial(epsilon_figure, results, name)
+            figures[name].append(both(make, folder / f"epsilon-{stem}", "Mean regret at the end against the privacy budget"))
     return figures
+
+
+def both(make: Callable[..., Figure], stem: Path, caption: str) -> Picture:
+    """One figure twice: as wide as a desk's screen allows, and as narrow as a phone's."""
+    _, wide = save(make(layout=WIDE), stem)
+    _, narrow = save(make(layout=NARROW), stem.with_name(stem.name + "-narrow"))
+    return Picture(wide, narrow, caption)
 
 
 def slug(name: str) -> str:

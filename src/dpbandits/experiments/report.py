@@ -10,14 +10,15 @@ from pathlib import Path
 from string import Template
 
 from dpbandits.experiments import page
+from dpbandits.experiments.answers import answers
 from dpbandits.experiments.comparison import COLUMNS, PROMISE, Column, Row, rounded, table_rows
 from dpbandits.experiments.panels import compared, panels_of
 from dpbandits.experiments.results import Results
 from dpbandits.policy import Policy
 from dpbandits.version import __version__
 
-Figures = dict[str, list[tuple[Path, str]]]
-"""For each environment: SVG files, each with its caption."""
+Figures = dict[str, list[page.Picture]]
+"""For each environment."""
 
 
 def write_report(results: Results, path: Path, *, figures: Figures, command: str) -> Path:
@@ -27,6 +28,7 @@ def write_report(results: Results, path: Path, *, figures: Figures, command: str
     text = template.substitute(
         title=escape(config.title),
         about=page.paragraph(" ".join(config.about.split()), "lead"),
+        answers="\n".join(page.paragraph(text, "answer") for text in answers(results)),
         environments="\n".join(environment_part(results, name, figures.get(name, [])) for name in config.loaded),
         columns=page.definitions([*COLUMNS[1:], PROMISE]),
         policies=policy_table(results),
@@ -41,7 +43,7 @@ def write_report(results: Results, path: Path, *, figures: Figures, command: str
     return path
 
 
-def environment_part(results: Results, name: str, figures: list[tuple[Path, str]]) -> str:
+def environment_part(results: Results, name: str, figures: list[page.Picture]) -> str:
     """One environment: its arms, its figures, and a table for each ε."""
     loaded = results.config.loaded[name]
     means, gaps = loaded.environment.means.tolist(), loaded.environment.gaps.tolist()
@@ -49,7 +51,7 @@ def environment_part(results: Results, name: str, figures: list[tuple[Path, str]
     arms = page.table(ARMS, [[n, f"{m:.4g}", f"{g:.4g}"] for n, m, g in zip(names, means, gaps, strict=True)])
     summary = f"{len(means)} arms, mean rewards from {min(means):.3g} to {max(means):.3g}"
     parts = [f"<h2>{escape(name)}</h2>", page.paragraph(loaded.source, "small"), page.details(summary, arms)]
-    parts += [page.figure(svg, f"{caption} ({name})", caption) for svg, caption in figures]
+    parts += [page.figure(picture, f"{picture.caption} ({name})") for picture in figures]
     for panel in panels_of(results):
         if panel.environment == name:
             columns = (*COLUMNS, PROMISE)
@@ -83,8 +85,31 @@ def what_was_run(results: Results) -> str:
     return (
         f"{len(results.cells)} cells (policy × environment × budget) of {' or '.join(rounds)} rounds each, seed {config.seed}; "
         f"{rounded(seconds)} seconds of computing in all, on Python {platform.python_version()} ({platform.system()}). "
-        "Regret is pseudo-regret: the sum over rounds of the best arm's mean minus the mean of the arm that was played."
+        f"{order_of_arms(results)} {kinds(results)}"
     )
+
+
+PSEUDO = "Regret is pseudo-regret: the sum over rounds of the best arm's mean minus the mean of the arm that was played."
+HINDSIGHT = (
+    "the realised reward of the best fixed arm in hindsight minus that of the arms that were played; it is below 0 where a policy beat "
+    "every fixed arm. There is no lower bound for rounds that are not independent."
+)
+
+
+def order_of_arms(results: Results) -> str:
+    if not any(cell.shuffled for cell in results.cells):
+        return "Arms have the numbers by which their problem names them, in every run."
+    but = "" if all(cell.shuffled for cell in results.cells) else " Arms of super arms keep the numbers by which their problem names them."
+    return "Every run numbers the arms anew, so the order in which they are listed favours none." + but
+
+
+def kinds(results: Results) -> str:
+    """What regret means, in the environments of this sweep."""
+    fixed = list(dict.fromkeys(cell.setting for cell in results.cells if cell.hindsight))
+    if not fixed:
+        return PSEUDO
+    where = f"In {', '.join(fixed)}, whose rows are played in their order, regret is {HINDSIGHT}"
+    return where if all(cell.hindsight for cell in results.cells) else f"{PSEUDO} {where}"
 
 
 def sources(results: Results) -> list[str]:

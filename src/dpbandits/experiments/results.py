@@ -13,10 +13,11 @@ from dpbandits.experiments.cells import Cell
 from dpbandits.experiments.config import Config
 from dpbandits.experiments.measure import Facts
 from dpbandits.experiments.store import read_cell
+from dpbandits.privacy import printed
 
 MAY_BE_NULL = {
-    **dict.fromkeys(("epsilon", "rho", "error", "lower_bound", "upper_bound", "claimed", "spent"), pl.Float64),
-    **dict.fromkeys(("twin", "guarantee"), pl.String),
+    **dict.fromkeys(("epsilon", "rho", "error", "q99", "q999", "lower_bound", "upper_bound", "claimed", "spent"), pl.Float64),
+    **dict.fromkeys(("twin", "guarantee", "budget"), pl.String),
     "kept": pl.Boolean,
 }
 """Columns whose type must not depend on whether any policy of the sweep fills them."""
@@ -26,7 +27,8 @@ MAY_BE_NULL = {
 class Results:
     """A finished sweep.
 
-    summary: one row a cell; `mean`, `error`, `median`, `q99`, `q999`, `worst` are of the regret at the end over runs.
+    summary: one row a cell; `mean`, `error`, `median`, `q99`, `q999`, `worst` are of the regret at the end over runs; a quantile is null
+        where the runs are too few for it (see `enough`).
     bands: one row a cell and kept round: mean regret, its standard error, and quantiles over runs.
     computed, damaged: cells played just now, and what was found wrong with stored files.
     """
@@ -115,7 +117,8 @@ def row_of(cell: Cell, frame: pl.DataFrame, facts: Facts) -> dict[str, object]:
         "rho": cell.rho,
         "rounds": cell.rounds,
         "runs": cell.runs,
-        **{name: last[name] for name in ("mean", "error", "median", "q99", "q999", "worst")},
+        **{name: last[name] for name in ("mean", "error", "median", "worst")},
+        **{name: last[name] if enough(q, cell.runs) else None for name, q in (("q99", 0.99), ("q999", 0.999))},
         "releases": end["releases"].mean(),
         "events": end["events"].mean(),
         "lower_bound": facts["lower_bound"],
@@ -123,6 +126,7 @@ def row_of(cell: Cell, frame: pl.DataFrame, facts: Facts) -> dict[str, object]:
         "twin": facts["twin"] or None,
         "claimed": number(facts["claimed"]),
         "spent": number(facts["spent"]),
+        "budget": budget(facts),
         "kept": kept(facts),
         "guarantee": facts["guarantee"],
         "paper": facts["paper"],
@@ -131,19 +135,40 @@ def row_of(cell: Cell, frame: pl.DataFrame, facts: Facts) -> dict[str, object]:
     }
 
 
+def enough(q: float, runs: int) -> bool:
+    """Whether a quantile of so many runs says something: at least ten of them should lie beyond it."""
+    return runs >= round(10 / (1 - q))
+
+
+def budget(facts: Facts) -> str | None:
+    """What was spent of what was promised, never rounded down; None without privacy."""
+    if facts["claimed"] is None:
+        return None
+    spent = "an unknown part" if facts["spent"] is None else printed(Fraction(facts["spent"]))
+    return f"{spent} of {printed(Fraction(facts['claimed']))}"
+
+
 def number(text: str | None) -> float | None:
     return None if text is None else float(Fraction(text))
 
 
 def with_prices(summary: pl.DataFrame) -> pl.DataFrame:
-    """Adds `price`: mean regret minus that of the non-private twin in the same environment; null if that was not played."""
-    twins = (
+    """Adds `baseline` and `price`: the policy without privacy that loses least there, and mean regret minus its mean regret.
+
+    One baseline for all: with a twin for each, a policy of lower regret looks dearer where its twin is the better one. Null where no
+    policy without privacy was played as long, and of those policies themselves.
+    """
+    where = ["environment", "rounds"]
+    baselines = (
         summary.filter(pl.col("guarantee").is_null())
-        .unique(["policy", "environment", "rounds"], keep="first", maintain_order=True)
-        .select(pl.col("policy").alias("twin"), "environment", "rounds", pl.col("mean").alias("twin_mean"))
+        .sort("mean", maintain_order=True)
+        .unique(where, keep="first", maintain_order=True)
+        .select(*where, pl.col("label").alias("baseline"), pl.col("mean").alias("least"))
     )
-    joined = summary.join(twins, on=["twin", "environment", "rounds"], how="left", maintain_order="left")
-    return joined.with_columns(price=pl.col("mean") - pl.col("twin_mean")).drop("twin_mean")
+    joined = summary.join(baselines, on=where, how="left", maintain_order="left")
+    private = pl.col("guarantee").is_not_null()
+    price, baseline = pl.when(private).then(pl.col("mean") - pl.col("least")), pl.when(private).then(pl.col("baseline"))
+    return joined.with_columns(price=price, baseline=baseline).drop("least")
 
 
 def kept(facts: Facts) -> bool | None:

@@ -8,15 +8,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dpbandits.environments import Bernoulli, Beta, Categorical, Uniform, datasets
+from dpbandits.experiments.entries import Count, Number
 from dpbandits.experiments.setting import Loaded, Setting
 from dpbandits.experiments.super_arm_settings import SuperArmLaw
+from dpbandits.inputs import MOST_ARMS
 
 POOLED = "Arms come from different studies: a difference between two of them is no estimate of a treatment's effect."
 
 
 class BernoulliSetting(Setting):
     law: Literal["bernoulli"]
-    means: list[float]
+    means: list[Number]
 
     def load(self, folder: Path) -> Loaded:
         return Loaded(Bernoulli(self.means))
@@ -26,9 +28,9 @@ class EqualGapsSetting(Setting):
     """Bernoulli: one best arm, all others behind it by the same gap. The best is the last, so that no tie favours it."""
 
     law: Literal["equal_gaps"]
-    best: float
-    gap: float = Field(gt=0)
-    arms: int = Field(ge=2)
+    best: Number
+    gap: Number = Field(gt=0)
+    arms: Count = Field(ge=2, le=MOST_ARMS)
 
     def load(self, folder: Path) -> Loaded:
         return Loaded(Bernoulli(behind(self.best, [self.gap] * (self.arms - 1))))
@@ -38,8 +40,8 @@ class DoublingGapsSetting(Setting):
     """Bernoulli: one best arm, the others behind it by gap, 2·gap, 4·gap, … The best is the last, the worst the first."""
 
     law: Literal["doubling_gaps"]
-    best: float
-    gap: float = Field(gt=0)
+    best: Number
+    gap: Number = Field(gt=0)
     arms: int = Field(ge=2, le=1000)
 
     def load(self, folder: Path) -> Loaded:
@@ -56,8 +58,8 @@ def behind(best: float, gaps: list[float]) -> list[float]:
 
 class BetaSetting(Setting):
     law: Literal["beta"]
-    a: list[float]
-    b: list[float]
+    a: list[Number]
+    b: list[Number]
 
     def load(self, folder: Path) -> Loaded:
         return Loaded(Beta(self.a, self.b))
@@ -65,8 +67,8 @@ class BetaSetting(Setting):
 
 class UniformSetting(Setting):
     law: Literal["uniform"]
-    low: list[float]
-    high: list[float]
+    low: list[Number]
+    high: list[Number]
 
     def load(self, folder: Path) -> Loaded:
         return Loaded(Uniform(self.low, self.high))
@@ -74,8 +76,8 @@ class UniformSetting(Setting):
 
 class CategoricalSetting(Setting):
     law: Literal["categorical"]
-    values: list[float]
-    probabilities: list[list[float]]
+    values: list[Number]
+    probabilities: list[list[Number]]
 
     def load(self, folder: Path) -> Loaded:
         return Loaded(Categorical(self.values, self.probabilities))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -55,14 +56,29 @@ def checksum_line(data: bytes, path: Path) -> bytes:
 
 
 def read_cell(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts] | None:
-    """A stored cell, or None if it was not finished yet.
+    """A stored cell's runs, as many as it asks for; None if not all of them were played yet.
+
+    Raises:
+        DamagedCell: there is a file, but it is not as it was written.
+    """
+    frame, facts = stored_runs(out, cell)
+    return (frame.filter(pl.col("run") < cell.runs), facts) if count_of(frame) >= cell.runs else None
+
+
+def count_of(frame: pl.DataFrame) -> int:
+    """How many runs a cell's frame holds; they are numbered from 0."""
+    return int(frame["run"].max()) + 1 if len(frame) else 0  # type: ignore[arg-type]  # a column of whole numbers
+
+
+def stored_runs(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts]:
+    """Every run that is stored of a cell, perhaps of an earlier sweep that asked for more or fewer; an empty frame if none is.
 
     Raises:
         DamagedCell: there is a file, but it is not as it was written.
     """
     path = cell_path(out, cell)
     if not path.exists():
-        return None
+        return pl.DataFrame({"run": []}, schema={"run": pl.Int32}), {}
     data, checksum = path.read_bytes(), checksum_path(path)
     # Checked before Polars sees it: its reader may abort on a broken file.
     if not checksum.exists() or checksum.read_bytes() != checksum_line(data, path):
@@ -71,3 +87,18 @@ def read_cell(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts] | None:
     if facts.pop("key", None) != cell.key:
         raise DamagedCell(f"{path} is damaged: it holds another cell")
     return pl.read_parquet(BytesIO(data)), facts
+
+
+def require_writable(out: Path) -> None:
+    """Make the folder for results, or say at once that nothing can be written there.
+
+    Raises:
+        OSError: it is a file, or in a place where this user may not write.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
+        raise OSError(f"Expected a folder for results that can be written, got {out} ({reason}). Choose another one with --out.") from None

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import polars as pl
 from joblib import Parallel, delayed
 
 from dpbandits.experiments.cells import Cell
 from dpbandits.experiments.config import Config
 from dpbandits.experiments.measure import measure
 from dpbandits.experiments.results import Results, collect
-from dpbandits.experiments.store import DamagedCell, read_cell, write_cell
+from dpbandits.experiments.store import DamagedCell, count_of, read_cell, require_writable, stored_runs, write_cell
 
 
 class Step(NamedTuple):
@@ -32,6 +33,8 @@ Tell = Callable[[Step], None]
 def run_sweep(config: Config, out: Path, *, progress: Tell | None = None, workers: int | None = None) -> Results:
     """Compute every cell that is not stored under `out` yet, and return the whole sweep's results.
 
+    Of a cell with fewer runs stored than asked for, only the missing runs are played.
+
     A cell's numbers depend on the sweep's seed and on the cell itself: never on `workers`, or on what else is in the sweep.
 
     Args:
@@ -40,6 +43,7 @@ def run_sweep(config: Config, out: Path, *, progress: Tell | None = None, worker
     """
     tell = progress or (lambda step: None)
     cells = config.cells()
+    require_writable(Path(out))
     missing, damaged = unfinished(cells, Path(out), tell)
     done = len(cells) - len(missing)
     for cell in played(missing, Path(out), workers):
@@ -63,7 +67,7 @@ def unfinished(cells: list[Cell], out: Path, tell: Tell) -> tuple[list[Cell], tu
             done += 1
             tell(Step("skipped", cell, done, len(cells)))
         else:
-            missing[cell.key] = cell
+            missing[cell.key] = max(cell, missing.get(cell.key, cell), key=lambda c: c.runs)
     return list(missing.values()), tuple(notes)
 
 
@@ -89,6 +93,14 @@ def effort(cell: Cell) -> float:
 
 
 def play_and_store(cell: Cell, out: Path, workers: int = 1) -> str:
-    frame, facts = measure(cell, workers)
+    """Play the runs that are not stored yet, and store all of them together."""
+    try:
+        before, known = stored_runs(out, cell)
+    except DamagedCell:  # said before: all of it is played again
+        before, known = pl.DataFrame(), {}
+    first = count_of(before) if len(before) else 0
+    frame, facts = measure(cell, workers, first)
+    if first:
+        frame, facts["seconds"] = pl.concat([before, frame]), facts["seconds"] + known["seconds"]
     write_cell(out, cell, frame, facts)
     return cell.key

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from dpbandits.experiments.answers import answers
 from dpbandits.experiments.config import Config
 from dpbandits.experiments.progress import progress_on, told
 from dpbandits.experiments.publish import publish
@@ -21,6 +22,8 @@ def run_here(config: Config, out: Path, *, console: Console, command: str, worke
     console.print(f"{told(results)}\n", highlight=False)
     with console.status("drawing figures"):
         page = publish(results, command=command)
+    for answer in answers(results):
+        console.print(answer, "", sep="\n", markup=False, highlight=False)
     for table in comparisons(results, console):
         console.print(table, "", sep="\n", highlight=False)
     console.print(SIMULATED, style="dim")

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from dpbandits.environments.datasets.files import DataError, PathLike
+from dpbandits.environments.datasets.files import DataError, PathLike, as_path
+from dpbandits.environments.datasets.unpacked import require_plausible
 
 
 class Bundle:
@@ -23,12 +24,13 @@ class Bundle:
     """
 
     def __init__(self, path: PathLike) -> None:
-        self.path = Path(path)
+        self.path = as_path(path)
         if not self.path.exists():
             raise FileNotFoundError(f"Expected a folder or a zip at {self.path}; there is none. Check the path.")
         self.zipped = not self.path.is_dir()
         if self.zipped:
             with opened(self.path) as archive:
+                require_plausible(self.path, sum(entry.file_size for entry in archive.infolist()))
                 self._where = [name for name in archive.namelist() if not name.endswith("/")]
         else:
             self._where = sorted(entry.name for entry in self.path.iterdir() if entry.is_file())

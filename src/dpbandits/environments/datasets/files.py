@@ -7,7 +7,11 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterator
+from io import TextIOWrapper
 from pathlib import Path
+from typing import IO
+
+from dpbandits.inputs import shown
 
 PathLike = str | os.PathLike[str]
 Row = tuple[int, list[str]]
@@ -18,9 +22,20 @@ class DataError(ValueError):
     """A data file that is not what its loader expects. Messages name the place and never repeat a value found there."""
 
 
+def as_path(path: object) -> Path:
+    """A path, from text or a path.
+
+    Raises:
+        TypeError: something else.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"Expected a path such as 'data/rewards.csv', got {shown(path)}.")
+    return Path(path)
+
+
 def existing(path: PathLike, what: str = "file") -> Path:
     """The path of a file (or folder) that is there."""
-    found = Path(path)
+    found = as_path(path)
     if not found.exists():
         raise FileNotFoundError(f"Expected a {what} at {found}; there is none. Check the path.")
     if found.is_dir() != (what == "folder"):
@@ -40,7 +55,7 @@ def rows(path: Path) -> Iterator[Row]:
 def csv_rows(path: Path) -> Iterator[Row]:
     line = 0
     try:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="") as text:
+        with opened_text(path) as text:
             reader = csv.reader(text, strict=True)
             for fields in reader:
                 line = reader.line_num
@@ -58,12 +73,25 @@ def csv_rows(path: Path) -> Iterator[Row]:
         raise DataError(f"{path.name} is not valid CSV near line {line + 1}: a quote is not closed, or misplaced.") from None
 
 
+def opened_text(path: Path) -> IO[str]:
+    """The file's text; gzip is undone where the name ends in .gz."""
+    from dpbandits.environments.datasets.unpacked import MeasuredGzip  # it raises this module's errors
+
+    stream = MeasuredGzip(path) if path.suffix == ".gz" else path.open("rb")
+    return TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+
+
 def parquet_rows(path: Path) -> Iterator[Row]:
     try:
         import polars  # an extra, and slow to import: only for this format
     except ImportError:
         raise ImportError("Parquet files need polars: pip install 'dpbandits[experiments]', or save the table as CSV.") from None
+    from dpbandits.environments.datasets.unpacked import require_plausible
+
     try:
+        rows = polars.scan_parquet(path)
+        cells = int(rows.select(polars.len()).collect().item()) * len(rows.collect_schema())
+        require_plausible(path, cells)  # a byte each, at the least
         frame = polars.read_parquet(path)
     except (polars.exceptions.PolarsError, OSError):
         raise DataError(f"{path.name} is no Parquet file that can be read: it is damaged, cut short, or of another format.") from None

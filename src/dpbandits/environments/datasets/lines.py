@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 
 from dpbandits.environments.datasets.files import DataError, PathLike, existing
+from dpbandits.environments.datasets.unpacked import MeasuredGzip
 
 Line = tuple[int, str]
 """Where the line is, counted from 1, and its text without the blanks around it."""
@@ -20,7 +21,7 @@ def lines(path: PathLike) -> Iterator[Line]:
     """
     file, number = existing(path), 0
     try:
-        with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as stream:
+        with MeasuredGzip(file) if file.suffix == ".gz" else file.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 text = decoded(line).strip()
                 if text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 
 from dpbandits.environments.datasets.columns import REWARD, Kind, read_chosen
 from dpbandits.environments.datasets.files import DataError, PathLike, existing
+from dpbandits.environments.datasets.unpacked import zip_plausible
 from dpbandits.environments.replay import Table
+from dpbandits.inputs import LARGEST_SEED, shown, whole_number
 
 FORMATS = (".csv", ".csv.gz", ".parquet", ".npy", ".npz")
 
@@ -46,11 +49,15 @@ def table(path: PathLike, *, arms: Sequence[str] | None = None, seed: int | None
 
 def shuffled(matrix: NDArray[Any], seed: int | None) -> NDArray[Any]:
     """The rows in an order drawn from the seed; None: as they are."""
-    return matrix if seed is None else np.random.default_rng(seed).permutation(matrix)
+    if seed is None:
+        return matrix
+    return np.random.default_rng(whole_number(seed, "seed", 0, LARGEST_SEED)).permutation(matrix)
 
 
 def named_matrix(file: Path, arms: Sequence[str] | None) -> NDArray[np.float64]:
     names: list[str] = []
+    if arms is not None and (isinstance(arms, str) or not arms or len(set(arms)) < len(arms)):
+        raise ValueError(f"Expected arms={shown(arms)} to be a list of different column names, at least one; or leave it out for all.")
 
     def choose(header: list[str]) -> Mapping[str, Kind]:
         if all(is_number(name) for name in header):
@@ -64,10 +71,14 @@ def named_matrix(file: Path, arms: Sequence[str] | None) -> NDArray[np.float64]:
 
 def numpy_matrix(file: Path) -> NDArray[Any]:
     try:
+        if zipfile.is_zipfile(file):
+            zip_plausible(file)
         with file.open("rb") as stream:
             loaded = np.load(stream, allow_pickle=False)
             arrays = [loaded[name] for name in loaded.files] if isinstance(loaded, np.lib.npyio.NpzFile) else [loaded]
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile):
+    except DataError:
+        raise
+    except (ValueError, EOFError, OSError, OverflowError, MemoryError, zipfile.BadZipFile, zlib.error):
         raise DataError(f"{file.name} is no NumPy file of numbers that can be read: it is damaged, cut short, or holds objects.") from None
     if len(arrays) != 1:
         raise DataError(f"Expected one array in {file.name}, found {len(arrays)}. Save the reward matrix alone.")
