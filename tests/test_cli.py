@@ -105,7 +105,9 @@ def test_run_writes_everything_and_does_nothing_twice(tmp_path: Path) -> None:
     assert "dpbandits run small.toml" in (out / "report.html").read_text()
     assert "0 computed, 2 finished before" in dpbandits("run", str(sweep), "--out", str(out)).stdout
     quick = dpbandits("run", str(sweep), "--out", str(out), "--quick", "--workers", "1")
-    assert "2 computed" in quick.stdout
+    assert "0 computed, 2 finished before" in quick.stdout, "its two runs are the first of the six"
+    sweep.write_text(SWEEP.replace("rounds = 400", "rounds = 300"))
+    assert "2 computed" in dpbandits("run", str(sweep), "--out", str(out), "--workers", "1").stdout
 
 
 def test_results_go_to_a_folder_of_the_sweeps_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +157,9 @@ def test_the_demo_compares_on_a_real_trial(tmp_path: Path, monkeypatch: pytest.M
     for part in ("depression trial, ε = 0.5", "price", "lower", "99.9 %", "worst", "0.5 of 0.5"):
         assert part in result.stdout
     page = Path("demo/report.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 2
+    assert page.count("data:image/svg+xml;base64,") == 4  # two figures, each for a desk and for a phone
+    assert page.count(": privacy cost ") == 2
+    assert "responses over 10,000 patients" in page
     assert "Annals of Family Medicine" in page
 
 

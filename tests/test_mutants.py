@@ -16,8 +16,9 @@ from dpbandits.mechanisms import tree as tree_module
 from dpbandits.noise import SimulatedNoise
 from dpbandits.plan import Hold, Progress
 from dpbandits.policy import Policy
-from dpbandits.session import Decision, Session
+from dpbandits.session import LedgerError, Session
 from dpbandits.simulate import plain
+from dpbandits.turn import Wheel
 from dpbandits.vault import ArmVault
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -28,18 +29,43 @@ def caught(check: str, policy: Policy) -> None:
         CHECKS[check](policy)
 
 
-def block_stays_open(patch: pytest.MonkeyPatch) -> None:
-    """A release leaves its sums in the block: the next release reads the same rewards again."""
-    honest = ArmVault.release
+def sum_stays_open(patch: pytest.MonkeyPatch) -> None:
+    """A release empties the count of its block and leaves the sum: the next release reads the same rewards again."""
+    honest = ArmVault._close
 
-    def release(self: ArmVault, coordinates: Any, *rest: Any) -> Any:
-        sums = list(self._sums)
-        answer = honest(self, coordinates, *rest)
+    def close(self: ArmVault, this_try: Any, coordinates: Any, *rest: Any) -> Any:
+        before = {c: self._open[c][0] for c in coordinates}
+        answer = honest(self, this_try, coordinates, *rest)
         for c in coordinates:
-            self._sums[c] = sums[c]
+            self._open[c] = (before[c], *self._open[c][1:])
         return answer
 
-    patch.setattr(ArmVault, "release", release)
+    patch.setattr(ArmVault, "_close", close)
+
+
+def block_stays_open(patch: pytest.MonkeyPatch) -> None:
+    """A release leaves its block as it was, count and all."""
+    honest = ArmVault._close
+
+    def close(self: ArmVault, this_try: Any, coordinates: Any, *rest: Any) -> Any:
+        before = {c: self._open[c] for c in coordinates}
+        answer = honest(self, this_try, coordinates, *rest)
+        for c in coordinates:
+            self._open[c] = before[c]
+        return answer
+
+    patch.setattr(ArmVault, "_close", close)
+
+
+def reward_enters_twice(patch: pytest.MonkeyPatch) -> None:
+    """A tell adds its reward a second time."""
+    honest = Wheel.tell
+
+    def tell(self: Wheel, id: int, play: Any, reward: object) -> None:
+        self.vault.add(play.observe or play.action, reward)
+        honest(self, id, play, reward)
+
+    patch.setattr(Wheel, "tell", tell)
 
 
 def tree_does_not_split(patch: pytest.MonkeyPatch) -> None:
@@ -58,13 +84,13 @@ def hybrid_does_not_split(patch: pytest.MonkeyPatch) -> None:
 
 def tells_repeat(patch: pytest.MonkeyPatch) -> None:
     """A decision that was told stays open for another tell."""
-    honest = Session._resolve
+    honest = Wheel.tell
 
-    def resolve(self: Session, decision: Decision) -> None:
-        honest(self, decision)
-        self._pending[decision.id] = decision
+    def tell(self: Wheel, id: int, play: Any, reward: object) -> None:
+        honest(self, id, play, reward)
+        self.pending[id] = play
 
-    patch.setattr(Session, "_resolve", resolve)
+    patch.setattr(Wheel, "tell", tell)
 
 
 def exact_sum_returned(patch: pytest.MonkeyPatch) -> None:
@@ -102,21 +128,21 @@ def gaussian_scale_halved(patch: pytest.MonkeyPatch) -> None:
 
 def decisions_peek(patch: pytest.MonkeyPatch) -> None:
     """A batch ends early when the raw sum is high: the request for a release depends on rewards."""
-    honest = Session._resolve
+    honest = Wheel.tell
 
-    def resolve(self: Session, decision: Decision) -> None:
-        action = decision.action
-        if self._vault._sums[action] > 3 * 1024 and isinstance(self._plan, Hold) and self._plan.release:
-            self._progress._left[action] = min(1, self._progress._left[action])
-        honest(self, decision)
+    def tell(self: Wheel, id: int, play: Any, reward: object) -> None:
+        plan, progress = self.turn.plan, self.turn.progress
+        if self.vault._open[play.action][0] > 3 * 1024 and isinstance(plan, Hold) and plan.release:
+            progress._left[play.action] = min(1, progress._left[play.action])
+        honest(self, id, play, reward)
 
-    patch.setattr(Session, "_resolve", resolve)
+    patch.setattr(Wheel, "tell", tell)
 
 
 LAZY = AnytimeLazyUCB(arms=3, epsilon=1)
 MUTANTS: list[tuple[Patch, Policy, str]] = [
-    (block_stays_open, LAZY, "loss_within_claim"),
-    (block_stays_open, DPKLUCB(arms=3, epsilon=1, first=3), "loss_within_claim"),
+    (sum_stays_open, LAZY, "loss_within_claim"),
+    (sum_stays_open, DPKLUCB(arms=3, epsilon=1, first=3), "loss_within_claim"),
     (tree_does_not_split, DPUCB(arms=3, epsilon=1, horizon=500), "loss_within_claim"),
     (hybrid_does_not_split, HybridUCB(arms=3, epsilon=1), "loss_within_claim"),
     (tells_repeat, LAZY, "late_and_missing_tells"),
@@ -135,6 +161,22 @@ def test_mutant_is_caught(mutate: Patch, policy: Policy, check: str, monkeypatch
     CHECKS[check](policy)  # the honest one passes
     mutate(monkeypatch)
     caught(check, policy)
+
+
+@pytest.mark.parametrize("mutate", [block_stays_open, reward_enters_twice, tells_repeat], ids=lambda mutate: mutate.__name__)
+@pytest.mark.parametrize("policy", [LAZY, DPUCB(arms=3, epsilon=1, horizon=500)], ids=lambda policy: policy.name)
+def test_the_ledger_fails(mutate: Patch, policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What counts or reads a reward twice is seen by the ledger itself, in a plain session, before anything of it is released."""
+    mutate(monkeypatch)
+    session = Session(policy, noise=SimulatedNoise(1), seed=1)
+    with pytest.raises(LedgerError, match=r"does not add up.*Nothing was released"):
+        play(session, 60)
+    assert session.spent in (0, 1)
+
+
+def play(session: Session, rounds: int) -> None:
+    for _ in range(rounds):
+        session.tell(session.ask(), 1.0)
 
 
 def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

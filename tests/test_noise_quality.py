@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chisquare
 
+from dpbandits.draws import secure_choice, secure_draws
 from dpbandits.mechanisms import LazyForgetful
-from dpbandits.noise import Noise, SecureNoise, SimulatedNoise, secure_choice, secure_draws
+from dpbandits.noise import Noise, SecureNoise, SimulatedNoise
 from dpbandits.privacy import Grid
 from dpbandits.vault import ArmVault, VectorVault
 

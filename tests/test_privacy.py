@@ -7,11 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise
 from dpbandits.plan import Cycle, Hold, Progress
-from dpbandits.privacy import Entry, Grid, Guarantee, as_fraction, spent
+from dpbandits.privacy import Entry, Grid, Guarantee, as_fraction, printed, spent
 from dpbandits.vault import ArmVault
 
 ONE = Fraction(1)
@@ -45,12 +47,12 @@ def test_ledger_matches_a_naive_sum_over_records() -> None:
 def test_reading_twice_raises() -> None:
     vault = ArmVault(LazyForgetful(epsilon=ONE), 2, SimulatedNoise(1))
     vault.add(0, 1.0)
-    with pytest.raises(RuntimeError, match="named twice"):
+    with pytest.raises(RuntimeError, match="each once"):
         vault.release((0, 0), 1, ())
     vault.release((0,), 1, ())
-    with pytest.raises(RuntimeError, match="no new reward"):
+    with pytest.raises(RuntimeError, match="have no new one"):
         vault.release((0,), 1, ())
-    with pytest.raises(RuntimeError, match="no new reward"):
+    with pytest.raises(RuntimeError, match="have no new one"):
         vault.release((1,), 1, ())
     assert vault.releases == 1
 
@@ -83,6 +85,26 @@ def test_guarantee_without_its_number() -> None:
     with pytest.raises(ValueError, match="no guarantee"):
         _ = Guarantee(measure="zCDP", epsilon=ONE).cost
     assert "publication claims 1" in str(Guarantee(measure="pure", epsilon=Fraction(3, 2), claimed=ONE))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("1", "1"), ("0.1", "0.1"), ("1/3", "1/3"), ("1.0000004", "1.0000004"), ("22/7", "22/7"), ("1e-20", "1E-20"),
+     ("123456789/1000000007", "0.123457"), ("1.00000000000001", "1.00001"), ("3333333333333333/10000000000000000", "0.333334")],
+)  # fmt: skip
+def test_a_printed_guarantee_never_says_less(value: str, text: str) -> None:
+    exact = Fraction(value)
+    guarantee = Guarantee(measure="pure", epsilon=exact, zero_out=exact / 2, claimed=exact / 4)
+    assert str(guarantee).startswith(f"ε = {text} per round")
+    assert Fraction(text) >= exact
+    assert f"{printed(exact / 2)} under zero-out" in str(guarantee)
+    assert f"claims {printed(exact / 4)}" in str(guarantee)
+    assert repr(exact) in repr(guarantee)
+
+
+@given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30, max_denominator=10**30))
+def test_no_number_of_a_guarantee_is_rounded_down(value: Fraction) -> None:
+    assert value <= Fraction(printed(value)) <= value * (1 + Fraction(1, 10**5))
 
 
 def test_progress_counts_public_tells_only() -> None:

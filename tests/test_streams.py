@@ -15,6 +15,7 @@ import dpbandits as dpb
 from dpbandits.experiments.config import ConfigError, load_config
 from dpbandits.noise import SimulatedNoise
 from dpbandits.privacy import spent
+from tests.session.small import content
 from tests.stopping.rules import EVERY
 
 
@@ -59,9 +60,9 @@ def test_ledger_is_the_claim_however_it_ends(rule: Any) -> None:
         assert stopped is not None
         assert stopped.rounds == (expected or stopped.rounds) == sum(e.stop - e.start for e in s.ledger)
         assert spent(s.ledger) == claim
-        before = s.to_json()
+        before = content(s)
         s.finish()
-        assert s.to_json() == before
+        assert content(s) == before
 
 
 @EVERY
@@ -98,10 +99,10 @@ BAD_VALUES = [math.nan, math.inf, -math.inf, -1.0000001, 1.5, "much", None, [1],
 def test_bad_values_are_refused_and_nothing_is_recorded(rule: Any, bad: Any) -> None:
     estimator = dpb.Estimator(rule, noise=SimulatedNoise(1))
     estimator.add(0.5)
-    before = estimator.to_json()
+    before = content(estimator)
     with pytest.raises(dpb.RewardError, match="Nothing was recorded") as error:
         estimator.add(bad)
-    assert estimator.to_json() == before
+    assert content(estimator) == before
     assert not any(digit in str(error.value).replace("[-1, 1]", "") for digit in "023456789")  # the value is not shown
     assert estimator.add(-1) is None
     assert estimator.finish().rounds == 2
@@ -142,9 +143,9 @@ def test_failing_noise_loses_nothing(fails: int) -> None:
                 again += isinstance(error.__cause__, OSError)
             except OSError:
                 pass
-            stopped_before = estimator.result is not None and estimator.session._resolved < offered
-            assert estimator.session._resolved == offered - stopped_before
-        assert sum(e.stop - e.start for e in estimator.session.ledger) == estimator.result.rounds == estimator.session._resolved <= 5
+            stopped_before = estimator.result is not None and estimator.session._vault.records < offered
+            assert estimator.session._vault.records == offered - stopped_before
+        assert sum(e.stop - e.start for e in estimator.session.ledger) == estimator.result.rounds == estimator.session._vault.records <= 5
     assert (again > 0) is (fails > 1)
 
 

@@ -14,8 +14,10 @@ import dpbandits
 from dpbandits.audit.broken import SPECIMENS
 from dpbandits.audit.broken.half import half, tried
 from dpbandits.audit.controls import RUNS, Control, broken, correct, run, verdicts
+from dpbandits.audit.counting.bounds import Floats
+from dpbandits.audit.counting.tables import Neighbours
 from dpbandits.audit.statistical import statistical_level
-from dpbandits.audit.subjects import Floats, MechanismSubject, Neighbours
+from dpbandits.audit.subjects import MechanismSubject
 from dpbandits.mechanisms import Mechanism
 from dpbandits.policy import Policy
 
@@ -55,7 +57,9 @@ class Posed:
         self._all, self.name = MechanismSubject(control.make()), control.name
 
     def pairs(self) -> list[Neighbours]:
-        return [pair for pair in self._all.pairs() if pair.label == HARD[self.name]]
+        found = [pair for pair in self._all.pairs() if pair.label == HARD[self.name]]
+        assert found, "the table has another name now"
+        return found[:1]
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         return self._all.outcomes(table, runs, seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from fractions import Fraction
 from itertools import product
@@ -29,6 +28,7 @@ from dpbandits import (
 from dpbandits.audit.broken.specimen import with_mechanism
 from dpbandits.audit.broken.sums import Redrawn, instead
 from dpbandits.audit.controls import short
+from dpbandits.audit.effort import Effort, Seconds, Work
 from dpbandits.audit.exact import exact_law, noisy_max_loss
 from dpbandits.audit.exact.enumeration import Enumeration
 from dpbandits.audit.exact.lattice import Axis, carry, decisions_on, mass
@@ -70,7 +70,7 @@ def test_known_values_on_a_finer_grid() -> None:
     """The figures of an independent program, on its grid of 1/16."""
     policy = AnytimeLazyUCB(arms=2, epsilon=1)
     assert exact_law(policy, 4, grid=16).lower_bound == pytest.approx(0.59994, abs=1e-5)
-    assert exact_law(policy, 6, grid=16).lower_bound == pytest.approx(0.998585, abs=1e-6)
+    assert exact_law(policy, 6, Work(2e9), grid=16).lower_bound == pytest.approx(0.998585, abs=1e-6)
 
 
 def test_known_values_on_the_coarse_grid() -> None:
@@ -117,7 +117,7 @@ def test_frequencies_are_the_exact_probabilities() -> None:
     policy, runs, table = AnytimeLazyUCB(arms=2, epsilon=1, grid=1), 20_000, [[1.0, 0.0]] * 6
     noise = SimulatedNoise(5)
     seen = Counter(tuple(decisions(policy, table, noise=noise, seed=i)) for i in range(runs))
-    laws = Enumeration(policy, 6, time.monotonic() + 60, 1e-12).run()
+    laws = Enumeration(policy, 6, Work(), 1e-12).run()
     for played, tables in laws.items():
         (law,) = [p.low for sums, p in tables.items() if rewards_of(played, sums) == table[0]]
         assert abs(seen.get(played, 0) - runs * law) <= 5.5 * math.sqrt(runs * law) + 1, played
@@ -143,14 +143,14 @@ def block_order(played: Any) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("policy", [DPIMED(arms=2, epsilon=1, first=1, grid=1), AdaPKLUCB(arms=2, epsilon=1, grid=1)], ids=repr)
 def test_asking_corners_is_asking_everywhere(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = worst_pair(Enumeration(policy, 5, time.monotonic() + 60, 1e-12).run(), 0.0)
+    quick = worst_pair(Enumeration(policy, 5, Work(), 1e-12).run(), 0.0)
 
     def everywhere(box: Any, decide: Any) -> Any:
         points = product(*[range(a, b + 1) for a, b in box])
         return np.array([decide(p) for p in points], np.int16).reshape([b - a + 1 for a, b in box])
 
     monkeypatch.setattr("dpbandits.audit.exact.enumeration.decisions_on", everywhere)
-    assert worst_pair(Enumeration(policy, 5, time.monotonic() + 60, 1e-12).run(), 0.0) == quick
+    assert worst_pair(Enumeration(policy, 5, Work(), 1e-12).run(), 0.0) == quick
 
 
 def test_a_rule_that_is_not_monotone_is_refused() -> None:
@@ -201,8 +201,10 @@ def test_before_the_first_release_there_is_nothing_to_attain(policy: Policy) -> 
     assert (found.outcome, found.lower_bound, found.attainable) == ("not applicable", 0.0, 0.0)
 
 
-def test_the_budget_is_kept() -> None:
-    found = exact_law(DPUCB(arms=2, epsilon=1, horizon=8), 8, budget=0.5)
+@pytest.mark.parametrize("effort", [Work(1e7), Seconds(0.0)])
+def test_the_effort_is_kept(effort: Effort) -> None:
+    """A law that takes more than 3·10⁸ points is not given: by points after as many, by the clock at once."""
+    found = exact_law(DPUCB(arms=2, epsilon=1, horizon=8), 8, effort)
     assert found.outcome == "not applicable"
     assert "budget" in found.evidence
-    assert found.seconds < 10
+    assert effort.left() <= 0

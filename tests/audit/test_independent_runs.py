@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from dpbandits import AnytimeLazyUCB, NaiveFTNL, PrefixExponential
-from dpbandits.audit.statistical import Players, statistical_level
-from dpbandits.audit.subjects import MechanismSubject, Neighbours, PolicySubject, code
+from dpbandits.audit.counting.players import Players
+from dpbandits.audit.counting.tables import Neighbours
+from dpbandits.audit.statistical import statistical_level
+from dpbandits.audit.subjects import MechanismSubject, PolicySubject, code
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policy import Policy

@@ -129,7 +129,7 @@ def test_rewards_between_are_tried(grid: int) -> None:
         (lambda self, steps, noise: int(-log(1 - noise.uniform()) * 20), "more than 16 times"),
         (lambda self, steps, noise: sum(int(noise.uniform() < 0.5) for _ in range(6)), "more than 4 coins"),
         (lambda self, steps, noise: next(int(u > 0.1) for u in iter(noise.uniform, None) if u < 0.4), "again and again"),
-        (lambda self, steps, noise: next(y for y in iter(lambda: laplace(self, steps, noise), None) if y >= 0), "again and again"),
+        (lambda self, steps, noise: next(y for y in iter(lambda: laplace(self, steps, noise), None) if y >= 0), "hides a part"),
         (lambda self, steps, noise: noise.gaussian(steps, sensitivity=1, rho=ONE), "gaussian"),
         (lambda self, steps, noise: laplace(self, steps, noise) if noise.uniform() < 0.5 else steps, "though the noise stays"),
     ],

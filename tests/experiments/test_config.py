@@ -72,9 +72,10 @@ def test_keys_depend_on_what_determines_the_numbers_and_on_nothing_else(write: W
     base = keys()
     assert len(set(base)) == len(base)
     assert keys({'label = "DP-KLUCB"': 'label = "ours"', 'name = "linear"': 'name = "straight"', '["linear"]': '["straight"]'}) == base
-    for change in ({"seed = 7": "seed = 8"}, {"rounds = 3000": "rounds = 3001"}, {"0.75, 0.5": "0.75, 0.51"}, {"runs = 25": "runs = 26"}):
+    for change in ({"seed = 7": "seed = 8"}, {"rounds = 3000": "rounds = 3001"}, {"0.75, 0.5": "0.75, 0.51"}):
         assert keys(change)[0] != base[0]
     assert keys({'label = "DP-KLUCB"': "alpha = 1.25"})[0] != base[0]
+    assert keys({"runs = 25": "runs = 26"}) == base, "a run depends on its own number, not on how many there are"
 
 
 def test_every_law_builds(write: Write, tmp_path: Path) -> None:
@@ -113,10 +114,10 @@ MISTAKES = {
     'label = "DP-KLUCB"|rhos = [1]': ["policies[0]", "DPKLUCB takes epsilons"],
     "epsilons = [0.5, 1]|epsilons = [0.5, -1]": ["policies[0] (DPKLUCB)", "epsilon=-1", "> 0"],
     "rounds = 3000|rounds = 0": ["rounds", "greater than or equal to 1", "got 0"],
-    "runs = 25|runz = 25": ["runs", "required", "and 1 more"],
+    "runs = 25|runz = 25": ["missing: runs; not known: runz;"],
     "seed = 7|sede = 7": ["sede", "no such field"],
     "means = [0.75, 0.5, 0.25]|means = [0.75, 1.5]": ["environments[0] (linear)", "entry 1 is 1.5"],
-    "means = [0.75, 0.5, 0.25]|meens = [0.75]": ["environments[0].means", "required"],
+    "means = [0.75, 0.5, 0.25]|meens = [0.75]": ["missing: environments[0].means; not known: environments[0].meens;"],
     'law = "bernoulli"|law = "gauss"': ["environments[0]", "expected law = one of bernoulli, equal_gaps", "got 'gauss'"],
     LINEAR + '|law = "equal_gaps"\nbest = 0.5\ngap = 0.1\narms = 1': ["environments[0].arms", "greater than or equal to 2", "got 1"],
     LINEAR + '|law = "equal_gaps"\nbest = 0.5\ngap = 0\narms = 2': ["environments[0].gap", "greater than 0", "got 0"],

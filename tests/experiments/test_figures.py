@@ -9,10 +9,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from dpbandits.experiments import Results, load_config, run_sweep
 from dpbandits.experiments.labels import spread
+from dpbandits.experiments.layout import NARROW
 from dpbandits.experiments.palette import LOOKS, looks
 from dpbandits.experiments.panels import Panel, panels_of
 from dpbandits.experiments.plots import epsilon_figure, regret_figure, save
@@ -50,6 +52,22 @@ def test_every_choice_of_scale_and_band_draws(tiny: Results, tmp_path: Path, ban
     assert svg.stat().st_size > 0
 
 
+@pytest.mark.parametrize("panels", [1, 2])
+def test_a_narrow_figure_names_every_curve_below_its_axes(tiny: Results, panels: int) -> None:
+    """On a phone four inches are the whole screen: nothing may stand beside the axes, over them, or outside the figure."""
+    figure = regret_figure(tiny, panels_of(tiny)[:panels], layout=NARROW)
+    assert figure.get_size_inches()[0] == 4
+    FigureCanvasAgg(figure).draw()
+    whole, boxes = figure.bbox, []
+    for ax in figure.axes:
+        legend = ax.get_legend()
+        names = {text.get_text() for text in legend.get_texts()}
+        assert names > {"DP-KLUCB", "KLUCB", "DPSE", "lower bound, no privacy"}
+        assert legend.get_window_extent().y1 < ax.xaxis.label.get_window_extent().y0 or not ax.get_xlabel()
+        boxes += [legend.get_window_extent(), ax.get_tightbbox(for_layout_only=True)]
+    assert all(whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 and box.y1 <= whole.y1 for box in boxes if box)
+
+
 def test_final_regret_against_epsilon(tiny: Results) -> None:
     (axes,) = epsilon_figure(tiny, "linear").axes
     assert axes.get_xlabel().startswith("privacy budget ε")
@@ -76,9 +94,10 @@ def test_figures_of_a_dozen_policies_are_small_and_share_their_scales(tmp_path: 
     (tmp_path / "many.toml").write_text(text + "".join(f'[[policies]]\nclass = "{name}"\n' for name in names))
     results = run_sweep(load_config(tmp_path / "many.toml"), tmp_path / "out", workers=1)
     figures = draw(results)["e"]
-    assert [svg.name for svg, _ in figures] == ["regret-e-1.svg", "regret-e-2.svg", "epsilon-e.svg"]
-    assert max(svg.stat().st_size for svg, _ in figures) < 200_000
-    assert max(svg.with_suffix(".png").stat().st_size for svg, _ in figures) < 200_000
+    assert [picture.wide.name for picture in figures] == ["regret-e-1.svg", "regret-e-2.svg", "epsilon-e.svg"]
+    for svg in (svg for picture in figures for svg in (picture.wide, picture.narrow)):
+        assert svg.stat().st_size < 200_000
+        assert svg.with_suffix(".png").stat().st_size < 200_000
     panels = panels_of(results)
     limits = {regret_figure(results, [panel], scaled_with=panels).axes[0].get_ylim() for panel in panels}
     assert len(limits) == 1

@@ -18,6 +18,7 @@ from dpbandits.privacy import Grid, spent
 from dpbandits.simulate import play_rounds
 from dpbandits.vault import VectorVault
 from tests.full_information.alarm import ALARM
+from tests.session.small import content
 
 
 @pytest.mark.parametrize(
@@ -37,20 +38,20 @@ def test_bad_vectors_change_nothing(rewards: Any, said: str) -> None:
     session = dpb.Session(dpb.RNMFTNL(actions=3, epsilon=1), noise=dpb.SimulatedNoise(1))
     session.tell(session.ask(), [1.0, 0.0, 0.5])
     decision, before = session.ask(), None
-    before = session.to_json()
+    before = content(session)
     with pytest.raises(dpb.RewardError, match=said) as error:
         session.tell(decision, rewards)
     assert "0.25" not in str(error.value)
     with pytest.raises(dpb.RewardError):
         session.tell_many([(decision, rewards)])
-    assert session.to_json() == before
+    assert content(session) == before
     session.tell(decision, [0, 1, 1])
 
 
 def test_a_record_is_read_whole_and_once() -> None:
     vault = VectorVault(NoisyMax(epsilon=Fraction(1), grid=Grid(steps=1)), 3, dpb.SimulatedNoise(1))
     for wrong in ((0,), (EVERY,), (EVERY, EVERY)):
-        with pytest.raises(RuntimeError, match="Refused"):
+        with pytest.raises(RuntimeError, match=r"Refused|no new one"):
             vault.release(wrong, 1, ())
     vault.add(0, [1, 0, 1])
     vault.release((), 1, (), drop=(EVERY,))

@@ -109,7 +109,7 @@ def test_one_arm_is_the_best_at_once() -> None:
         (lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), cap=0), ValueError, "cap=0"),
         (lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), runs=0), ValueError, "runs=0"),
         (lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9])), ValueError, "arms=2"),
-        (lambda: identify(AdaPTT(arms=2, epsilon=1), [0.9, 0.1]), TypeError, "list"),
+        (lambda: identify(AdaPTT(arms=2, epsilon=1), [0.9, 0.1]), TypeError, r"an environment such as .*, got \[0.9, 0.1\]"),
         (lambda: identify(dpb.UCB1(arms=2), dpb.Bernoulli([0.9, 0.1])), TypeError, "best_arm.*got UCB1"),
         (lambda: identify("AdaPTT", dpb.Bernoulli([0.9, 0.1])), TypeError, "best_arm"),
     ],

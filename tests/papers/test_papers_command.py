@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from dpbandits.experiments.cells import code_digest
 from dpbandits.experiments.paper_pages import END, START
 from dpbandits.experiments.papers import run_papers
 
@@ -94,14 +95,40 @@ def test_verdicts_pages_and_figures_are_written(repository: Path) -> None:
 
 
 def test_second_run_plays_nothing_and_says_the_same(repository: Path) -> None:
-    run(["tiny"], repository, docs=repository / "docs")
+    run(None, repository, docs=repository / "docs")
     pages = [repository / "out/tiny/verdicts.json", repository / "docs/papers.md", repository / "papers/tiny/README.md"]
     first = [page.read_bytes() for page in pages]
-    code, said = run(["tiny"], repository, docs=repository / "docs")
+    code, said = run(None, repository, docs=repository / "docs")
     assert code == 0
     assert "4 are finished already" in said
     assert "pilots" not in said
     assert [page.read_bytes() for page in pages] == first
+
+
+def test_the_page_holds_this_run_and_nothing_else(repository: Path) -> None:
+    """Results of another paper, or of older code, may stand in the folder: the page does not take them up."""
+    stale = repository / "out" / "stale"
+    stale.mkdir(parents=True)
+    (stale / "verdicts.json").write_text('{"key": "stale", "titles": ["Stale"], "size": "full", "sizes": [], "claims": [], "figures": []}')
+    run(None, repository, docs=repository / "docs")
+    page = (repository / "docs/papers.md").read_text(encoding="utf-8")
+    assert [line for line in page.splitlines() if line.startswith("## ")] == ["## tiny: A tiny paper"]
+    assert f"Written as a whole by `dpbandits papers --quick --docs {repository / 'docs'}`" in page
+    assert f"code {code_digest()[:12]}" in page
+
+
+def test_a_page_of_some_papers_is_refused(repository: Path) -> None:
+    with pytest.raises(ValueError, match="by one run of all papers"):
+        run(["tiny"], repository, docs=repository / "docs")
+
+
+def test_a_page_does_not_depend_on_the_clock(repository: Path) -> None:
+    pages = []
+    for out in ("once", "again"):
+        text = io.StringIO()
+        run_papers(None, full=False, out=repository / out, console=Console(file=text), docs=repository / "docs")
+        pages.append((repository / "docs/papers.md").read_bytes())
+    assert pages[0] == pages[1]
 
 
 def test_unknown_paper_is_named_with_the_known_ones(repository: Path) -> None:

@@ -68,21 +68,21 @@ def test_a_law_that_draws_too_many_arms_is_stopped_at_the_boundary() -> None:
     assert s.pending == (decision,)
 
 
-@pytest.mark.parametrize("where", [(0, 1, 2), (0, 0)])
+@pytest.mark.parametrize("where", [(0, 1, 2), (0, 0), (0, -1), (3, 4)])
 def test_every_door_refuses(where: tuple[int, ...]) -> None:
     """`check`, `add` and `add_block`; raw rewards, reports and, without privacy, the same."""
     raw: list[Any] = [LazyCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1).mechanism(), CUCB(problem=dpb.TopK(arms=4, k=2)).mechanism()]
     for mechanism in raw:
         vault = ArmVault(mechanism, 4, dpb.SimulatedNoise(1))
         for door in (vault.check, vault.add):
-            with pytest.raises(RuntimeError, match="Refused a record"):
+            with pytest.raises(RuntimeError, match="Refused"):
                 door(where, [1.0] * len(where))
-        with pytest.raises(RuntimeError, match="Refused a record"):
+        with pytest.raises(RuntimeError, match="Refused"):
             vault.add_block(where, np.ones(len(where), np.int64), 1)
         assert vault.public_state()["counts"] == [0] * 4
     randomizer = LocalLaplace(epsilon=1, width=2)  # type: ignore[arg-type]
     local = ArmVault(raw[1], 4, dpb.SimulatedNoise(1), randomizer)
     report = LocalLaplace(epsilon=1, width=3).report([1.0] * len(where), dpb.SimulatedNoise(1))  # type: ignore[arg-type]
     for door in (local.check, local.add):
-        with pytest.raises(RuntimeError, match="Refused a record"):
+        with pytest.raises(RuntimeError, match="Refused"):
             door(where, report)

@@ -11,7 +11,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
+from dpbandits.plan import EVERY
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, HybridUCB, TreeFTRL
+from tests.session.small import resealed
 
 TOP = dpb.TopK(arms=4, k=2)
 SECRET = 126 / 1024
@@ -52,7 +54,7 @@ def changed(data: dict[str, Any], path: tuple[Any, ...], value: Any) -> str:
         del parent[path[-1]]
     else:
         parent[path[-1]] = value
-    return json.dumps(data)
+    return resealed(data)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
@@ -81,20 +83,35 @@ def complaint(text: str) -> str:
         ("public", 5, "public is not an object"),
         ("public.vault", None, "vault is not an object"),
         ("public.vault.ledger", ..., "lacks ledger"),
-        ("public.vault.ledger.lines", [], "not as many releases"),
-        ("public.vault.ledger.lines.0.3", None, "no cost"),
+        ("public.vault.ledger.lines", [], "do not add up to its clocks"),
+        ("public.vault.ledger.lines.0.3", None, "another cost"),
+        ("public.vault.ledger.lines.0.3", "1000", "another cost"),
         ("public.vault.ledger.lines.0.1", 4, "vault.ledger"),
         ("public.vault.ledger.clocks.0.1", 0, "does not fit its clock"),
         ("public.vault.ledger.releases", 7, "not as many releases"),
         ("public.vault.counts.0", -1, "counts"),
         ("public.vault.counts.0", 9, "do not add up"),
         ("public.pending", None, "pending is not a list"),
-        ("public.pending", [], "pending"),
-        ("public.pending.0.1", 7, "none of this policy's"),
+        ("public.pending", [], "do not add up"),
+        ("public.pending.0.2", 7, "none of this policy's"),
+        ("public.pending.0.1", 2, "do not add up"),
+        ("public.pending.0.1", 2**62, "a number of pending decisions"),
         ("public.told_in_plan", None, "told_in_plan is not a list"),
         ("public.told_in_plan.0.1", 99, "told_in_plan counts more"),
         ("public.asked", -1, "asked"),
-        ("public.resolved", None, "resolved"),
+        ("public.lost", None, "lost"),
+        ("public.lost", 1, "do not add up"),
+        ("public.generation", 0, "generation"),
+        ("public.campaign", "", "campaign"),
+        ("public.noise", "secure", "different kinds of noise"),
+        ("public.noise", {"kind": "secure", "pool": True}, "different kinds of noise"),
+        ("public.generation", 2**62, "generation"),
+        ("public.vault.ledger.dropped", [[0, 1]], "DPKLUCB never does"),
+        ("public.vault.ledger.clocks.0.0", 3, "a coordinate that this policy does not have"),
+        ("public.vault.ledger.clocks.0.0", EVERY, "a coordinate that this policy does not have"),
+        ("public.max_pending", 10**9, "max_pending"),
+        ("public.vault.records", 14, "do not add up"),
+        ("public.vault.turns", 7, "do not add up"),
         ("public.step", 1.5, "step"),
         ("public.seed", None, "seed=None"),
         ("public.default", None, "default=None"),
@@ -106,7 +123,7 @@ def complaint(text: str) -> str:
         ("public.state.1.0", None, "state does not fit"),
         ("public.state.1.0", -4, "state does not fit"),
         ("policy.arms", ..., "parameters of DPKLUCB"),
-        ("policy.arms", 10**30, "sums is not a list"),
+        ("policy.arms", 10**30, "arms=1000000000000000000000000000000 to be a whole number from 1 to 10_000_000"),
         ("private", [], "private is not an object"),
         ("private.sums", None, "sums is not a list"),
         ("private.sums.0", -1, "not shown"),
@@ -140,7 +157,7 @@ def test_a_release_that_is_due_is_not_forgotten() -> None:
         s.tell(s.ask(), 1.0)
     data = json.loads(s.to_json())
     assert data["public"]["plan_finished"] == [0]
-    again = dpb.Session.from_json(json.dumps(data))
+    again = dpb.Session.from_json(resealed(data))
     assert (again.ask().action, again.releases) == (1, 1)
     with pytest.raises(ValueError, match="plan_finished does not fit"):
         dpb.Session.from_json(changed(data, ("public", "plan_finished"), None))

@@ -8,6 +8,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
+from tests.session.small import content
 
 
 class Flaky(SimulatedNoise):
@@ -59,7 +60,7 @@ def test_tell_many_says_how_many_are_recorded() -> None:
     noise.failing = True
     with pytest.raises(OSError, match="no randomness") as error:
         s.tell_many(pairs)
-    assert error.value.__notes__ == ["tell_many: the first 1 of 4 pairs are recorded; the others are pending and can be told again."]
+    assert error.value.__notes__ == ["tell_many: the first 1 of 4 pairs are resolved; the others are pending and can be told again."]
     assert s.pending == tuple(decision for decision, _ in pairs[1:])
     with pytest.raises(dpb.NotRecordedError):
         s.tell_many(pairs[1:])
@@ -71,9 +72,9 @@ def test_tell_many_says_how_many_are_recorded() -> None:
 
 def test_settle_makes_what_is_due_and_no_more() -> None:
     s, noise = one_arm()
-    before = s.to_json()
+    before = content(s)
     s.settle()
-    assert s.to_json() == before
+    assert content(s) == before
     noise.failing = True
     with pytest.raises(OSError, match="no randomness"):
         s.tell(s.ask(), 1.0)

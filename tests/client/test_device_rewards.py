@@ -14,7 +14,7 @@ from dpbandits.client import Client
 from dpbandits.mechanisms import LocalLaplace
 
 DESCRIBED = messages.randomizer_to_json(LocalLaplace(epsilon=1, width=2))  # type: ignore[arg-type]
-SUPER_ARM = '{"id": 7, "action": [0, 3], "observe": [0, 3]}'
+SUPER_ARM = messages.decision_to_json(7, [0, 3], (0, 3))
 
 
 def device() -> Client:
@@ -28,7 +28,7 @@ def device() -> Client:
         (SUPER_ARM, {}, r"those of \[0, 3\] are missing"),
         (SUPER_ARM, [0.25, 0.25], "Expected a mapping from arm to reward, got an object of type list"),
         (SUPER_ARM, None, "Expected a mapping from arm to reward, got an object of type NoneType"),
-        ('{"id": 7, "action": 3, "observe": null}', {"3": 0.25}, r"rewards of arms \[3\]; those of \[3\] are missing"),
+        (messages.decision_to_json(7, 3, None), {"3": 0.25}, r"rewards of arms \[3\]; those of \[3\] are missing"),
     ],
 )
 def test_missing_rewards_are_named_as_such(decision: str, reward: Any, what: str) -> None:

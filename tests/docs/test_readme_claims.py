@@ -1,0 +1,33 @@
+"""What the README says of the measured tables is what the tables say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+INSTANCES = (ROOT / "docs" / "instances.md").read_text(encoding="utf-8")
+
+
+def test_who_loses_least_is_counted_in_the_table() -> None:
+    settings = [line for line in INSTANCES.splitlines() if "**lowest: " in line]
+    wins = sum("**lowest: DPIMED**" in line for line in settings)
+    assert f"lowest mean regret in {wins} of [{len(settings)} settings]" in README
+    assert not any("NoiseAwareTS" in line.split("**lowest: ")[1] for line in settings)
+
+
+def test_where_the_default_has_a_fat_tail_is_in_the_table() -> None:
+    """The README's three numbers, and that no row it leaves out is worse than what it says."""
+    rows = re.findall(r"DPKLUCB, (\.9[\d .]*), ε = ([\d.]+) .* 99\.9 % is ([\d.]+) means", INSTANCES)
+    tails = {(means, epsilon): float(tail) for means, epsilon, tail in rows}
+    assert (tails[".99 .98 .97", "1"], round(tails[".999 .998 .997", "1"]), tails[".999 .998 .997", "0.1"]) == (4.0, 18, 3.7)
+    text = " ".join(README.split())
+    assert ".99 .98 .97 and ε = 1 that quantile is 4.0 means, at .999 .998 .997 it is 18 means (3.7 at ε = 0.1)" in text
+    assert max(tails.values()) == tails[".999 .998 .997", "1"]
+
+
+def test_the_papers_settings_are_where_the_tail_is_thin() -> None:
+    tails = (ROOT / "docs" / "tails.md").read_text(encoding="utf-8").split("# NoiseAwareTS")[0]
+    assert tails.count("| yes |") == 54
+    assert "| NO |" not in tails

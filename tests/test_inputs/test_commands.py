@@ -1,0 +1,74 @@
+"""The command in a strange folder, without its libraries, and short of memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from dpbandits.commands.terminal import one_line_errors
+from dpbandits.version import __version__
+
+OWN = "import dpbandits as dpb\nMine = dpb.UCB1\n"
+SHADOW = 'raise SystemExit("a file of the current folder ran")\n'
+SCRIPT = "import sys; sys.path = [p for p in sys.path if p not in ('', '.')]; from dpbandits.__main__ import main; main()"
+"""What the console script does: its own folder, not the current one, stands in the path."""
+
+
+def started(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("subject", ["UCB1", "own:Mine"])
+def test_an_audit_never_runs_a_file_that_shadows_a_library(tmp_path: Path, subject: str) -> None:
+    for name in ("scipy", "typer", "html"):
+        (tmp_path / f"{name}.py").write_text(SHADOW)
+    (tmp_path / "own.py").write_text(OWN)
+    result = started(tmp_path, "-c", SCRIPT, "audit", subject, "--runs", "200")
+    assert "ran" not in result.stderr
+    assert "UCB1" in result.stdout
+    assert result.returncode in (0, 3), result.stderr  # a verdict, or none: no error and no leak
+
+
+@pytest.mark.parametrize(("subject", "joins"), [("UCB1", False), ("own:Mine", True)])
+def test_the_folder_joins_the_path_for_ones_own_module_only_and_last(tmp_path: Path, subject: str, joins: bool) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    code = SCRIPT.replace(
+        "main()", f"sys.argv = ['dpbandits', 'audit', {subject!r}, '--runs', '200']\ntry: main()\nexcept SystemExit: pass"
+    )
+    result = started(tmp_path, "-c", code + "\nprint(sys.path)")
+    path = eval(result.stdout.strip().splitlines()[-1])
+    assert [str(tmp_path.resolve())] == path[-1:] if joins else str(tmp_path.resolve()) not in path
+
+
+def test_python_m_puts_the_current_folder_last(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text(SHADOW)
+    result = started(tmp_path, "-m", "dpbandits", "list")
+    assert result.returncode == 0, result.stderr
+    assert "DPKLUCB" in result.stdout
+
+
+WITHOUT = "import sys; sys.modules['typer'] = None; sys.argv = ['dpbandits', {0}]; from dpbandits.__main__ import main; main()"
+
+
+def test_the_version_needs_no_extras(tmp_path: Path) -> None:
+    result = started(tmp_path, "-c", WITHOUT.format("'--version'"))
+    assert (result.returncode, result.stdout.strip()) == (0, __version__)
+
+
+def test_without_extras_the_command_says_what_to_install(tmp_path: Path) -> None:
+    result = started(tmp_path, "-c", WITHOUT.format("'list'"))
+    assert result.returncode == 1
+    assert result.stderr.strip() == "The command line needs typer: pip install 'dpbandits[experiments]'"
+
+
+@pytest.mark.parametrize(("error", "words"), [(MemoryError(), "There is not enough memory"), (RecursionError(), "nested too deeply")])
+def test_exhaustion_is_one_line(error: BaseException, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as caught, one_line_errors():
+        raise error
+    assert caught.value.exit_code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line

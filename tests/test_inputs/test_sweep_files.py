@@ -1,0 +1,149 @@
+"""Sweep files that a reasonable person writes: mistakes are named whole, finished runs are kept, one's own policies are played."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from dpbandits.cli import app
+from dpbandits.experiments.config import ConfigError, load_config
+from dpbandits.experiments.publish import for_spreadsheets
+from dpbandits.experiments.store import require_writable
+from dpbandits.experiments.sweep import run_sweep
+from dpbandits.simulate import simulate
+
+SWEEP = """
+name = "small"
+title = "A small sweep"
+rounds = 300
+runs = 4
+[[environments]]
+name = "two arms"
+law = "bernoulli"
+means = [0.7, 0.5]
+[[policies]]
+class = "DPKLUCB"
+[[policies]]
+class = "ThompsonBeta"
+"""
+OWN = """
+from dataclasses import dataclass
+import dpbandits as dpb
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(dpb.DPKLUCB):
+    extra: float = {extra}
+
+def no_class(): ...
+"""
+HUGE = "1" + "0" * 30
+
+
+def written(folder: Path, text: str = SWEEP) -> Path:
+    path = folder / "sweep.toml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("rounds = 300", "rounds = true", "rounds: expected a number, got true"),
+        ("rounds = 300", f"rounds = {HUGE}", "rounds: Input should be less than"),
+        ("rounds = 300", "rounds = 1" + "0" * 5000, "a number is too long"),
+        ("[0.7, 0.5]", "[true, 0.5]", r"environments\[0\].means\[0\]: expected a number, got true"),
+        ('"bernoulli"\nmeans = [0.7, 0.5]', f'"equal_gaps"\nbest = 0.9\ngap = 0.1\narms = {HUGE}', "less than or equal to 10000000"),
+        ('law = "bernoulli"', "", "expected law = one of bernoulli, .*, got none"),
+        ('"ThompsonBeta"', '"UCB1"\ngrid = true', r"policies\[1\] \(UCB1\): Expected grid=True to be a whole number"),
+        ('"ThompsonBeta"', '"UCB2"', r"There is no policy 'UCB2' \(did you mean UCB1"),
+        ('"ThompsonBeta"', '"nowhere:Mine"', "module:object, importable from here: ModuleNotFoundError"),
+        ('"ThompsonBeta"', '"my-file:Mine"', "module:object, for example mypolicies:MyPolicy"),
+        ('"ThompsonBeta"', '"sweeps_own:no_class"', "sweeps_own:no_class to be the class of a policy"),
+        ('title = "A small sweep"\nrounds = 300\n', "", "missing: title, rounds; `dpbandits run --help`"),
+        (SWEEP, "", "missing: name, title, rounds, runs, environments, policies;"),
+        ("means = [0.7, 0.5]", "", r"missing: environments\[0\].means;"),
+        (SWEEP, "a = " + "[" * 5000, "nested too deeply"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, old: str, new: str, words: str) -> None:
+    (tmp_path / "sweeps_own.py").write_text(OWN.format(extra=1.0))
+    assert old in SWEEP
+    with pytest.raises(ConfigError, match=words):
+        load_config(written(tmp_path, SWEEP.replace(old, new)))
+
+
+def test_more_runs_are_added_to_those_there_are_and_fewer_are_taken_from_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[tuple[int, int]] = []
+
+    def counted(*given: object, **named: int) -> object:
+        played.append((named["first"], named["runs"]))
+        return simulate(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("dpbandits.experiments.measure.simulate", counted)
+    whole = run_sweep(load_config(written(tmp_path, SWEEP.replace("runs = 4", "runs = 7"))), tmp_path / "whole", workers=1)
+    assert played == [(0, 7), (0, 7)]
+    parts = {}
+    for runs in (4, 7, 2):
+        played.clear()
+        parts[runs] = run_sweep(load_config(written(tmp_path, SWEEP.replace("runs = 4", f"runs = {runs}"))), tmp_path / "parts", workers=1)
+        assert played == {4: [(0, 4)] * 2, 7: [(4, 3)] * 2, 2: []}[runs]
+        assert parts[runs].computed == (0 if runs == 2 else 2)
+        assert parts[runs].summary["runs"].to_list() == [runs] * 2
+    assert parts[7].curves.equals(whole.curves)
+    assert parts[2].curves.equals(whole.curves.filter(pl.col("run") < 2))
+    assert parts[2].summary["mean"].to_list() != whole.summary["mean"].to_list()
+
+
+def test_one_cell_with_two_numbers_of_runs_is_played_once(tmp_path: Path) -> None:
+    text = SWEEP + '[[policies]]\nclass = "DPKLUCB"\nlabel = "more"\nruns = 6\n'
+    results = run_sweep(load_config(written(tmp_path, text)), tmp_path / "out", workers=1)
+    assert dict(results.summary.select("label", "runs").iter_rows()) == {"DPKLUCB": 4, "ThompsonBeta": 4, "more": 6}
+
+
+def test_a_policy_of_ones_own_is_played_and_its_file_belongs_to_the_result(tmp_path: Path) -> None:
+    (tmp_path / "sweeps_mine.py").write_text(OWN.format(extra=1.0))
+    path = written(tmp_path, SWEEP.replace("ThompsonBeta", "sweeps_mine:Mine"))
+    results = run_sweep(load_config(path), tmp_path / "out", workers=2)
+    assert results.summary["label"].to_list() == ["DPKLUCB", "Mine"]
+    assert results.summary["runs"].to_list() == [4, 4]
+    keys = [cell.key for cell in load_config(path).cells()]
+    assert len(set(keys)) == 2
+
+
+def test_quick_without_a_quick_table_is_small(tmp_path: Path) -> None:
+    path = written(tmp_path, SWEEP.replace("rounds = 300", "rounds = 10_000_000").replace("runs = 4", "runs = 1000"))
+    assert {(cell.rounds, cell.runs) for cell in load_config(path, quick=True).cells()} == {(10_000, 10)}
+    assert {(cell.rounds, cell.runs) for cell in load_config(written(tmp_path), quick=True).cells()} == {(300, 4)}
+
+
+def test_an_environment_of_one_arm_is_played_to_the_end(tmp_path: Path) -> None:
+    path = written(tmp_path, SWEEP.replace("[0.7, 0.5]", "[0.7]"))
+    result = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path / "out"), "--workers", "1"], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_any_work(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    for out in (taken, taken / "below"):
+        with pytest.raises(OSError, match=r"Expected a folder for results that can be written, got .*taken.*\(.*\). Choose another"):
+            require_writable(out)
+        result = CliRunner().invoke(app, ["run", str(written(tmp_path)), "--out", str(out)], catch_exceptions=False)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("Error: Expected a folder for results")
+        assert len(result.stderr.splitlines()) == 1
+
+
+def test_text_that_a_spreadsheet_would_compute_is_quoted_and_numbers_are_not(tmp_path: Path) -> None:
+    names = ["=1+1", "+a", "-a", "@a", "\ta", "plain", "a=b", None]
+    table = pl.DataFrame({"label": names, "mean": [-1.5] * len(names)})
+    for_spreadsheets(table).write_csv(tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["label"] for row in rows] == ["'=1+1", "'+a", "'-a", "'@a", "'\ta", "plain", "a=b", ""]
+    assert {row["mean"] for row in rows} == {"-1.5"}

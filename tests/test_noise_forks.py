@@ -1,0 +1,218 @@
+"""No draw twice: forked processes that share an id, forks in the middle of a draw, threads. What OpenDP keeps in memory counts, too."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import pytest
+
+from dpbandits import noise as noise_module
+from dpbandits.noise import Process, SecureNoise, noise_from_state
+
+PRICE = Fraction(1, 10)
+
+TWINS = """
+import ctypes, os, sys
+options, isolated = eval(sys.argv[1]), sys.argv[2] == "namespaces"
+
+def unshare(flags):
+    if isolated and ctypes.CDLL(None).unshare(flags):
+        os._exit(77)  # not allowed here
+
+def fork():
+    child = os.fork()
+    if child:
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+def draws(noise):
+    told = [noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(100)]
+    return told + [noise.select([0] * 1000, sensitivity=1024, epsilon=Fraction(1), law=law) for law in ("laplace", "exponential")]
+
+unshare(0x30000000)  # a user and a process namespace: the next child has process id 1
+if isolated:
+    fork()
+else:
+    os.getpid = lambda: 1
+
+from fractions import Fraction
+from dpbandits.noise import SecureNoise
+
+noise = SecureNoise(**options)
+draws(noise)
+unshare(0x20000000)  # and so has the next one
+read, write = os.pipe()
+child = os.fork()
+if not child:
+    os.write(write, repr((os.getpid(), draws(noise))).encode())
+    os._exit(0)
+os.waitpid(child, 0)
+print([(os.getpid(), draws(noise)), eval(os.read(read, 65536))])
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def twins(options: dict[str, bool], how: str) -> list[tuple[int, list[int]]]:
+    """What a process and its forked child, both with process id 1, draw from one noise source after the fork."""
+    done = subprocess.run([sys.executable, "-c", TWINS, repr(options), how], capture_output=True, text=True, timeout=300)
+    if done.returncode == 77:
+        pytest.skip("this system does not let us make process namespaces")
+    assert done.returncode == 0, done.stderr
+    return eval(done.stdout)  # type: ignore[no-any-return]  # what the script above printed
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("how", ["namespaces", "patched"])
+@pytest.mark.parametrize("options", [{}, {"pool": False}], ids=["pool", "no pool"])
+def test_a_fork_with_the_parents_process_id_draws_for_itself(options: dict[str, bool], how: str) -> None:
+    """Of 100 draws of scale 10,000 two are equal at one place with probability 1/40,000; at three places with less than 1e-8.
+
+    In namespaces OpenDP's own generator repeats, too: it looks at the process id alone. So empty pools are not enough.
+    """
+    (one, ours), (other, theirs) = twins(options, how)
+    assert one == other == 1
+    assert sum(a == b for a, b in zip(ours[:100], theirs[:100], strict=True)) < 3
+    assert ours[100:] != theirs[100:]  # two places among 1,000 actions each: equal by chance with probability 1e-6
+
+
+@pytest.fixture
+def process() -> Iterator[type[Process]]:
+    """The record of this process's forks, which a test may change."""
+    before = (Process.forks, Process.generator_is_a_copy, Process.id)
+    yield Process
+    Process.forks, Process.generator_is_a_copy, Process.id = before
+
+
+@pytest.fixture
+def numbered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
+    """OpenDP replaced by 0, 1, 2, …: so that the same draw twice is seen."""
+    numbers = itertools.count()
+
+    def draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
+        return [next(numbers) for _ in range(count)]
+
+    monkeypatch.setattr(noise_module, "secure_draws", draws)
+    return draws
+
+
+def test_a_fork_in_the_middle_of_a_draw(
+    process: type[Process], numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list that was being made is the parent's: the child uses none of it, not even later."""
+
+    def forked_within(*scale: object) -> list[int]:
+        made = numbered("laplace", 1, PRICE, 64)
+        process.forks += 1
+        monkeypatch.setattr(noise_module, "secure_draws", numbered)
+        return made
+
+    noise = SecureNoise()
+    monkeypatch.setattr(noise_module, "secure_draws", forked_within)
+    assert min(noise.laplace(0, sensitivity=1, epsilon=PRICE) for _ in range(200)) >= 64
+
+
+def test_a_child_of_a_process_with_opendp_draws_afresh(
+    process: type[Process], numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(noise_module, "fresh_draw", lambda *scale: -1)
+    noise = SecureNoise()
+    monkeypatch.delitem(sys.modules, "opendp", raising=False)
+    process.forked()
+    assert noise.laplace(0, sensitivity=1, epsilon=PRICE) >= 0  # OpenDP is not there yet: the child makes a generator of its own
+    monkeypatch.setitem(sys.modules, "opendp", noise_module)
+    process.forked()
+    assert noise.laplace(0, sensitivity=1, epsilon=PRICE) == -1
+
+
+def test_a_fork_that_goes_round_python(process: type[Process], numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """No handler is called; another process id is enough."""
+    monkeypatch.setattr(noise_module, "fresh_draw", lambda *scale: -1)
+    monkeypatch.setitem(sys.modules, "opendp", noise_module)
+    noise = SecureNoise()
+    assert noise.laplace(0, sensitivity=1, epsilon=PRICE) >= 0
+    monkeypatch.setattr(os, "getpid", lambda: -5)
+    assert noise.laplace(0, sensitivity=1, epsilon=PRICE) == -1
+    assert noise.select([0, 0], sensitivity=1, epsilon=PRICE, law="laplace") in (0, 1)
+
+
+def test_another_thread_takes_the_last_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Taken(list[int]):
+        """Emptied between the look and the pop."""
+
+        def pop(self, index: object = -1) -> int:  # type: ignore[override]
+            self.clear()
+            raise IndexError
+
+    made = iter([Taken([1]), [2, 3]])
+    monkeypatch.setattr(noise_module, "secure_draws", lambda *scale: next(made))
+    assert SecureNoise().laplace(0, sensitivity=1, epsilon=PRICE) == 3
+
+
+def test_threads_never_get_one_draw_twice(numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+    noise, told = SecureNoise(), list[list[int]]()
+    monkeypatch.setattr(SecureNoise, "pool_size", 2)
+
+    def work() -> None:
+        told.append([noise.laplace(0, sensitivity=1, epsilon=PRICE) for _ in range(3000)])
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    drawn = [draw for draws in told for draw in draws]
+    assert len(drawn) == len(set(drawn)) == 12_000
+
+
+def test_without_a_pool_nothing_is_drawn_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by us nor by a generator in memory: every call asks the operating system, and OpenDP is not asked at all."""
+    asked = list[int]()
+    honest = os.urandom
+
+    def counted(size: int) -> bytes:
+        asked.append(size)
+        return honest(size)
+
+    monkeypatch.setattr("random._urandom", counted)
+    monkeypatch.setattr(noise_module, "secure_draws", None)
+    monkeypatch.setattr(noise_module, "secure_choice", None)
+    noise = SecureNoise(pool=False)
+    for call in (
+        lambda: noise.laplace(0, sensitivity=8, epsilon=PRICE),
+        lambda: noise.gaussian(0, sensitivity=8, rho=PRICE),
+        lambda: noise.threshold(sensitivity=8, epsilon=PRICE),
+        lambda: noise.exceeds(0, 0, 0, sensitivity=8, epsilon=PRICE),
+        *(
+            lambda law=law: noise.select([1, 2], sensitivity=8, epsilon=PRICE, law=law)
+            for law in ("laplace", "exponential", "permute-and-flip")
+        ),
+    ):
+        before = len(asked)
+        call()
+        assert len(asked) > before
+    assert noise._pools == {}
+
+
+def test_no_pool_is_kept_by_copies_and_saved_sources() -> None:
+    import copy
+    import pickle
+
+    noise = SecureNoise(pool=False)
+    assert repr(noise) == "SecureNoise(pool=False)"
+    for again in (copy.copy(noise), copy.deepcopy(noise), pickle.loads(pickle.dumps(noise)), noise_from_state(noise.state())):
+        assert isinstance(again, SecureNoise)
+        assert not again.pool
+    assert SecureNoise().state() == {"kind": "secure"}
+    with pytest.raises(TypeError, match="pool=False"):
+        SecureNoise(pool=0)  # type: ignore[arg-type]
