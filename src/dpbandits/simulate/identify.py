@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.environments.base import Environment, Integers
+from dpbandits.environments.pairing import require_pair
 from dpbandits.inputs import real_number, refuse_class, shown, whole_number
 from dpbandits.policies.base import Identified
 from dpbandits.policy import Policy
@@ -114,6 +115,7 @@ def identify(
     1.0
     """
     policy = with_confidence(policy, delta)
+    require_pair(policy, environment)
     cap = checked_cap(policy, environment, cap)
     cap, runs, seed = checked(policy, environment, cap, runs, seed)
     workers = checked_workers(workers)
@@ -161,7 +163,7 @@ def checked_cap(policy: Policy, environment: Environment, cap: int | None) -> in
         return whole_number(cap, "cap", 1, of="rounds")
     length = getattr(environment, "length", None)
     horizon = getattr(policy, "horizon", None) if policy.about.needs_horizon else None
-    best = np.flatnonzero(environment.gaps == 0) if isinstance(environment, Environment) else np.array([0])
+    best = np.flatnonzero(environment.gaps == 0)
     if len(best) > 1 and length is None and horizon is None:
         raise ValueError(f"Arms {best.tolist()} are all best, so most runs would never end: give cap=, the rounds to give up after.")
     return min(CAP, length or CAP, horizon or CAP)
