@@ -1,7 +1,7 @@
 """Positive and negative controls of the auditor, and exact losses. `python -m benchmarks.controls [--repetitions 50] [--out FILE]`.
 
-1. Every specimen, at the level that must catch it; everything correct, at the levels that must pass it. Asked for: no false alarm, and
-   no specimen missed more than once in fifty repetitions.
+1. Every specimen, at the level that must catch it; everything correct, at the levels that must pass it; and subjects of unusual shape,
+   right and wrong (`benchmarks/odd`). Asked for: no false alarm, and no specimen missed more than once in fifty repetitions.
 2. The exact loss of short runs, beside what their releases could show.
 3. What published constants really hold.
 """
@@ -9,19 +9,24 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import dpbandits as dpb
+from benchmarks.odd import CORRECT, MISSED, WRONG, Odd
+from benchmarks.odd.releases import SPECIMENS as RELEASES
 from dpbandits.audit.broken.published import OneVectorStart
 from dpbandits.audit.controls import Control, Row, broken, correct, markdown, run, short, title, verdicts
 from dpbandits.audit.effort import Work
 from dpbandits.audit.exact import exact_law, noisy_max_loss
 from dpbandits.audit.exact.probe import Streams
+from dpbandits.audit.feeding import Feeding
 from dpbandits.audit.transcript import transcript_level
 from dpbandits.mechanisms import NoisyMax
 from dpbandits.policies.matroid_lazy import DPUCBMAT
@@ -46,6 +51,18 @@ THREE: list[Policy] = [
     dpb.DPUCBBound(arms=3, epsilon=1),
 ]
 
+COUNTED = (
+    "blocks left out by the source's coins",
+    "redrawn until plausible",
+    "rejection by coins",
+    "two draws where the sum is large, one told",
+    "noise shared in turn by two actions",
+    "half of a noisy maximum",
+    "coins in plan",
+)
+FEW = 2_000
+"""Odd subjects that are correct and judged by runs, too, and how many: most are played one run after the other."""
+
 EXACT_POINTS = 3e9
 """Of lattices, for one law; what takes longer is not listed, or on a coarser lattice."""
 
@@ -57,6 +74,38 @@ the last decision tell about one reward, at most. Where the loss is below that, 
 of stronger privacy.
 
 """
+
+
+def all_broken() -> Iterator[Control]:
+    """The shipped specimens, and odd ones."""
+    yield from broken()
+    for odd in (*WRONG, *RELEASES):
+        yield odd_control(odd, "statistical" if odd.runs else "transcript", True)
+
+
+def all_correct() -> Iterator[Control]:
+    """What is shipped, and what is odd: of that the auditor may say nothing, but no ill."""
+    yield from correct()
+    for odd in CORRECT:
+        yield odd_control(odd, "transcript", False)
+        if odd.name in COUNTED:
+            yield odd_control(odd, "statistical", False)
+
+
+def all_missed() -> Iterator[Control]:
+    """What so many runs cannot show, at the level that comes nearest."""
+    for odd in MISSED:
+        yield odd_control(odd, "statistical", True)
+
+
+def odd_control(odd: Odd, level: str, wrong: bool) -> Control:
+    truth = "not DP" if math.isinf(odd.true) else "more than 1" if math.isnan(odd.true) else f"{odd.true:.4g}"
+    return Control(odd.name, wrong, level, lambda: bare(odd.make(), level), ONE, truth, runs=odd.runs or FEW, open=not wrong)
+
+
+def bare(policy: Policy, level: str) -> Any:
+    """Of a mechanism that is only fed, runs look at the mechanism's answers."""
+    return policy.mechanism() if level == "statistical" and isinstance(policy, Feeding) else policy
 
 
 def judged(kind: Callable[[], Iterator[Control]], repetitions: int) -> list[Row]:
@@ -75,12 +124,13 @@ def one_row(kind: Callable[[], Iterator[Control]], place: int, repetitions: int)
 
 
 def controls_text(repetitions: int) -> str:
-    bad, good = judged(broken, repetitions), judged(correct, repetitions)
+    bad, good, missed_ones = (judged(kind, repetitions) for kind in (all_broken, all_correct, all_missed))
     specimens, missed, alarms = verdicts([*bad, *good])
     runs = sum(row.runs for row in good)
     return (
         f"{specimens} specimens, at most {missed} time(s) missed in {repetitions} repetitions; {alarms} false alarms in {runs} audits of "
-        f"what is correct.\n\n## Broken on purpose\n\n{markdown(bad)}\n## Correct\n\n{markdown(good)}"
+        f"what is correct.\n\n## Broken on purpose\n\n{markdown(bad)}\n## Broken, and too seldom to be seen\n\n{markdown(missed_ones)}\n"
+        f"## Correct\n\n{markdown(good)}"
     )
 
 

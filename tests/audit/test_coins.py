@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.odd import CORRECT, WRONG, Odd
+from benchmarks.odd.parts import BITS, ONE, Telling, Tossing, lap
+from benchmarks.odd.wrong import leaks_rarely
 
 from dpbandits import AdaCUCB, audit
 from dpbandits.audit.exact import exact_law
@@ -20,7 +23,6 @@ from dpbandits.audit.transcript import transcript_level
 from dpbandits.audit.words import conclusion
 from dpbandits.mechanisms import GaussianBatches
 from dpbandits.noise import Noise
-from tests.audit.odd import BITS, CORRECT, ONE, WRONG, Odd, Telling, Tossing, lap, leaks_rarely
 
 
 @pytest.mark.parametrize("odd", CORRECT, ids=lambda odd: odd.name)

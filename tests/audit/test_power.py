@@ -7,114 +7,22 @@ claim in so many runs but for a chance below 1e-6, and seeds are fixed.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.odd.releases import ALL, ONE, SPECIMENS, Honest, Placed
 
 import dpbandits as dpb
-from dpbandits.audit.broken.specimen import Dishonest
 from dpbandits.audit.counting.features import lattice
 from dpbandits.audit.statistical import statistical_level
 from dpbandits.audit.subjects import MechanismSubject
-from dpbandits.mechanisms import Answer, Block, Mechanism
-from dpbandits.noise import Noise
-from dpbandits.privacy import Grid, Guarantee
-from tests.audit.strange import ONE
 
 
-@dataclass(frozen=True, kw_only=True)
-class Placed(Mechanism):
-    """BROKEN: the winner and the runner-up of noised sums, with the noise that the winner alone would need."""
-
-    epsilon: Fraction = ONE
-    grid: Grid = Grid(steps=1)
-    actions: int = 4
-
-    def promise(self) -> Guarantee:
-        return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid)
-
-    def init(self, coordinates: int) -> None:
-        return None
-
-    def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Any, ...]]:
-        noisy = np.stack([noise.laplace(total, sensitivity=1, epsilon=self.epsilon) for total in block.sums])
-        order = np.argsort(noisy, axis=0)
-        return None, ((order[-1], order[-2]),)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Releasing(Dishonest):
-    """Numbers its releases; `told` makes the answer."""
-
-    def start(self) -> list[Any]:
-        return [0, 0]
-
-    def step(self, memory: list[Any], total: int, count: int, noise: Noise) -> tuple[list[Any], Any]:
-        honest = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
-        return self.after(memory, total, count, honest, noise)
-
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
-        raise NotImplementedError
-
-
-class AllOfIt(Releasing):
-    """BROKEN: the exact sum stands where the number of draws should."""
-
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
-        return memory, Answer(honest / self.grid.steps, count, total)
-
-
-class Reused(Releasing):
-    """BROKEN: the noise of the first release is that of the fourth, too."""
-
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
-        at, first = memory[0] + 1, honest - total if memory[0] == 0 else memory[1]
-        return [at, first], self.said(total + first if at == 4 else honest, count, 1)
-
-
-class Late(Releasing):
-    """BROKEN: from its release 3,000 on the exact sum."""
-
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
-        return [memory[0] + 1, 0], self.said(total if memory[0] >= 3000 else honest, count, 1)
-
-
-class Seldom(Releasing):
-    """BROKEN: once in a thousand releases the exact sum, marked as such."""
-
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
-        unlucky = np.asarray(noise.uniform()) < 1e-3
-        return memory, self.said(np.where(unlucky, 1000 + total, honest), count, 1)  # type: ignore[arg-type]
-
-
-class Floating(Releasing):
-    """BROKEN in its last bits only: Laplace noise by inversion, in floating point, added to a float."""
-
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
-        coin = np.asarray(noise.uniform()) - 0.5
-        return memory, Answer(total / self.grid.steps - np.sign(coin) * np.log1p(-2 * np.abs(coin)), count, 1)
-
-
-ALL: Any = {"epsilon": ONE, "grid": Grid(steps=1)}
-
-
-@pytest.mark.parametrize(
-    ("subject", "runs"),
-    [
-        (Placed(), 20_000),
-        (AllOfIt(**ALL), 2_000),
-        (Reused(**ALL), 10_000),
-        (Late(**ALL), 10_000),
-        (Seldom(**ALL), 200_000),
-        (Floating(**ALL), 10_000),
-    ],
-    ids=lambda x: type(x).__name__ if isinstance(x, Mechanism) else "",
-)
-def test_mechanisms_that_leak_by_their_answers(subject: Mechanism, runs: int) -> None:
-    found = statistical_level(MechanismSubject(subject), ONE, workers=1, runs=runs)
+@pytest.mark.parametrize("odd", SPECIMENS, ids=lambda odd: odd.name)
+def test_mechanisms_that_leak_by_their_answers(odd: Any) -> None:
+    found = statistical_level(MechanismSubject(odd.make().mechanism()), ONE, workers=1, runs=odd.runs)
     assert found.outcome == "failed", found.evidence
 
 
@@ -164,13 +72,6 @@ def test_objects_with_a_horizon_are_not_played_longer() -> None:
     report = dpb.audit(Short, 1, runs=200, workers=1)
     assert report.verdict == "not refuted"
     assert max(report.levels[0].details["rounds"]) <= 32
-
-
-class Honest(Releasing):
-    """Right: what the others say they do."""
-
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
-        return [memory[0] + 1, 0], self.said(honest, count, 1)
 
 
 def test_what_is_right_is_not_refuted() -> None:
