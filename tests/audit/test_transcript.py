@@ -21,6 +21,7 @@ from dpbandits.mechanisms import Answer, BinaryTree, EachAction, EachArm, Hybrid
 from dpbandits.mechanisms.hybrid import Logarithmic
 from dpbandits.policies import POLICIES
 from dpbandits.policy import Policy
+from dpbandits.privacy import Grid
 from tests.test_mutants import (
     Patch,
     decisions_peek,
@@ -32,6 +33,9 @@ from tests.test_mutants import (
 )
 
 HALF = Fraction(1, 2)
+FEW = 16
+"""Neighbours replayed of every run; `make audit` and `make controls` replay more."""
+
 TIGHT = [
     LazyForgetful(epsilon=HALF),
     LazyCumulative(epsilon=HALF),
@@ -41,7 +45,7 @@ TIGHT = [
     Hybrid(epsilon=HALF),
     Hybrid(epsilon=HALF, segments="doubling"),
     Hybrid(epsilon=HALF, segments="doubling", root=True),
-    NoisyMax(epsilon=HALF),
+    NoisyMax(epsilon=HALF, grid=Grid(steps=64)),
     NoisyMax(epsilon=HALF, selection="exponential"),
     NoisyMax(epsilon=HALF, selection="permute-and-flip"),
     EachArm(inner=LazyForgetful(epsilon=HALF), width=3),
@@ -71,7 +75,7 @@ INSTANCES = [p for name in POLICIES for p in examples(name, arms=2) if p.guarant
 @pytest.mark.parametrize("policy", INSTANCES, ids=repr)
 def test_registered_policies_keep_their_claim(policy: Policy) -> None:
     """A new policy is audited without a test of its own; rounds are few here, `make audit` takes more."""
-    result = transcript_level(policy, rounds=64 if policy.about.every_round else 256)
+    result = transcript_level(policy, rounds=64 if policy.about.every_round else 256, replays=FEW)
     assert result.outcome == "passed", result.evidence
     assert result.lower_bound <= float(policy.guarantee.cost) * (1 + 1e-12)  # type: ignore[union-attr]
 
@@ -82,7 +86,7 @@ SIMPLE = [p for p in INSTANCES if not p.about.every_round and not p.about.random
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(policy=st.sampled_from(SIMPLE), seed=st.integers(0, 10**6), rounds=st.integers(1, 400))
 def test_no_run_costs_more_than_the_claim(policy: Policy, seed: int, rounds: int) -> None:
-    result = transcript_level(policy, rounds=min(rounds, horizon_of(policy)), seed=seed)
+    result = transcript_level(policy, rounds=min(rounds, horizon_of(policy)), seed=seed, replays=FEW)
     assert result.outcome != "failed", result.evidence
 
 
@@ -94,8 +98,8 @@ def test_no_run_costs_more_than_the_claim(policy: Policy, seed: int, rounds: int
     seed=st.integers(0, 10**6),
 )
 def test_trees_and_lazy_policies_of_any_size(leaves: int, epsilon: Fraction, arms: int, seed: int) -> None:
-    assert loss(feed(BinaryTree(epsilon=epsilon, leaves=leaves)), rounds=64, seed=seed) <= epsilon
-    assert loss(AnytimeLazyUCB(arms=arms, epsilon=epsilon), rounds=200, seed=seed) == epsilon
+    assert loss(feed(BinaryTree(epsilon=epsilon, leaves=leaves)), rounds=64, seed=seed, replays=FEW) <= epsilon
+    assert loss(AnytimeLazyUCB(arms=arms, epsilon=epsilon), rounds=200, seed=seed, replays=FEW) == epsilon
 
 
 LAZY, CUMULATIVE = AnytimeLazyUCB(arms=3, epsilon=1), DPKLUCB(arms=3, epsilon=1, first=3)
@@ -113,7 +117,7 @@ MUTANTS: list[tuple[Patch, Policy]] = [
 @pytest.mark.parametrize(("mutate", "policy"), MUTANTS, ids=[f"{m.__name__}-{p.name}" for m, p in MUTANTS])
 def test_mutants_are_caught(mutate: Patch, policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
     mutate(monkeypatch)
-    result = transcript_level(policy, rounds=300)
+    result = transcript_level(policy, rounds=128, replays=FEW)
     assert result.outcome == "failed"
 
 

@@ -56,10 +56,45 @@ def restore(profile: Any) -> None:
         profile.enable()
 
 
-def generators() -> list[Any]:
-    """All that are alive, the global ones among them."""
-    kinds = (np.random.BitGenerator, np.random.RandomState, random.Random)
-    return [one for one in gc.get_objects() if issubclass(type(one), kinds)]
+@final
+class Alive:
+    """The generators that are alive. Looking through all objects takes long, so what is old is looked through once.
+
+    Since then nothing new became old unless a collection of the middle generation, or of all, was made.
+    """
+
+    def __init__(self) -> None:
+        self._old: list[Any] = []
+        self._collections: tuple[int, ...] = ()
+
+    def __call__(self) -> list[Any]:
+        young: list[Any] = []
+        if self._collections == collected():
+            young = generators_among([*gc.get_objects(0), *gc.get_objects(1)])
+        if self._collections != collected():  # now, or before
+            self._collections = collected()
+            self._old, young = generators_among(gc.get_objects()), []
+        return list({id(one): one for one in (*self._old, *young)}.values())
+
+
+def collected() -> tuple[int, ...]:
+    """How often the garbage collector went through the middle generation, and through all."""
+    return tuple(gc.get_stats()[generation]["collections"] for generation in (1, 2))
+
+
+generators = Alive()
+
+
+def generators_among(objects: list[Any]) -> list[Any]:
+    """By the identity of their types: there may be a million objects, of which some have types that cannot be compared."""
+    kinds = {id(kind) for root in (np.random.BitGenerator, np.random.RandomState, random.Random) for kind in family(root)}
+    return [one for one in objects if id(type(one)) in kinds]
+
+
+def family(kind: type) -> list[type]:
+    """A class and all that are made from it."""
+    children: list[type] = kind.__subclasses__()
+    return [kind, *(below for child in children for below in family(child))]
 
 
 def state(generator: Any) -> bytes:

@@ -22,7 +22,7 @@ from dpbandits.privacy import spent
 from dpbandits.session import Session
 from dpbandits.simulate.plain import Path, play_events, play_rounds
 
-HORIZONS = (*range(1, 121), 3000)
+HORIZONS = (*range(1, 41), 64, 100, 3000)
 
 
 class CheckFailed(AssertionError):
@@ -97,10 +97,10 @@ def loss_within_claim(policy: Policy) -> None:
         if first.draws:
             break
     worst = Fraction(0)
-    for rewards in neighbours(policy, tape, recorded, max(1, rounds // (300 if policy.about.feedback == "bandit" else 100))):
+    for rewards in neighbours(policy, tape, recorded, max(1, rounds // 100)):
         other = Recorder(7, script=first.draws)
         try:
-            play(play_rounds, policy, Tape(rewards), rounds, other, every=rounds)
+            play(play_events, policy, Tape(rewards), rounds, other, every=rounds)
         except Diverged as error:
             raise CheckFailed(f"One changed reward changes what is asked of the noise: {error}") from None
         worst = max(worst, other.loss())
@@ -149,7 +149,7 @@ def beats_uniform(policy: Policy) -> None:
     _, compiled = choose_player(policy, environment, 1000, 22, compiled=True)
     fast = compiled or not (policy.about.every_round or policy.about.randomised)
     rounds = min(100_000 if fast else 3_000, horizon_of(policy))
-    runs = simulate(policy, environment, rounds, runs=10, seed=22, at=[rounds])
+    runs = simulate(policy, environment, rounds, runs=10 if fast else 3, seed=22, at=[rounds])
     uniform = rounds * blind_regret(policy, environment)
     require(runs.regret().mean() < uniform, f"Mean regret {runs.regret().mean():.0f} in {rounds} rounds; uniform play has {uniform:.0f}.")
 
