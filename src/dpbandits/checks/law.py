@@ -18,11 +18,11 @@ FALSE_ALARM = 1e-6
 SIZES = ((12, 800), (120, 200), (1200, 24))
 """(rounds, runs) of the round-by-round host; the compiled twin plays more runs of each."""
 
-LONG = (20_000, 100)
+BY_BATCHES = ((12, 2000), (120, 1000), (20_000, 200))
 """(rounds, runs) of the event host, for policies that it plays by batches."""
 
-ASYMPTOTIC = 500
-"""Runs from which the test's limiting law is as good as the exact one."""
+MANY = 100
+"""Runs from which limiting laws of the tests are used."""
 
 MORE = 10
 """Runs of the compiled twin for each of the slow host."""
@@ -34,7 +34,8 @@ def compiled_law(policy: Policy) -> None:
     for rounds, runs in SIZES:
         compare_law(policy, rounds, runs // share, play_rounds)
     if not (policy.about.every_round or policy.about.randomised or policy.randomizer() is not None):
-        compare_law(policy, LONG[0], LONG[1] // share, play_events)
+        for rounds, runs in BY_BATCHES:
+            compare_law(policy, rounds, runs // share, play_events)
 
 
 def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path]) -> None:
@@ -50,7 +51,7 @@ def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path
     fast = np.stack([counts(policy, player(marks, run)) for run in range(MORE * runs)])
     slow = np.stack([counts(policy, play_plain(policy, environment, rounds, 32, marks, run, host=host)) for run in range(runs)])
     p = smallest_p(slow, fast)
-    tests = len(SIZES) + 1
+    tests = len(SIZES) + len(BY_BATCHES)
     require(p > FALSE_ALARM / tests, f"Compiled and plain play counts differ in law at {rounds} rounds (p = {p:.1g}).")
 
 
@@ -60,9 +61,12 @@ def counts(policy: Policy, path: Path) -> Integers:
 
 
 def smallest_p(a: Integers, b: Integers) -> float:
-    """Bonferroni p-value of equal laws: a Kolmogorov–Smirnov test for each arm, which on integers alarms less often than it says."""
-    from scipy.stats import ks_2samp
+    """Bonferroni p-value of equal laws: for each arm a Kolmogorov–Smirnov test, which on integers alarms less often than it says, and
+    of many runs a rank test, which sees shifts."""
+    from scipy.stats import ks_2samp, mannwhitneyu
 
-    method = "exact" if min(len(a), len(b)) < ASYMPTOTIC else "asymp"
-    values = [float(ks_2samp(x, y, method=method).pvalue) for x, y in zip(a.T, b.T, strict=True)]
+    many = min(len(a), len(b)) >= MANY
+    values = [float(ks_2samp(x, y, method="asymp" if many else "exact").pvalue) for x, y in zip(a.T, b.T, strict=True)]
+    if many:
+        values += [float(mannwhitneyu(x, y, method="asymptotic").pvalue) for x, y in zip(a.T, b.T, strict=True) if np.ptp([*x, *y])]
     return min(1.0, min(values) * len(values))
