@@ -18,7 +18,7 @@ from dpbandits.audit import run
 from dpbandits.audit.everything import instances, one_audit, row
 from dpbandits.audit.report import AuditReport, LevelResult
 from dpbandits.audit.show import write_page
-from dpbandits.audit.words import conclusion
+from dpbandits.audit.words import conclusion, figure_of
 from dpbandits.mechanisms import EachArm, LazyForgetful
 from dpbandits.privacy import Grid
 
@@ -175,8 +175,16 @@ def test_everything_knows_all() -> None:
 
 
 def test_short_full_audit() -> None:
-    report = one_audit((instances()[0], None, ("transcript", "exact law", "statistical"), 1.0))
-    assert len(row(report)) == 6
+    report = one_audit((instances()[0], None, ("transcript", "exact law", "statistical"), 500))
+    assert len(row(report)) == 5
+    assert report.passed
+
+
+@pytest.mark.parametrize(
+    ("value", "printed"), [(0.0, "0"), (1.97199, "1.971"), (1 - 1e-14, "1"), (2.0, "2"), (31.0699, "31.06"), (1e-7, "1e-07")]
+)
+def test_a_bound_is_never_rounded_up(value: float, printed: str) -> None:
+    assert figure_of(value) == printed
 
 
 def test_with_a_number_of_runs_the_clock_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_FLOOR, Context
 
 from dpbandits.audit.report import AuditReport, LevelResult
 from dpbandits.privacy import printed
 
+FOUR_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)
+FLOAT_ERROR = 1e-12
+"""Relative; what is computed as .9999999999999 is 1."""
+
 
 def figure_of(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else "∞ (no ε holds)"
+    """With four digits, rounded down: what is at least the value is at least what is printed."""
+    if not math.isfinite(value):
+        return "∞ (no ε holds)"
+    return f"{float(FOUR_DIGITS.create_decimal_from_float(value * (1 + FLOAT_ERROR))):.4g}"
 
 
 def surely(confidence: float) -> str:
