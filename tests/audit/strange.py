@@ -67,3 +67,16 @@ class HandSparseVector(Dishonest):
             threshold = noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.epsilon / 2)
         above = noise.laplace(summed, sensitivity=self.grid.steps, epsilon=self.epsilon / 4) >= 3 * self.grid.steps + threshold
         return [summed, threshold, above], self.said(int(above), count, 1)
+
+
+class Leader:
+    """BROKEN: select/update, plays the arm with the larger exact sum."""
+
+    def __init__(self) -> None:
+        self.sums = [0.0, 0.0]
+
+    def select(self) -> int:
+        return int(self.sums[1] > self.sums[0])
+
+    def update(self, arm: int, reward: float) -> None:
+        self.sums[arm] += reward - 0.5

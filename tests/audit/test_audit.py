@@ -21,19 +21,7 @@ from dpbandits.audit.show import write_page
 from dpbandits.audit.words import conclusion, figure_of
 from dpbandits.mechanisms import EachArm, LazyForgetful
 from dpbandits.privacy import Grid
-
-
-class Greedy:
-    """select/update, no privacy: plays the arm with the larger sum."""
-
-    def __init__(self) -> None:
-        self.sums = [0.0, 0.0]
-
-    def select(self) -> int:
-        return int(self.sums[1] > self.sums[0])
-
-    def update(self, arm: int, reward: float) -> None:
-        self.sums[arm] += reward - 0.5
+from tests.audit.strange import Leader
 
 
 class Coin:
@@ -65,7 +53,7 @@ def test_claim_can_be_put_to_it() -> None:
 
 
 def test_foreign_objects() -> None:
-    leaks = dpb.audit(Greedy, 1, levels=["statistical"], runs=4000)
+    leaks = dpb.audit(Leader, 1, levels=["statistical"], runs=4000)
     assert not leaks.passed
     assert leaks.lower_bound > 5
     keeps = dpb.audit(Coin, "1/10", runs=2000)
@@ -75,7 +63,7 @@ def test_foreign_objects() -> None:
 
 def test_objects_that_cannot_be_audited() -> None:
     with pytest.raises(TypeError, match="fresh object for each run"):
-        dpb.audit(Greedy(), 1)
+        dpb.audit(Leader(), 1)
     with pytest.raises(TypeError, match="select\\(\\) and update"):
         dpb.audit(dict, 1)
     with pytest.raises(ValueError, match="did you mean AnytimeLazyUCB"):
@@ -100,7 +88,7 @@ def test_an_epsilon_that_would_be_ignored_is_refused() -> None:
         with pytest.raises(ValueError, match=f"{name} takes no epsilon"):
             dpb.audit(name, epsilon=1)
     with pytest.raises(ValueError, match="both are what it is held to"):
-        dpb.audit(Greedy, 1, epsilon=2)
+        dpb.audit(Leader, 1, epsilon=2)
 
 
 def test_classes_and_functions_that_make_one() -> None:

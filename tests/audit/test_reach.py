@@ -20,19 +20,7 @@ from dpbandits.audit.report import AuditReport
 from dpbandits.audit.show import picture
 from dpbandits.audit.words import conclusion, heading
 from dpbandits.cli import app
-
-
-class Leader:
-    """BROKEN: the raw leader."""
-
-    def __init__(self) -> None:
-        self.sums = [0.0, 0.0]
-
-    def select(self) -> int:
-        return int(self.sums[1] > self.sums[0])
-
-    def update(self, arm: int, reward: float) -> None:
-        self.sums[arm] += reward - 0.5
+from tests.audit.strange import Leader
 
 
 class Coin:
