@@ -14,7 +14,7 @@ import pytest
 import dpbandits
 from dpbandits.audit.broken import SPECIMENS
 from dpbandits.audit.broken.half import half, tried
-from dpbandits.audit.controls import RUNS, Control, broken, correct, run, verdicts
+from dpbandits.audit.controls import Control, broken, correct, run, verdicts
 from dpbandits.audit.counting.bounds import Floats
 from dpbandits.audit.counting.tables import Neighbours
 from dpbandits.audit.statistical import statistical_level
@@ -68,7 +68,7 @@ class Posed:
 
 @pytest.mark.parametrize("control", [c for c in broken() if c.level == "statistical"], ids=lambda c: c.name)
 def test_specimen_is_caught_by_its_answers_alone(control: Control) -> None:
-    found = statistical_level(Posed(control), control.claim, workers=1, runs=RUNS)
+    found = statistical_level(Posed(control), control.claim, workers=1, runs=control.runs)
     assert found.outcome == "failed", found
 
 
