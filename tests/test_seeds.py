@@ -1,0 +1,72 @@
+"""What a seed plays stays what it was: every policy, preset and host, against numbers kept in seeds.json.
+
+After a change that is meant to change them: `python -m tests.test_seeds` writes the file anew, and the changelog says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpbandits import Bernoulli, Session, simulate
+from dpbandits.checks import examples
+from dpbandits.checks.checks import horizon_of
+from dpbandits.checks.sessions import tell
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policies import POLICIES
+from dpbandits.policy import Policy
+from dpbandits.simulate.plain import observe
+
+KEPT = Path(__file__).with_name("seeds.json")
+INSTANCES = {f"{name} {at}": policy for name in POLICIES for at, policy in enumerate(examples(name))}
+
+
+def digest(numbers: Any) -> str:
+    """Of whole numbers; of weights their millionths, which no machine's last bit changes."""
+    whole = np.rint(np.asarray(numbers, np.float64) * 1e6).astype(np.int64)
+    return hashlib.sha256(whole.tobytes()).hexdigest()[:16]
+
+
+def world(policy: Policy) -> Bernoulli:
+    return Bernoulli(np.linspace(0.8, 0.3, policy.arms))
+
+
+def simulated(policy: Policy, compiled: bool) -> str:
+    """Play counts at three horizons, and how often was released."""
+    rounds = min(600, horizon_of(policy))
+    runs = simulate(policy, world(policy), rounds, runs=2, seed=3, at=[7, 150], workers=1, compiled=compiled)
+    return digest([*runs.plays_at([7, 150, rounds]).ravel(), *runs.releases])
+
+
+def decided(policy: Policy) -> str:
+    """A session's super arms, round by round."""
+    session, rng, environment = Session(policy, noise=SimulatedNoise(4), seed=5), np.random.default_rng(6), world(policy)
+    played = []
+    for _ in range(100):
+        decision = session.ask()
+        played += [-1, *(decision.action if isinstance(decision.action, tuple) else (decision.action,))]
+        tell(session, decision, observe(environment, policy, decision.action, rng, decision.observe))
+    return digest(played)
+
+
+def numbers(policy: Policy) -> dict[str, str]:
+    return {"compiled": simulated(policy, True), "plain": simulated(policy, False), "session": decided(policy)}
+
+
+def test_every_instance_is_kept() -> None:
+    assert json.loads(KEPT.read_text(encoding="utf-8")).keys() == INSTANCES.keys()
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_a_seed_plays_what_it_played(name: str) -> None:
+    assert numbers(INSTANCES[name]) == json.loads(KEPT.read_text(encoding="utf-8"))[name]
+
+
+if __name__ == "__main__":
+    kept = {name: numbers(policy) for name, policy in INSTANCES.items()}
+    KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
