@@ -120,9 +120,6 @@ def test_readme_has_a_place_for_the_verdicts(paper: Paper) -> None:
     assert text.index(START) < text.index(END)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="docs/papers.md is still of two commits: run `make papers`, commit what it writes, take this mark away"
-)
 def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
     """Every paper's section, and its README, hold the verdicts on the claims as they stand; the head names one command for them all."""
     from dpbandits.experiments.paper_pages import END, START
