@@ -32,6 +32,7 @@ from dpbandits.mechanisms.rewards import RewardError, tried
 from dpbandits.messages import Asked, MessageError, decision_from_json, randomizer_from_json, randomizer_to_json, report_to_json
 from dpbandits.noise import Noise, SecureNoise
 from dpbandits.privacy import Guarantee, Real, as_fraction
+from dpbandits.strict import checked_noise
 
 
 @final
@@ -66,13 +67,15 @@ class Client:
         simulated: bool = False,
     ) -> None:
         self._campaign, self._randomizer = randomizer_from_json(description)
-        self._noise = SecureNoise(pool=False) if noise is None else noise
+        self._noise = SecureNoise(pool=False) if noise is None else checked_noise(noise)
         if self._randomizer.epsilon > as_fraction(most, "most"):
             raise ValueError(f"The server asks for epsilon={self._randomizer.epsilon}, more than the most={most} this user agrees to.")
         if (self._noise.kind == "simulated") is not simulated:
             raise TypeError(f"Expected simulated={not simulated} with {self._noise.kind} noise; for people's data leave both out.")
         if budget is not None and total is not None:
             raise TypeError("Expected total= or budget=, not both: a budget has a total of its own.")
+        if budget is not None:
+            require_budget(budget)
         self._budget = MemoryBudget(most if total is None else total) if budget is None else budget
         self._alone = Alone()
 
@@ -146,6 +149,15 @@ class Client:
 
     def _key(self, *what: object) -> str:
         return json.dumps([*what, self._campaign, self._noise.kind])
+
+
+def require_budget(budget: object) -> None:
+    """Raise unless it is a budget: before anything is spent of one."""
+    if isinstance(budget, type) or not all(callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")):
+        raise TypeError(
+            "Expected budget= to be a budget such as FileBudget(path, total=2), or an object of your own with spend, recall and keep; "
+            f"got {'the class ' + budget.__name__ if isinstance(budget, type) else 'an object of type ' + type(budget).__name__}."
+        )
 
 
 def alike(asked: Asked) -> tuple[object, list[int]]:

@@ -101,8 +101,8 @@ def unknown(decision: object, id: int, pending: Pending, asked: int, campaign: s
         return resolved()
     got = "a number that is none of them" if isinstance(decision, (Integral, Decision)) else f"an object of type {type(decision).__name__}"
     return DecisionError(
-        f"Expected a decision this session made, or its id (1 to {asked}), got {got}. The decision comes first, the reward second. "
-        "Nothing was recorded."
+        f"Expected a decision this session made, or its id (1 to {asked}), got {got}. Where there is a reward, the decision "
+        "comes first. Nothing was recorded."
     )
 
 

@@ -118,7 +118,7 @@ def parsed(text: str) -> dict[str, Any]:
         why = "has a name twice in one object, or a number that is not finite"
         if not isinstance(error, ValueError) or isinstance(error, json.JSONDecodeError):
             why = "is not JSON" + (f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else "")
-        raise ValueError(f"Expected the JSON text of Session.to_json(); this {why}.") from None
+        raise ValueError(f"Expected the JSON text of Session.to_json() (of a file, its read_text()); this {why}.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f'Expected a document with "format": "{FORMAT}", as Session.to_json() writes it.')
     if data.get("version") != VERSION:

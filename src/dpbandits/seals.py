@@ -55,5 +55,6 @@ def seal(document: dict[str, Any], key: bytes | None) -> str:
 def checked_key(key: object) -> bytes | None:
     """A key, which no error shows."""
     if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST):
-        raise ValueError(f"Expected key= to be at least {SHORTEST} bytes, for example secrets.token_bytes(32).")
+        got = "text: decode it first, for example bytes.fromhex(text)" if isinstance(key, str) else "something else"
+        raise ValueError(f"Expected key= to be at least {SHORTEST} bytes, for example secrets.token_bytes(32); got {got}.")
     return key

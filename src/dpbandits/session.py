@@ -16,7 +16,7 @@ from dpbandits.agreement import require_agreement
 from dpbandits.decisions import Decision, DecisionError, NotRecordedError, find, find_each
 from dpbandits.documents import noise_to_continue, noise_to_data, read_document, write_document
 from dpbandits.gate import MARKS, Gate, SharedError, gated
-from dpbandits.inputs import whole_number
+from dpbandits.inputs import refuse_class, whole_number
 from dpbandits.ledger import LedgerError
 from dpbandits.messages import MessageError, randomizer_to_json, report_from_json
 from dpbandits.noise import Noise
@@ -65,6 +65,7 @@ class Session:
         self, policy: Policy, *, noise: Noise, seed: int | None = None, default: float = 0.0,
         campaign: str | None = None, max_pending: int = PENDING,
     ) -> None:  # fmt: skip
+        refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
         if not isinstance(policy, Policy):
             raise TypeError(f"Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got {type(policy).__name__}.")
         self._gate = Gate()
@@ -395,6 +396,8 @@ def checked_pairs(tells: object) -> list[tuple[Any, object]]:
     if not isinstance(tells, Iterable):
         raise TypeError(f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__}. Nothing was recorded.")
     pairs = list(tells)
+    if pairs and all(isinstance(pair, Decision) for pair in pairs):
+        raise TypeError("Expected (decision, reward) pairs, got decisions alone: tell_many(zip(decisions, rewards)). Nothing was recorded.")
     for place, pair in enumerate(pairs):
         if isinstance(pair, Decision) or not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(

@@ -137,6 +137,8 @@ def estimate(rule: StoppingRule, stream: Iterable[object], *, noise: Noise) -> E
     estimator = Estimator(rule, noise=noise)
     if isinstance(stream, np.ndarray) and stream.ndim != 1:
         raise ValueError(f"Expected a stream of numbers, got an array of shape {stream.shape}.")
+    if not isinstance(stream, Iterable):
+        raise TypeError(f"Expected a stream of numbers, such as a list, got an object of type {type(stream).__name__}.")
     if isinstance(stream, (list, tuple, np.ndarray)):
         for value in stream:
             estimator.scaled(value)

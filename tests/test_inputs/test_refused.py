@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.checks import check_policy
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
 from dpbandits.oracles import problem_from_data
 
@@ -54,6 +55,12 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "cap=1e6": (lambda: dpb.NAS(alpha=0.1, beta=0.1, cap=1e6), ValueError, "write cap=1000000"),
     "estimates(runs=0)": (lambda: dpb.estimates(RULE, dpb.Bernoulli([0.5]), runs=0), ValueError, "runs=0"),
     "identify(cap=True)": (lambda: dpb.identify(dpb.AdaPTT(arms=2, epsilon=1), COINS, cap=True), ValueError, "cap=True"),
+    "Session(class)": (lambda: dpb.Session(dpb.DPKLUCB, noise=dpb.SecureNoise()), TypeError, "got the class DPKLUCB itself"),
+    "check_policy(class)": (lambda: check_policy(dpb.DPKLUCB), TypeError, "got the class DPKLUCB itself"),
+    "a matroid's class": (lambda: dpb.DPKLMAT(problem=dpb.UniformMatroid, epsilon=1), TypeError, "got the class UniformMatroid"),
+    "estimate(5)": (lambda: dpb.estimate(RULE, 5, noise=dpb.SimulatedNoise(1)), TypeError, "such as a list, got an object of type int"),
+    "a key of text": (lambda: dpb.Session(POLICY, noise=dpb.SecureNoise()).to_json(key="0" * 32), ValueError, "got text: decode it"),
+    "a path for a document": (lambda: dpb.Session.from_json("session.json"), ValueError, r"of a file, its read_text\(\)"),
     # numbers
     "epsilon=True": (lambda: dpb.DPSE(arms=2, epsilon=True), ValueError, "epsilon=True to be a finite number > 0"),
     "epsilon=[]": (lambda: dpb.DPSE(arms=2, epsilon=[]), ValueError, "for example epsilon=1"),

@@ -51,7 +51,8 @@ class FileBudget:
         total: the most that all reports together may cost, those of earlier processes included.
 
     Raises:
-        BudgetError: there is a file, and it is no budget, or it has a second name (a hard link), or `path` is a link to no file.
+        BudgetError: there is a file, and it is no budget, or it has a second name (a hard link), or `path` is a link to no file; or its
+            folder does not exist.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, total: Real) -> None:
@@ -62,6 +63,8 @@ class FileBudget:
             raise BudgetError(
                 f"Expected the budget that {path} links to, got a dead link. No report was made. Restore the file, or remove the link."
             )
+        if not self.path.parent.is_dir():
+            raise BudgetError(f"Expected {self.path.parent} to be a folder, for the budget's file: make it first. No report was made.")
         self._change(lambda page: page, new=True)
 
     def __reduce__(self) -> tuple[Any, ...]:

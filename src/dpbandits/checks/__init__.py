@@ -15,6 +15,7 @@ from dpbandits.checks.checks import (
 from dpbandits.checks.examples import examples
 from dpbandits.checks.law import compiled_law
 from dpbandits.checks.sessions import late_and_missing_tells, only_reports_enter, state_is_a_fold, survives_json
+from dpbandits.inputs import refuse_class
 from dpbandits.policy import Policy
 
 CHECKS: dict[str, Callable[[Policy], None]] = {
@@ -41,5 +42,6 @@ def check_policy(policy: Policy) -> None:
 
     A check takes up to some seconds; give a small instance (three arms, epsilon about 1, small batches).
     """
+    refuse_class(policy, "a policy", "YourPolicy(arms=3, epsilon=1)")
     for check in CHECKS.values():
         check(policy)

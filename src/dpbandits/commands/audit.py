@@ -91,7 +91,13 @@ def recount(path: Path, subject: str | None, tell: Callable[[str], None] | None)
     """Says what a written report is worth, and returns the exit code."""
     from dpbandits.audit.recount import replay
 
-    found = replay(json.loads(path.read_text(encoding="utf-8")), subject, tell)
+    if not path.is_file():
+        raise ValueError(f"Expected --replay to be a report that `dpbandits audit --json` printed, there is no file {path}.")
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise ValueError(f"Expected --replay to be a report that `dpbandits audit --json` printed; {path} is not JSON.") from None
+    found = replay(data, subject, tell)
     for line in found.lines:
         typer.echo(line)
     return CODES[found.verdict]

@@ -17,6 +17,7 @@ import numpy as np
 from dpbandits.mechanisms.rewards import RewardError, checked_reward, checked_rewards, on_grid, vector_on_grid
 from dpbandits.noise import Noise
 from dpbandits.privacy import Grid, Guarantee, NoiseKind, as_fraction
+from dpbandits.strict import checked_noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,9 @@ class Randomizer(ABC):
 
         Raises:
             ValueError: not a number in [0, 1], or not a list of at most `width` of them.
+            TypeError: `noise` is no noise source, or a class of them.
         """
-        steps = self.put_on_grid(reward, noise)
+        steps = self.put_on_grid(reward, checked_noise(noise))
         if not isinstance(steps, list):
             return Report(self.randomise(steps, noise), self.name, noise.kind)
         return Report(tuple(self.randomise(step, noise) for step in steps), self.name, noise.kind)

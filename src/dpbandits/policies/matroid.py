@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from dpbandits.inputs import shown
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
 from dpbandits.oracles.matroid import Matroid
 from dpbandits.policies import indices
@@ -33,7 +34,7 @@ class MatroidPolicy(SuperArmPolicy):
 
     def __post_init__(self) -> None:
         if not isinstance(self.problem, Matroid):
-            given = type(self.problem).__name__
+            given = shown(self.problem) if isinstance(self.problem, type) else f"a {type(self.problem).__name__}"
             raise TypeError(
                 f"Expected problem= to be a matroid such as dpbandits.UniformMatroid(arms=5, rank=2), got {given}. "
                 "For other decision sets use the semi-bandit policies, such as CUCB and DPKLCUCB."

@@ -40,7 +40,7 @@ class Identification:
     def __repr__(self) -> str:
         late = f", {self.undecided} undecided at the cap of {self.cap:,} rounds" if self.undecided else ""
         mean = f"{self.samples.mean():,.0f} rounds on average"
-        return f"Identification({self.policy.name}, runs={len(self.arms)}, {self.correct:.4g} correct, {mean}{late})"
+        return f"Identification({self.policy.name}, runs={len(self.arms)}, {self.correct:.1%} correct, {mean}{late})"
 
     @property
     def correct(self) -> float:

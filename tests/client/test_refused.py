@@ -1,0 +1,43 @@
+"""What a device's client refuses when it is made: before anything of the user's budget is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.budget import BudgetError, FileBudget
+from dpbandits.client import Client
+
+POLICY = dpb.LDPKLUCB(arms=2, epsilon=1, grid=1)
+
+
+def client(**options: Any) -> Client:
+    return Client(dpb.Session(POLICY, noise=dpb.SecureNoise()).description(), most=1, **options)
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "noise without brackets": (lambda: client(noise=dpb.SecureNoise), "got the class SecureNoise: call it"),
+    "noise by its name": (lambda: client(noise="secure"), r"Expected noise=SecureNoise\(\)"),
+    "a number for a budget": (lambda: client(budget=2), "budget such as FileBudget.*got an object of type int"),
+    "a path for a budget": (lambda: client(budget="b.json"), "got an object of type str"),
+    "a budget without brackets": (lambda: client(budget=FileBudget), "got the class FileBudget"),
+    "a report without brackets": (lambda: POLICY.randomizer().report(1.0, dpb.SecureNoise), "got the class SecureNoise: call it"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what: str) -> None:
+    """A class for the noise was taken, and the first answer spent the budget before it failed."""
+    call, message = REFUSED[what]
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_a_budget_in_a_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(BudgetError, match="nowhere to be a folder"):
+        FileBudget(tmp_path / "nowhere" / "b.json", total=1)
+    assert not list(tmp_path.iterdir())
