@@ -19,6 +19,7 @@ True
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -112,8 +113,8 @@ class Client:
                 known = self._new(asked, reward, datum)
         finally:
             self._alone.leave(call)
-        action, observe, message = json.loads(known)
-        if (action, observe) != alike(asked):
+        about, message = json.loads(known)
+        if about != digest(asked):
             raise MessageError("Expected a decision this device has not answered, or the same again, got another one under an old id.")
         return str(message)
 
@@ -132,7 +133,7 @@ class Client:
             for key, old, step in zip(keys, told, steps if isinstance(steps, list) else [steps], strict=True)
         )
         report = Report(said if isinstance(steps, list) else said[0], self._randomizer.name, self._noise.kind)
-        answer = json.dumps([*alike(asked), report_to_json(asked.id, report, self._campaign)])
+        answer = json.dumps([digest(asked), report_to_json(asked.id, report, self._campaign)])
         return self._budget.keep(self._key("decision", asked.id), answer) if cost else answer
 
     def _said(self, key: str | None, steps: int) -> int:
@@ -160,9 +161,9 @@ def require_budget(budget: object) -> None:
         )
 
 
-def alike(asked: Asked) -> tuple[object, list[int]]:
-    """What a decision asks, as JSON reads it back."""
-    return list(asked.action) if isinstance(asked.action, tuple) else asked.action, list(asked.observe)
+def digest(asked: Asked) -> str:
+    """What a decision asks, in a few letters: a server may ask about any number of arms, and all answers are kept."""
+    return hashlib.sha256(json.dumps([asked.action, asked.observe]).encode()).hexdigest()
 
 
 def rewards_for(asked: Asked, reward: object) -> object:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from typing import NamedTuple
 
+from dpbandits.mechanisms.rewards import tried
 from dpbandits.messages import decision_to_json
 from dpbandits.plan import Action
 
@@ -61,13 +62,17 @@ def find(decision: object, pending: Pending, asked: int, campaign: str) -> tuple
 
     asked: how many decisions the session made so far.
     """
-    id = decision.id if type(decision) is Decision else decision
-    if type(id) is not int:  # NumPy's whole numbers, too
-        id = int(id) if isinstance(id, Integral) and not isinstance(id, bool) else 0
+    said = decision.id if type(decision) is Decision else decision
+    id = said if type(said) is int else tried(whole_id, said) or 0  # what stands there may be a reward, with code of its own
     play = pending.get(id)
     if play is None or (type(decision) is Decision and not same(decision, (id, play.action, id, play.observe, campaign))):
         raise unknown(decision, id, pending, asked, campaign)
     return id, play
+
+
+def whole_id(value: object) -> int:
+    """The id that a whole number of any kind stands for (NumPy's, too); 0 for anything else."""
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else 0
 
 
 def same(decision: Decision, made: tuple[object, ...]) -> bool:
@@ -90,7 +95,7 @@ def find_each(decisions: Iterable[object], pending: Pending, asked: int, campaig
 
 
 def unknown(decision: object, id: int, pending: Pending, asked: int, campaign: str) -> DecisionError:
-    if isinstance(decision, Decision) and decision.campaign != campaign:
+    if type(decision) is Decision and decision.campaign != campaign:
         return DecisionError("Expected a decision of this session, got another session's (its campaign differs). Nothing was recorded.")
     if id in pending:
         return DecisionError(
@@ -99,7 +104,7 @@ def unknown(decision: object, id: int, pending: Pending, asked: int, campaign: s
         )
     if 0 < id <= asked:
         return resolved()
-    got = "a number that is none of them" if isinstance(decision, (Integral, Decision)) else f"an object of type {type(decision).__name__}"
+    got = "a number that is none of them" if type(decision) in (int, Decision) else f"an object of type {type(decision).__name__}"
     return DecisionError(
         f"Expected a decision this session made, or its id (1 to {asked}), got {got}. Where there is a reward, the decision "
         "comes first. Nothing was recorded."

@@ -15,7 +15,7 @@ from dpbandits.policies.base import Statistics
 from dpbandits.policies.stopping import StoppingRule
 from dpbandits.policy import Policy
 from dpbandits.seals import sealed, unsealed
-from dpbandits.strict import SAVES, alike, checked_noise, damaged, entries, finite, frozen, once, part, require_shallow, whole
+from dpbandits.strict import SAVES, alike, checked_noise, damaged, entries, finite, frozen, kin, once, part, require_shallow, whole
 
 VERSION = 4
 FORMAT = "dpbandits session"
@@ -152,7 +152,8 @@ def state_from_data(policy: Policy, data: object, asked: int) -> Any:
     asked: decisions made so far. No count in a state runs ahead of them by much: what does would keep the policy busy for ever.
     """
     fresh = policy.init()
-    fits = isinstance(data, list) and len(data) == len(fresh) and (not isinstance(fresh, Statistics) or alike(data, fresh))
+    fits = isinstance(data, list) and len(data) == len(fresh) and all(map(kin, data, fresh))
+    fits = fits and (not isinstance(fresh, Statistics) or alike(data, fresh))
     fits = fits and largest(data) <= max(asked, largest(fresh)) + AHEAD
     state = type(fresh)(*frozen(data)) if fits else None
     if state is None or (isinstance(state, Statistics) and min(*state.rounds, *state.draws, *state.pulls, *state.open, state.t) < 0):

@@ -132,7 +132,7 @@ def numbers(values: object) -> NDArray[np.float64]:
         return np.array([number(v) for v in array.ravel()], np.float64).reshape(array.shape)
     if array.dtype.kind not in "biuf":
         raise TypeError
-    return np.asarray(array, np.float64)
+    return np.array(array, np.float64)  # a copy: what was checked is what is used, whoever writes to the array meanwhile
 
 
 def numbers_in(values: object, what: str, *, secret: bool = False) -> NDArray[np.float64]:

@@ -27,6 +27,9 @@ LONGEST_NAME = 200
 LARGEST = 10**100
 """The largest numerator or denominator of an epsilon, which every device adds up."""
 
+LARGEST_STEP = 2**60
+"""What a report says is smaller, in grid steps."""
+
 VERSION = 1
 """Of these messages."""
 
@@ -92,10 +95,12 @@ def randomizer_from_json(text: str) -> Described:
         if isinstance(data["epsilon"], str) and whole(grid["steps"], 1) and grid["rounding"] in ("nearest", "bernoulli"):
             epsilon, put = as_fraction(data["epsilon"], "epsilon"), Grid(steps=grid["steps"], rounding=grid["rounding"])
             made = kind(epsilon=epsilon, grid=put, width=data["width"]) if short(epsilon) else None
+            if isinstance(made, LocalLaplace) and made.reach >= LARGEST_STEP:
+                made = None  # its reports would be no messages, and be paid for all the same
     if made is None:
         raise MessageError(
             "Expected epsilon to be a text such as '1/10' with numbers of at most 100 digits, grid steps from 1 to 2^20, "
-            "and rounding nearest or bernoulli."
+            "rounding nearest or bernoulli, and reports within 2^60 steps."
         )
     return Described(data["campaign"], made)
 
@@ -141,7 +146,7 @@ def report_from_json(text: str) -> Told:
     data = fields_of(text, {"id", "steps", "randomizer", "noise"}, "a report")
     steps = tuple(data["steps"]) if isinstance(data["steps"], list) else data["steps"]
     numbers = steps if isinstance(steps, tuple) else (steps,)
-    if not whole(data["id"], 1) or not numbers or not all(whole(step, -(2**60)) and step < 2**60 for step in numbers):
+    if not whole(data["id"], 1) or not numbers or not all(whole(step, -LARGEST_STEP) and step < LARGEST_STEP for step in numbers):
         raise MessageError("Expected a report's id and steps to be whole numbers.")
     report = Report(steps, data["randomizer"], data["noise"])
     if not sound(report):

@@ -262,6 +262,11 @@ class Session:
         return tuple(play.decision(id, self.campaign) for id, play in waiting.items() if id <= asked)
 
     @property
+    def resolved(self) -> int:
+        """Decisions that were told or expired, those among them whose reward was lost."""
+        return self._wheel.asked - len(self.pending)
+
+    @property
     def lost(self) -> int:
         """Decisions whose tell was interrupted after it was claimed: their rewards never entered."""
         return self._wheel.lost
@@ -291,12 +296,15 @@ class Session:
 
         key: a secret of at least 16 bytes. The document then carries a MAC, and is loaded with the same key only: nobody without it can
             change what is read again. Without a key a checksum finds accidents, not intent.
+
+        Raises:
+            NotRecordedError: a release or plan that was begun, and failed, fails again. Nothing was saved.
         """
         caller = self._gate.enter()
         try:
             self._wheel.recover()
-            if self._vault.turns > self._wheel.turn.step:
-                raise RuntimeError("The policy could not plan from its newest release. Call ask() until it can, then save the session.")
+            if self._vault.drawn or self._vault.turns > self._wheel.turn.step:
+                self._settle()  # a copy would draw the noise of a release that was begun once more
             private = self._vault.private_state()
             text = write_document(self.policy, self._public(self.generation + 1), private, key)
             self.generation += 1

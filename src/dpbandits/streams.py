@@ -7,7 +7,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from dpbandits.inputs import refuse_class, shown
+from dpbandits.inputs import refuse_class, shown, whole_number
 from dpbandits.mechanisms.rewards import scaled_value
 from dpbandits.noise import Noise
 from dpbandits.policies.stopping import StoppingRule
@@ -61,22 +61,35 @@ class Estimator:
         stopped = self.rule.estimate(self.session.state)
         return None if stopped is None else Estimate(*stopped, self.session.guarantee)
 
-    def add(self, value: object) -> Estimate | None:
+    @property
+    def offered(self) -> int:
+        """Values that were taken so far: recorded, or lost to an interruption (`session.lost`)."""
+        return self.session.resolved
+
+    def add(self, value: object, *, at: int | None = None) -> Estimate | None:
         """One more value; returns the estimate once the rule has stopped (values after that are not looked at).
 
+        at: how many values come before this one. A call that was interrupted may have taken its value; made again with the same `at` it
+            takes no value twice. Without it compare `offered` before the same value is offered again.
+
         Raises:
+            ValueError: `at` is beyond `offered`: values between were never offered.
             RewardError: no number in [low, high]. Nothing was recorded; another value can follow.
             NotRecordedError: the noise source failed before and fails still. Nothing was recorded: offer the value again.
 
         Should the noise source fail after the value has entered, its own error passes through: the value is recorded, not to be
         offered again, and the next call goes on from there.
         """
-        if self.result is None:
+        if at is not None and whole_number(at, "at") > self.offered:
+            raise ValueError(f"Expected at={at} to be at most {self.offered}, the values offered so far. Nothing was recorded.")
+        if at is not None and at < self.offered:
+            self.session.settle()
+        elif self.result is None:
             reward = self.scaled(value)
             self.session.settle()  # before the value enters: what is due may stop the rule
-        if self.result is None:
-            waiting = self.session.pending  # most often none: one that an interruption left behind
-            self.session.tell(waiting[0] if waiting else self.session.ask(), reward)
+            if self.result is None:
+                waiting = self.session.pending  # most often none: one that an interruption left behind
+                self.session.tell(waiting[0] if waiting else self.session.ask(), reward)
         return self.result
 
     def finish(self) -> Estimate:

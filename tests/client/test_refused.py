@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.budget import BudgetError, FileBudget
 from dpbandits.client import Client
+from dpbandits.messages import MessageError
 
 POLICY = dpb.LDPKLUCB(arms=2, epsilon=1, grid=1)
 
@@ -41,3 +43,20 @@ def test_a_budget_in_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(BudgetError, match="nowhere to be a folder"):
         FileBudget(tmp_path / "nowhere" / "b.json", total=1)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_kept_of_a_decision_is_small(tmp_path: Path) -> None:
+    """A decision of 120,000 arms was kept whole with its one reward's report."""
+    policy = dpb.CUCBLDP2(problem=dpb.TopK(arms=120_000, k=1), epsilon=1)
+    device = Client(dpb.Session(policy, noise=dpb.SecureNoise()).description(), most=1, budget=FileBudget(tmp_path / "b", total=1))
+    asked = json.dumps({"version": 1, "campaign": device._campaign, "id": 1, "action": list(range(120_000)), "observe": [7]})
+    answer = device.answer(asked, {7: 1.0})
+    assert device.answer(asked, {7: 1.0}) == answer
+    assert (tmp_path / "b").stat().st_size < 1000
+
+
+def test_noise_beyond_every_message_is_refused_before_it_is_paid_for() -> None:
+    text = dpb.Session(dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise()).description()
+    text = json.dumps(json.loads(text) | {"epsilon": f"1/{10**30 - 1}"})
+    with pytest.raises(MessageError, match=r"reports within 2\^60 steps"):
+        Client(text, most=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tracemalloc
 from typing import Any
@@ -123,6 +124,25 @@ def test_no_save_is_written_that_cannot_be_loaded() -> None:
     with pytest.raises(ValueError, match="saves of one session"):
         last.to_json()
     assert last.generation == SAVES
+
+
+@pytest.mark.parametrize("policy", [dpb.RNMFTNL(actions=2, epsilon=1), dpb.NaiveFTNL(actions=2, epsilon=1)], ids=lambda p: p.name)
+def test_an_epoch_that_outlasts_every_machine_is_no_bomb(policy: Any) -> None:
+    """A kilobyte with its counts raised together made 2 to the power of 2⁶¹."""
+    session = dpb.Session(policy, noise=SimulatedNoise(1), seed=1)
+    for _ in range(13):
+        session.tell(session.ask(), [0.5, 0.5])
+    data = json.loads(session.to_json())
+    for name in ("asked", "lost"):
+        data["public"][name] += 2**61
+    data["public"]["state"][1] = 2**61
+    with contextlib.suppress(ValueError):  # it may be refused; it must not be counted out
+        assert dpb.Session.from_json(resealed(data)).plan.rounds <= 2**61
+
+
+def test_a_matroid_of_many_loops_is_small() -> None:
+    problem = dpb.TransversalMatroid([[0, 1]], arms=10**7)
+    assert (problem.rank, len(problem._sets_of)) == (1, 2)
 
 
 SNAPSHOTS = dpb.SecureNoise(pool=False)

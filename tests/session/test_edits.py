@@ -181,3 +181,12 @@ def test_epochs_that_were_never_played_are_refused(epoch: int) -> None:
     data["public"]["state"][1] = epoch
     with pytest.raises(ValueError, match="state does not fit"):
         dpb.Session.from_json(resealed(data))
+
+
+@pytest.mark.parametrize("arms", [["1/3", 1], [True, 0], [None, 1], [[0], 1], "01"])
+def test_a_state_of_other_things_is_refused(arms: Any) -> None:
+    """It loaded, and the session refused every release from then on."""
+    data = json.loads(dpb.Session(dpb.DPSE(arms=2, epsilon=1, beta=0.1), noise=SimulatedNoise(1), seed=1).to_json())
+    data["public"]["state"][0] = arms
+    with pytest.raises(ValueError, match=r"public.state does not fit DPSE"):
+        dpb.Session.from_json(resealed(data))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import traceback
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.mechanisms import EachAction, LazyForgetful, NoisyMax
 from dpbandits.mechanisms.base import Mechanism
+from dpbandits.mechanisms.rewards import checked_rewards
 from dpbandits.plan import EVERY, Hold, PublicRng
 from dpbandits.policies import RNMFTNL, NaiveFTNL
 from dpbandits.vault import ArmVault, VectorVault
@@ -263,3 +265,28 @@ def test_policies_of_full_information_keep_their_width() -> None:
     """The guard on actions does not refuse ours."""
     for policy in (NaiveFTNL(actions=50, epsilon=1), RNMFTNL(actions=50, epsilon=1, preset="published")):
         assert dpb.Session(policy, noise=dpb.SimulatedNoise(1)).guarantee is not None
+
+
+class Half(int):
+    """A reward that was put where the decision belongs, with code of its own."""
+
+    def __int__(self) -> int:
+        raise ValueError("cannot convert the reward 0.7314")
+
+
+def test_code_that_a_reward_brings_along_is_not_repeated_in_a_decisions_place() -> None:
+    played = dpb.Session(dpb.UCB1(arms=2), noise=dpb.SimulatedNoise(1), seed=1)
+    decision = played.ask()
+    for call in (lambda: played.tell(Half(1), decision), lambda: played.expire(Half(1)), lambda: played.tell_many([(Half(1), decision)])):
+        with pytest.raises(dpb.DecisionError) as refused:
+            call()
+        assert "0.73" not in "".join(traceback.format_exception(refused.value))
+    assert played.pending == (decision,)
+
+
+def test_rewards_are_copied_before_they_are_checked() -> None:
+    """A buffer that another thread fills was checked, and read again when it was added: no bound held."""
+    buffer = np.full(4, 0.5)
+    checked = checked_rewards(buffer, 4)
+    buffer[:] = 1e12
+    assert checked.max() == 0.5

@@ -14,7 +14,7 @@ from typing import final
 
 import numpy as np
 
-from dpbandits.mechanisms.rewards import RewardError, checked_reward, checked_rewards, on_grid, vector_on_grid
+from dpbandits.mechanisms.rewards import RewardError, checked_reward, checked_rewards, on_grid, tried, vector_on_grid
 from dpbandits.noise import Noise
 from dpbandits.privacy import Grid, Guarantee, NoiseKind, as_fraction
 from dpbandits.strict import checked_noise
@@ -90,12 +90,20 @@ class Randomizer(ABC):
         Raises:
             ValueError: as for `report`.
         """
-        if not isinstance(reward, (list, tuple, np.ndarray)) or (isinstance(reward, np.ndarray) and reward.ndim == 0):
+        number = tried(how_many, reward)
+        if number is None:
             return on_grid(checked_reward(reward), self.grid, noise)
-        if not 1 <= len(reward) <= self.width:
-            raise RewardError(f"Expected a report to be about 1 to {self.width} rewards, got {len(reward)}. Nothing was sent.")
-        steps: list[int] = vector_on_grid(checked_rewards(reward, len(reward)), self.grid, noise).tolist()
+        if not 1 <= number <= self.width:
+            raise RewardError(f"Expected a report to be about 1 to {self.width} rewards, got {number}. Nothing was sent.")
+        steps: list[int] = vector_on_grid(checked_rewards(reward, number), self.grid, noise).tolist()
         return steps
+
+
+def how_many(reward: object) -> int | None:
+    """The number of rewards in a list of them; None for a single one."""
+    if not isinstance(reward, (list, tuple, np.ndarray)) or (isinstance(reward, np.ndarray) and reward.ndim == 0):
+        return None
+    return len(reward)
 
 
 @final

@@ -29,11 +29,11 @@ class TransversalMatroid(Matroid):
         count = most if arms is None else whole(arms, "arms", 1, MOST_ARMS)
         if count < most:
             raise ValueError(f"Expected arms below arms={count} in every set, found arm {most - 1}.")
-        self._sets_of: list[list[int]] = [[] for _ in range(count)]
+        self._sets_of: dict[int, list[int]] = {}  # of arms in a set: there may be many more
         for i, row in enumerate(self.sets):
             for arm in row:
-                self._sets_of[arm].append(i)
-        self._set_rank(count, len(self._match(range(count))))
+                self._sets_of.setdefault(arm, []).append(i)
+        self._set_rank(count, len(self._match(sorted(self._sets_of))))
 
     def parameters(self) -> dict[str, Any]:
         return {"sets": self.sets, "arms": self.arms}
@@ -45,7 +45,7 @@ class TransversalMatroid(Matroid):
         return len(self._match(arms)) == len(arms)
 
     def _loops(self) -> Action:
-        return tuple(arm for arm, sets in enumerate(self._sets_of) if not sets)
+        return tuple(arm for arm in range(self.arms) if arm not in self._sets_of)
 
     def _circuit(self, basis: Action, e: int) -> Action:
         return self._freed(e, self._match(basis))
@@ -82,7 +82,7 @@ class TransversalMatroid(Matroid):
         reached: dict[int, int] = {}
         queue = [arm]
         for current in queue:
-            for i in self._sets_of[current]:
+            for i in self._sets_of.get(current, ()):
                 if i in reached or i in dead:
                     continue
                 reached[i] = current

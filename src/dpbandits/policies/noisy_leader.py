@@ -26,6 +26,15 @@ class Leader(NamedTuple):
     rest: int  # rounds left of the epoch after that part
 
 
+LAST_EPOCH = 61
+"""Longer ones are never played to their end, and a number of rounds stays a machine's whole number."""
+
+
+def epoch_rounds(epoch: int) -> int:
+    """1, 2, 4, …"""
+    return int(2 ** min(epoch, LAST_EPOCH))
+
+
 @dataclass(frozen=True, kw_only=True)
 class DoublingEpochs(ExpertPolicy, PrivatePolicy):
     """Epochs of 1, 2, 4, … rounds: play the leader of the epoch before, on fresh rewards each."""
@@ -45,7 +54,7 @@ class WholeEpochs(DoublingEpochs):
 
     @final
     def plan(self, state: Leader, rng: PublicRng) -> Plan:
-        return Hold(state.action, 2**state.epoch, (EVERY,))
+        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
 
     @final
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
@@ -138,13 +147,13 @@ class PrefixExponential(DoublingEpochs):
     def plan(self, state: Leader, rng: PublicRng) -> Plan:
         if state.rest:
             return Hold(state.action, state.rest, (), drop=(EVERY,))
-        rounds = 2**state.epoch
+        rounds = epoch_rounds(state.epoch)
         return Hold(state.action, int(rng.generator.integers(rounds // 2 + 1, rounds + 1)), (EVERY,))
 
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
         if release.coordinates:
             assert isinstance(plan, Hold)
-            chosen, rest = Choice(*release.answers[0]).action, 2**state.epoch - plan.rounds
+            chosen, rest = Choice(*release.answers[0]).action, epoch_rounds(state.epoch) - plan.rounds
             if rest:
                 return Leader(state.action, state.epoch, release.round, chosen, rest)
             return Leader(chosen, state.epoch + 1, release.round, -1, 0)

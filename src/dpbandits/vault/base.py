@@ -83,6 +83,12 @@ class Vault(ABC):
     def releases(self) -> int:
         return self._ledger.releases
 
+    @final
+    @property
+    def drawn(self) -> bool:
+        """Whether noise was drawn for a release that has not happened yet."""
+        return bool(self._drawn)
+
     @abstractmethod
     def on_grid(self, where: Any, value: Any) -> Any:
         """What `enter` takes: one round's feedback in whole grid steps. Nothing is changed."""
