@@ -48,7 +48,7 @@ def test_a_description_has_no_long_epsilon(epsilon: str) -> None:
         randomizer_to_json(LocalLaplace(epsilon=Fraction(epsilon)))
     with pytest.raises(MessageError, match="width"):
         device(json.dumps(json.loads(described()) | {"width": 10**200}))
-    device(json.dumps(json.loads(described()) | {"epsilon": "1/" + "7" * 100}))
+    device(json.dumps(json.loads(described()) | {"epsilon": "7" * 100 + "/" + "9" * 100}))
 
 
 @pytest.mark.parametrize("amount", [Fraction(0), Fraction(-1)])
