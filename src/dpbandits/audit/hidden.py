@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from dpbandits.checks.tape import Diverged, Draw, Recorder
 from dpbandits.simulate.replay import Transcript
 
 Floats = NDArray[np.float64]
+Changes = dict[int, Any]
+"""Of a run's blocks (by their places among its events), by so many grid steps."""
 MOST = 600
 """Draws of a run whose sums are looked at."""
 
@@ -42,6 +44,14 @@ class Loss(NamedTuple):
 
 class Undecided(Exception):
     """A programme took too long."""
+
+
+class Neighbour(NamedTuple):
+    """What a neighbour answers with the run's noise; whether these are the same sums of the noise; which of them no noise moves."""
+
+    answers: Floats
+    fits: bool
+    still: NDArray[np.bool_]
 
 
 class Sums(NamedTuple):
@@ -77,6 +87,27 @@ class Sums(NamedTuple):
         """
         found = self.programme(gap * self.unit, whole=True)
         return None if found is None else [round(u) for u in found[1]]
+
+    def unique(self) -> bool:
+        """Whether at most one move changes the answers by so much."""
+        return int(np.linalg.matrix_rank(self.matrix)) == len(self.draws)
+
+    def neighbour(self, run: Transcript, changes: Changes) -> Neighbour:
+        """What random moves, near and far, do to a neighbour's answers: they tell another matrix.
+
+        Raises:
+            Diverged: it asks something else of the noise, or its answers are now more numbers, now fewer.
+        """
+        plain, rng = answered(run, self.draws, changes), np.random.default_rng(1)
+        fits, still = len(plain) == len(self.matrix), np.ones(len(plain), bool)
+        for far in (2, *FAR):
+            by = rng.integers(-far, far + 1, len(self.draws)) * self.unit
+            other = answered(run, moved(self.draws, dict(enumerate(by.tolist()))), changes)
+            if len(other) != len(plain):
+                raise Diverged("The noise decides how many numbers are answered.")
+            fits = fits and summed(other - plain, self.matrix, by / self.unit)
+            still &= other == plain
+        return Neighbour(plain, fits, still)
 
     def programme(self, target: Floats, whole: bool) -> tuple[float, list[float]] | None:
         """min Σ λ|u| subject to A u = target: its value, and u; None: no u does that."""
@@ -130,6 +161,6 @@ def moved(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:
     return [draw._replace(noisy=draw.noisy + by.get(at, 0)) for at, draw in enumerate(draws)]
 
 
-def answered(run: Transcript, draws: Sequence[Draw]) -> Floats:
-    """Every number the run's releases answer with such noise."""
-    return numbers([answer.answers for _, _, answer in run.answers({}, Recorder(0, script=list(draws)))])
+def answered(run: Transcript, draws: Sequence[Draw], changes: Changes | None = None) -> Floats:
+    """Every number the run's releases answer with such noise; of a neighbour, if records are changed."""
+    return numbers([answer.answers for _, _, answer in run.answers(changes or {}, Recorder(0, script=list(draws)))])
