@@ -15,6 +15,7 @@ from dpbandits import audit
 from dpbandits.audit.coin_law import NotSteps, coin_law
 from dpbandits.audit.report import LevelResult
 from dpbandits.audit.report_law import report_law_level
+from dpbandits.audit.words import conclusion
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer
 from dpbandits.privacy import Grid, Guarantee
 
@@ -139,6 +140,25 @@ def test_rewards_between_are_tried(grid: int) -> None:
     assert level(between, grid).outcome == "failed"
     coin = level(lambda self, steps, noise: self.grid.steps * (noise.uniform() * self.grid.steps < steps), grid)
     assert (coin.outcome, coin.lower_bound) == ("failed", inf)
+
+
+@pytest.mark.parametrize("told", [102, 341, 683])
+def test_every_reward_of_a_grid_is_tried(told: int) -> None:
+    """One reward in 1,025 is told as it is: 15 of them were tried, and it passed."""
+    found = level(lambda self, steps, noise: steps if steps == told else laplace(self, steps, noise), 1024)
+    assert (found.outcome, found.lower_bound) == ("failed", inf)
+    loud = level(lambda self, steps, noise: laplace(self, steps + 2048 * (steps == told), noise), 1024)
+    assert loud.outcome == "failed"
+    assert loud.lower_bound > 2
+    honest = level(laplace, 1024)
+    assert "1,025 of 1,025 rewards tried" in honest.evidence
+
+
+def test_what_was_not_tried_is_said() -> None:
+    report = audit(RandomizedResponse(epsilon=ONE, grid=Grid(steps=1024)), levels=["report law"], runs=100)
+    assert report.passed
+    assert "exact for 15 of 1,025 rewards" in conclusion(report)
+    assert "1/128" in report.levels[0].evidence
 
 
 @pytest.mark.parametrize(

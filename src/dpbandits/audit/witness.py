@@ -16,7 +16,6 @@ from dpbandits.audit.outside import Outside
 from dpbandits.checks.tape import Diverged, Draw, Recorder
 from dpbandits.simulate.replay import Entered, Replay
 
-
 BY_ITSELF = "It adds noise by itself, in a way that cannot be followed: pass exact values to the noise source."
 
 
