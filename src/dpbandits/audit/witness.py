@@ -10,6 +10,7 @@ import numpy as np
 
 from dpbandits.audit.decoding import shown
 from dpbandits.audit.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
+from dpbandits.audit.effort import Effort, Work
 from dpbandits.audit.hidden import MOST, Floats, Sums, Undecided, answered, moved, sums_of
 from dpbandits.audit.neighbours import Play
 from dpbandits.audit.outside import Outside
@@ -23,7 +24,9 @@ BY_ITSELF = "It adds noise by itself, in a way that cannot be followed: pass exa
 class Witness:
     """A run with at least one release, if need be of more rounds than were asked for."""
 
-    def __init__(self, play: Play) -> None:
+    def __init__(self, play: Play, effort: Effort | None = None) -> None:
+        """effort: for all that is looked at in this run; by default as much as it takes."""
+        self.effort = effort or Work()
         self.recorder, self.run = play.written()
         self.seed = play.seed
         self.plans = self._still()
@@ -65,6 +68,8 @@ class Witness:
         try:
             with Outside() as outside:
                 for _ in range(TIMES):
+                    if self.effort.left() <= 0:
+                        raise Foreign("There was no time to repeat what was seen, and see whether it always comes out the same.")
                     if self._unchanged(None if plans is None else self.seed).plans != (plans or []) or again() != first:
                         raise Foreign(OWN_COINS)
         except Leak:
@@ -94,7 +99,7 @@ class Witness:
     @cached_property
     def sums(self) -> Sums | None:
         """How all answers are sums of the noise, if they are."""
-        return None if self.recorder.coins else sums_of(self.run, self.draws)
+        return None if self.recorder.coins else sums_of(self.run, self.draws, self.effort)
 
     @cached_property
     def self_adding(self) -> bool:
