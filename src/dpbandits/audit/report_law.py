@@ -173,5 +173,5 @@ def verdict(found: Finding, width: int, claim: Fraction, seconds: float) -> Leve
     details: dict[str, Any] = {"loss": str(loss), "loss_value": float(loss)}
     if found.looked is not None:
         evidence += f"; {found.looked[0]:,} of {found.looked[1]:,} rewards tried"
-        details |= {"rewards_tried": found.looked[0], "rewards": found.looked[1]}
+        details |= {"rewards_tried": found.looked[0], "rewards_of": found.looked[1]}
     return LevelResult(LEVEL, outcome, told, error=found.error, evidence=evidence, seconds=seconds, details=details)

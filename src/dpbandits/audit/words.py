@@ -58,8 +58,8 @@ def warnings(report: AuditReport) -> list[str]:
 
 def untried(report: AuditReport) -> list[str]:
     """Exact is only what was tried: of a fine grid some rewards."""
-    few = [level.details for level in report.levels if level.details.get("rewards_tried", 0) < level.details.get("rewards", 0)]
-    return [f"The report law is exact for {of['rewards_tried']:,} of {of['rewards']:,} rewards; others were not tried." for of in few]
+    few = [level.details for level in report.levels if level.details.get("rewards_tried", 0) < level.details.get("rewards_of", 0)]
+    return [f"The report law is exact for {of['rewards_tried']:,} of {of['rewards_of']:,} rewards; others were not tried." for of in few]
 
 
 def reach_of(report: AuditReport) -> list[str]:
