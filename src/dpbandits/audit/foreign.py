@@ -81,7 +81,7 @@ class ForeignSubject:
         """The rows as long as patience lasts."""
         began = time.monotonic()
         for row in rows:
-            if time.monotonic() - began > self.patience:
+            if time.monotonic() - began > (self.patience if len(rows) >= LATE else self.patience / ALIKE):  # short tapes are played often
                 raise TimeoutError("A tape takes too long.")
             yield row
 
