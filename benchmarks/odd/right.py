@@ -68,6 +68,17 @@ def pairwise_winner(totals: list[int], noise: Noise) -> tuple[float, ...]:
     return (noise.select([totals[0], totals[0], totals[1], totals[1]], sensitivity=1, epsilon=ONE, law="exponential") // 2,)
 
 
+def turned(total: int, count: int, noise: Noise) -> float:
+    """The noise's sign depends on the sum; its law does not."""
+    noisy = lap(noise, total)
+    return 2 * total - noisy if total % 2 else noisy
+
+
+def on_the_smaller(total: int, count: int, noise: Noise) -> float:
+    """Noise on gains or on losses, whichever are fewer."""
+    return lap(noise, total) if 2 * total <= count else count - lap(noise, count - total)
+
+
 def in_turn(totals: list[int], noise: Noise) -> tuple[float, ...]:
     first, second = (lap(noise, total, Fraction(1, 2)) for total in totals)
     return first, first + second
@@ -107,6 +118,9 @@ CORRECT = (
     Odd("noisy sum modulo 2, in tiny units", math.log(math.cosh(1)), telling(lambda t, c, n: 1e-13 * (lap(n, t) % 2))),
     Odd("noise on a constant, added by hand", 1, telling(lambda t, c, n: t + lap(n, 7) - 7)),
     Odd("noise on a constant, clipped", 1, telling(lambda t, c, n: min(c, max(0, t + lap(n, 7) - 7)))),
+    Odd("noise turned round by an odd sum", 1, telling(turned)),
+    Odd("noise on gains or on losses", 1, telling(on_the_smaller)),
+    Odd("noise on a constant twice, added by hand", 1, telling(lambda t, c, n: t + lap(n, 0) + lap(n, 0))),
     Odd("noise drawn one release ahead", 1, lambda: feed(Ahead(epsilon=ONE, grid=BITS))),
     Odd("three blocks a release", 1, lambda: feed(EveryThird(epsilon=ONE, grid=BITS))),
     Odd("coins in plan", 1, lambda: Tossing(arms=2, epsilon=1, grid=1, coin=random.random)),

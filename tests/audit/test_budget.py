@@ -11,15 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.odd.parts import Telling
 
 from dpbandits.audit.counting.bounds import Floats
 from dpbandits.audit.counting.tables import Neighbours, neighbouring
 from dpbandits.audit.effort import Seconds, Work
 from dpbandits.audit.feeding import feed
+from dpbandits.audit.foreign import ForeignSubject
 from dpbandits.audit.many import ENDLESS, ManyNoise
 from dpbandits.audit.statistical import statistical_level
 from dpbandits.audit.subjects import MechanismSubject
 from dpbandits.audit.transcript import transcript_level
+from dpbandits.privacy import Grid
 from tests.audit.strange import COARSE, Custom
 
 
@@ -126,3 +129,42 @@ def test_work_is_counted_and_seconds_pass(monkeypatch: pytest.MonkeyPatch) -> No
     work.spend(3)
     seconds.spend(3)
     assert (work.left(), seconds.left()) == (7, 6)
+
+
+class Sluggish:
+    """A black box that takes a second of the clock for a decision."""
+
+    clock: Clock
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def select(self) -> int:
+        self.clock.now += 1
+        return int(self.rng.integers(2))
+
+    def update(self, arm: int, reward: float) -> None:
+        pass
+
+
+def test_a_slow_black_box_is_not_played_on_long_tapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One tape of 3,200 rounds took ten times the budget."""
+    Sluggish.clock = Clock(monkeypatch)
+    slow = ForeignSubject(Sluggish, "slow", patience=5.0)
+    assert {pair.rounds for pair in slow.pairs()} == {8}
+    assert slow.hint() == ""
+    assert Sluggish.clock.now - 1000 <= 2 * 6 + 2 * 8 + 1
+    assert {pair.rounds for pair in ForeignSubject(Sluggish, "patient").pairs()} == {8, 32, 3200}
+
+
+def test_replays_of_a_slow_mechanism_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundredth of a second a release: nine runs, the programmes of their sums and twenty repetitions took no notice of the clock."""
+    clock = Clock(monkeypatch)
+
+    def slowly(total: int, count: int, noise: Any) -> float:
+        clock.now += 0.01
+        return float(total + noise.laplace(0, sensitivity=1, epsilon=Fraction(1)) + noise.laplace(0, sensitivity=1, epsilon=Fraction(1)))
+
+    found = transcript_level(feed(Telling(epsilon=Fraction(1), grid=Grid(steps=1), tell=slowly)), budget=5.0)
+    assert found.outcome == "not applicable"
+    assert clock.now - 1000 <= 5 + 15  # the first run is written, and replayed a few times, whatever it takes

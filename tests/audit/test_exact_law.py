@@ -208,3 +208,9 @@ def test_the_effort_is_kept(effort: Effort) -> None:
     assert found.outcome == "not applicable"
     assert "budget" in found.evidence
     assert effort.left() <= 0
+
+
+def test_that_nothing_was_seen_is_said_of_the_rounds_looked_at() -> None:
+    """It read as if no decision ever depended on a reward."""
+    found = exact_law(AnytimeLazyUCB(arms=2, epsilon=1, grid=1), 2)
+    assert "in 2 rounds" in found.evidence

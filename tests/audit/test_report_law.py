@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from dpbandits import audit
 from dpbandits.audit.coin_law import NotSteps, coin_law
 from dpbandits.audit.report import LevelResult
 from dpbandits.audit.report_law import report_law_level
+from dpbandits.audit.words import conclusion
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer
 from dpbandits.privacy import Grid, Guarantee
 
@@ -73,16 +75,35 @@ def test_noise_on_nothing_is_as_good() -> None:
     assert (plain.outcome, plain.lower_bound) == ("passed", 1.0)
 
 
-def test_a_report_that_changes_though_the_noise_stays_fails() -> None:
-    leaky = level(lambda self, steps, noise: laplace(self, 0, noise) + laplace(self, 0, noise) + steps)
-    assert (leaky.outcome, leaky.lower_bound) == ("failed", 0.0)
-    assert "the report changes though the noise stays" in leaky.evidence
+def test_what_other_noise_may_make_up_for_is_not_failed() -> None:
+    """All of these are 1-private, and were failed: their noise is drawn twice, turned round, or put on what is smaller."""
+
+    def turned(self: Randomizer, steps: int, noise: Any) -> int:
+        noisy = laplace(self, steps, noise)
+        return noisy if 2 * steps < self.grid.steps else 2 * steps - noisy
+
+    def on_the_smaller(self: Randomizer, steps: int, noise: Any) -> int:
+        unit = self.grid.steps
+        return laplace(self, steps, noise) if 2 * steps <= unit else unit - laplace(self, unit - steps, noise)
+
+    def largest(self: Randomizer, steps: int, noise: Any) -> int:
+        return steps + max(int(noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.epsilon / 2)) for _ in range(2))
+
+    twice = level(lambda self, steps, noise: laplace(self, 0, noise) + laplace(self, 0, noise) + steps)
+    assert "the report changes though the noise stays" in twice.evidence
+    for found in (twice, level(turned, 1024), level(on_the_smaller, 1024), level(largest, 1024)):
+        assert (found.outcome, found.lower_bound) == ("not applicable", 0.0), found
 
 
-def test_a_scale_that_depends_on_the_reward_fails() -> None:
-    scaled = level(lambda self, steps, noise: noise.laplace(steps, sensitivity=self.grid.steps + steps, epsilon=self.epsilon), 7)
-    assert (scaled.outcome, scaled.lower_bound) == ("failed", 0.0)
-    assert "what is asked of the noise changes" in scaled.evidence
+def test_a_scale_that_depends_on_the_reward_is_left_to_runs() -> None:
+    def scaled(self: Randomizer, steps: int, noise: Any) -> int:
+        return int(noise.laplace(steps, sensitivity=self.grid.steps * (1 + (2 * steps > self.grid.steps)), epsilon=self.epsilon))
+
+    found = level(scaled, 7)
+    assert (found.outcome, found.lower_bound) == ("not applicable", 0.0)
+    assert "what is asked of the noise changes" in found.evidence
+    made = type("Made", (LocalLaplace,), {"randomise": scaled})(epsilon=ONE, grid=Grid(steps=7))
+    assert audit(made, levels=["report law", "statistical"], runs=20_000, workers=1).failed
 
 
 def test_width_without_a_share_fails() -> None:
@@ -119,6 +140,25 @@ def test_rewards_between_are_tried(grid: int) -> None:
     assert level(between, grid).outcome == "failed"
     coin = level(lambda self, steps, noise: self.grid.steps * (noise.uniform() * self.grid.steps < steps), grid)
     assert (coin.outcome, coin.lower_bound) == ("failed", inf)
+
+
+@pytest.mark.parametrize("told", [102, 341, 683])
+def test_every_reward_of_a_grid_is_tried(told: int) -> None:
+    """One reward in 1,025 is told as it is: 15 of them were tried, and it passed."""
+    found = level(lambda self, steps, noise: steps if steps == told else laplace(self, steps, noise), 1024)
+    assert (found.outcome, found.lower_bound) == ("failed", inf)
+    loud = level(lambda self, steps, noise: laplace(self, steps + 2048 * (steps == told), noise), 1024)
+    assert loud.outcome == "failed"
+    assert loud.lower_bound > 2
+    honest = level(laplace, 1024)
+    assert "1,025 of 1,025 rewards tried" in honest.evidence
+
+
+def test_what_was_not_tried_is_said() -> None:
+    report = audit(RandomizedResponse(epsilon=ONE, grid=Grid(steps=1024)), levels=["report law"], runs=100)
+    assert report.passed
+    assert "exact for 15 of 1,025 rewards" in conclusion(report)
+    assert "1/128" in report.levels[0].evidence
 
 
 @pytest.mark.parametrize(

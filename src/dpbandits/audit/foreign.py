@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import index
@@ -36,6 +38,7 @@ class ForeignSubject:
     name: str
     arms: int = 2
     rounds: int = ROUNDS
+    patience: float = math.inf  # seconds for one long tape, and for a hint; where runs are counted the clock is not looked at
 
     def __post_init__(self) -> None:
         self._pairs: list[Neighbours] | None = None
@@ -66,13 +69,21 @@ class ForeignSubject:
         return self._pairs
 
     def lasts(self, rounds: int) -> bool:
-        """Whether it can be played for so many rounds: some objects are made for a horizon."""
+        """Whether it can be played for so many rounds, and soon enough: some objects are made for a horizon, some are slow."""
         one = self.make(seed=0) if self._seeded else self.make()
         try:
-            self._play(one, np.zeros((rounds, self.arms)).tolist())
+            self._play(one, self._until(np.zeros((rounds, self.arms)).tolist()))
         except Exception:  # whatever it says: shorter tapes will show whether it can be played at all
             return False
         return True
+
+    def _until(self, rows: list[list[float]]) -> Iterator[list[float]]:
+        """The rows as long as patience lasts."""
+        began = time.monotonic()
+        for row in rows:
+            if time.monotonic() - began > (self.patience if len(rows) >= LATE else self.patience / ALIKE):  # short tapes are played often
+                raise TimeoutError("A tape takes too long.")
+            yield row
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         # Seeds of 32 bits: NumPy's older generators take no larger ones. Drawn with replacement, runs are independent all the same.
@@ -83,10 +94,12 @@ class ForeignSubject:
 
     def hint(self) -> str:
         """What to ask its author if every run on a table is the same: that is right for a deterministic object only."""
+        began = time.monotonic()
         for at, pair in enumerate(self.pairs()[:4]):
-            runs = self.outcomes(pair.a, ALIKE, at)
-            if (runs != runs[0]).any():
-                return ""
+            for few in (2, ALIKE):  # most objects differ at once
+                runs = self.outcomes(pair.a, few, at)
+                if (runs != runs[0]).any() or time.monotonic() - began > self.patience:
+                    return ""
         ask = "does it use the seed it is given?" if self._seeded else "is its seed fixed? Let make(seed=...) take one"
         return f"every run on the same table was the same; if the object is meant to draw at random, {ask}"
 
@@ -116,7 +129,7 @@ def noted(doing: str) -> Iterator[None]:
         raise
 
 
-def ask_tell(one: Any, rows: list[list[float]]) -> list[Action]:
+def ask_tell(one: Any, rows: Iterable[list[float]]) -> list[Action]:
     """Decisions may be arms, super arms, or objects that have an `action`."""
     played: list[Action] = []
     for row in rows:
@@ -135,7 +148,7 @@ def ask_tell(one: Any, rows: list[list[float]]) -> list[Action]:
     return played
 
 
-def select_update(one: Any, rows: list[list[float]]) -> list[Action]:
+def select_update(one: Any, rows: Iterable[list[float]]) -> list[Action]:
     played: list[Action] = []
     for row in rows:
         arm = checked(one.select(), row)

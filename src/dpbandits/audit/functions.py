@@ -63,6 +63,7 @@ class FunctionSubject:
     rounds: int = ROUNDS
 
     def __post_init__(self) -> None:
+        self._widths = dict[tuple[int, ...], int]()
         self._offered = [name for name in OFFERED if name in parameters(self.function)]
 
     def pairs(self) -> list[Neighbours]:
@@ -74,8 +75,12 @@ class FunctionSubject:
         data = table[:, 0] if self.arms is None else table
         seeds = np.random.SeedSequence(seed).generate_state(runs, np.uint32).tolist()
         answers = [self._answer(data, run) for run in seeds]
-        if len({len(answer) for answer in answers}) > 1:
-            raise ValueError(f"Expected all answers of {self.name} to the same data to have as many numbers.")
+        width = self._widths.setdefault(data.shape, len(answers[0]))
+        if (other := next((len(answer) for answer in answers if len(answer) != width), None)) is not None:
+            raise ValueError(
+                f"Expected all answers of {self.name} to data of one shape to have as many numbers, got {width} and {other}. "
+                "Let it answer always as many, with how many are meant among them."
+            )
         return np.array(answers, np.float64)
 
     def _answer(self, data: Floats, seed: int) -> list[float]:
@@ -94,6 +99,10 @@ class FunctionSubject:
             return [float(crc32(answer.encode()))]
         try:
             return [float(answer)]
+        except OverflowError:
+            raise ValueError(
+                f"Expected {self.name} to answer with numbers that a float holds, got one of {len(str(answer))} digits."
+            ) from None
         except (TypeError, ValueError):
             raise TypeError(
                 f"Expected {self.name} to answer with numbers, text or lists of them, got {type(answer).__name__}. It has an argument of "

@@ -100,7 +100,7 @@ class Price(NamedTuple):
 
 
 class Changed(Exception):
-    """Something of the reward is in the report that no noise covers."""
+    """No noise was found that makes the same report of another reward. That proves no leak: there may be some."""
 
 
 def price(randomizer: Randomizer, run: Recording, others: Iterable[int]) -> Price:

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from dpbandits.audit.counting.bounds import bound, reach
-from dpbandits.audit.counting.events import event_of
+from dpbandits.audit.counting.bounds import Floats, bound, reach
+from dpbandits.audit.counting.events import Event, event_of
 from dpbandits.audit.counting.players import Players
 from dpbandits.audit.counting.tables import Neighbours
 from dpbandits.audit.statistical import ALPHA
+from dpbandits.audit.written import a_mapping, checked, claim_of, counted_levels, lower_bound, tables_of
 from dpbandits.policies import POLICIES
 
 ANOTHER = 10**9
@@ -37,27 +36,33 @@ def replay(report: dict[str, Any], subject: str | None = None, tell: Callable[[s
     Raises:
         ValueError: the figures do not follow from the counts, or there are none.
     """
-    levels = [level for level in report.get("levels", []) if level.get("level") == "statistical" and "counts" in level.get("details", {})]
-    if not levels:
-        raise ValueError("Expected a report with a statistical level that counted an event: only that can be recounted.")
-    claim = None if report["claim"] is None else Fraction(report["claim"])
+    levels, claim = counted_levels(report), claim_of(report)
     lines = list[str]()
     verdict: Verdict = "no verdict"
     for level in levels:
         said, verdict = recounted(level, claim)
         lines.append(said)
         lines += again(report, level["details"], subject, claim, tell or (lambda _: None))
-    return Recounted(lines, verdict)
+    return Recounted([*lines, *unsupported(report, verdict)], verdict)
+
+
+def unsupported(report: dict[str, Any], verdict: Verdict) -> Iterator[str]:
+    """What the report says besides, for which the reader has its writer's word alone."""
+    said = report.get("verdict")
+    if said != verdict:
+        yield f"the report's own verdict, {said!r}, is not supported by what was recounted: {verdict}"
+    others = [str(level.get("level")) for level in report["levels"] if level.get("level") != "statistical"]
+    if others:
+        yield f"not recounted: {', '.join(others)}"
 
 
 def recounted(level: dict[str, Any], claim: Fraction | None) -> tuple[str, Verdict]:
     """The level's bound, worked out from its counts."""
     seen = level["details"]
-    runs, alpha = int(seen["runs"]), float(seen["alpha"])
-    check(seen, runs, alpha)
+    runs, alpha = checked(seen)
     found, far = bound(seen["counts"], runs, alpha), reach(runs, alpha)
-    if not math.isclose(found.epsilon, float(level["lower_bound"]), rel_tol=1e-9, abs_tol=1e-9):
-        said = float(level["lower_bound"])
+    if not math.isclose(found.epsilon, lower_bound(level), rel_tol=1e-9, abs_tol=1e-9):
+        said = lower_bound(level)
         raise ValueError(f"Expected ε ≥ {found.epsilon:.6g}, which follows from the counts; the report says {said:.6g}. Do not trust it.")
     text = f"recounted: ε ≥ {found.epsilon:.6g} follows from the counts of {runs:,} runs on either table (reach {far:.4g})"
     if claim is None or "why" in seen:  # why the level gave no verdict though the claim was within reach
@@ -65,25 +70,13 @@ def recounted(level: dict[str, Any], claim: Fraction | None) -> tuple[str, Verdi
     return text, "failed" if found.epsilon > claim else "not refuted" if far > claim else "no verdict"
 
 
-def check(seen: dict[str, Any], runs: int, alpha: float) -> None:
-    counts = seen["counts"]
-    if runs < 1 or len(counts) != 4 or any(not 0 <= count <= runs for count in counts):
-        raise ValueError(f"Expected four counts between 0 and {runs} runs, got {counts}.")
-    if not 0 < alpha <= ALPHA:
-        raise ValueError(f"Expected a look that may be wrong with probability {ALPHA:g} at most, got {alpha:g}.")
-    a, b = (np.array(table, float) for table in seen["tables"])
-    differing = int((a != b).any(axis=-1).sum()) if a.shape == b.shape else -1
-    if differing != 1:
-        raise ValueError("Expected two tables that differ in one record.")
-
-
 def again(report: dict[str, Any], seen: dict[str, Any], subject: str | None, claim: Fraction | None, tell: Any) -> Iterator[str]:
     """The same event in as many runs of another seed."""
     from dpbandits.audit.resolve import resolve
     from dpbandits.audit.run import Setting, black_box
 
-    setting = report.get("setting", {})
-    made = setting.get("made", {})
+    setting = a_mapping(report.get("setting", {}), "setting")
+    made = a_mapping(setting.get("made", {}), "made")
     name = subject or made.get("subject")
     if name is None:
         yield "not played again: the report does not say how its subject is made; name it as module:object"
@@ -94,10 +87,24 @@ def again(report: dict[str, Any], seen: dict[str, Any], subject: str | None, cla
     arms, rounds, seed = setting.get("arms"), int(setting.get("rounds", 8)), int(setting.get("seed", 0))
     what = resolve(name, made.get("epsilon"), arms)
     played = black_box(what, Setting(seed, arms, rounds, name, 1, int(seen["runs"]), None))
-    a, b = (np.array(table, float) for table in seen["tables"])
+    a, b = tables_of(seen)
     tell(f"{name}: playing {seen['runs']:,} runs again")
     with Players(played, 1) as players:
-        counts = players.counts(Neighbours(a, b, seen["pair"]), event_of(seen["event"]), int(seen["runs"]), seed + ANOTHER)
+        counts = players.counts(
+            Neighbours(a, b, seen["pair"]), written_event(seen, played.outcomes(a, 2, seed)), int(seen["runs"]), seed + ANOTHER
+        )
     found = bound(counts, int(seen["runs"]), ALPHA)
     agrees = "" if claim is None else ", more than the claim" if found.epsilon > claim else ", no more than the claim"
     yield f"played again with other seeds: ε ≥ {found.epsilon:.6g}{agrees}"
+
+
+def written_event(seen: dict[str, Any], outcomes: Floats) -> Event:
+    """The event, which has to be one of such outcomes."""
+    try:
+        event = event_of(seen["event"])
+        event.score(outcomes)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ValueError(
+            f"Expected the report's event to be one that an audit wrote of this subject: {type(error).__name__}, {error}."
+        ) from None
+    return event

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -35,6 +36,9 @@ LEAST = 0.5
 """Of its share of the whole budget, what a level gets even if the ones before took more than theirs."""
 
 EXACT_ROUNDS = 8
+
+PATIENCE = 0.05
+"""Of its share of the budget, what a black box may take to be played on one long tape; a second in any case."""
 
 NO_EPSILON = "Gaussian noise keeps no pure epsilon, whatever its scale"
 """Why runs that did not refute one are no evidence for it."""
@@ -143,7 +147,7 @@ def run_level(level: str, made: Any, claim: Fraction | None, budget: float, how:
             return [transcript_level(policy, claim, budget=seconds, seed=how.seed)] if white and randomizer is None else []
         case "exact law":
             return [deepest_law(made, EXACT_ROUNDS, how.effort(budget), claim=claim)] if isinstance(made, Policy) else []
-    subject, no_claim = black_box(made, how), why_no_claim(made)
+    subject, no_claim = black_box(made, how, budget), why_no_claim(made)
     found = statistical_level(
         subject, claim, budget=budget, seed=how.seed, workers=how.workers, no_claim=no_claim, runs=how.runs, tell=how.tell
     )
@@ -154,7 +158,7 @@ def run_level(level: str, made: Any, claim: Fraction | None, budget: float, how:
     return [replace(found, evidence=f"{found.evidence}; {hint}") if hint else found]
 
 
-def black_box(made: Any, how: Setting) -> Subject:
+def black_box(made: Any, how: Setting, budget: float = math.inf) -> Subject:
     if isinstance(made, Policy):
         return PolicySubject(made, rounds=how.rounds)
     if isinstance(made, Mechanism):
@@ -166,4 +170,5 @@ def black_box(made: Any, how: Setting) -> Subject:
         return subject
     if takes_data(made):
         return FunctionSubject(made, how.title, arms=how.arms, rounds=how.rounds)
-    return ForeignSubject(made, how.title, arms=arms_for(made, how.arms), rounds=how.rounds)
+    patience = math.inf if how.runs is not None else max(1.0, PATIENCE * budget)
+    return ForeignSubject(made, how.title, arms=arms_for(made, how.arms), rounds=how.rounds, patience=patience)

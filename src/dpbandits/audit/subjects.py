@@ -18,6 +18,7 @@ from dpbandits.audit.feeding import feed, first_release, longest
 from dpbandits.audit.grouped import Parting, Scripted, grouped
 from dpbandits.audit.many import ManyNoise
 from dpbandits.audit.outside import Outside
+from dpbandits.inputs import shown
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
 from dpbandits.noise import SimulatedNoise
 from dpbandits.plan import EVERY, Action
@@ -170,8 +171,14 @@ def numbers_of(answer: Any) -> list[Any]:
         return [-1] * len(Answer._fields)
     if isinstance(answer, (tuple, list)):
         return [number for part in answer for number in numbers_of(part)]
+    if isinstance(answer, (str, bytes, dict, set)):
+        raise ValueError(f"Expected a mechanism to answer with numbers, as Answer(total, count, scales) holds them, got {shown(answer)}.")
+    if isinstance(answer, int) and abs(answer) > LARGEST:
+        raise ValueError("Expected a mechanism to answer with numbers that a float holds, got a larger one.")
     return [answer]
 
+
+LARGEST = int(np.finfo(np.float64).max)
 
 STREAMS = (1, 2, ROUNDS)
 """Releases of short streams."""

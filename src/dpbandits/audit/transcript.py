@@ -17,7 +17,7 @@ import numpy as np
 from dpbandits.audit.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
 from dpbandits.audit.effort import Effort, Seconds, Work
 from dpbandits.audit.feeding import longest
-from dpbandits.audit.neighbours import SHORT, neighbours, plays
+from dpbandits.audit.neighbours import SHORT, Play, neighbours, plays
 from dpbandits.audit.priced import Found, Pair, Priced, certified, pair_of, priced, unbounded
 from dpbandits.audit.report import LevelResult, Outcome
 from dpbandits.audit.witness import Witness
@@ -28,10 +28,13 @@ from dpbandits.policy import Policy
 LEVEL = "transcript"
 
 LEAST = 12
-"""Pairs replayed in every run, whatever is left; of these, and of some others, the policy is asked for its plans again."""
+"""Pairs replayed in every run, whatever work is left; of these, and of some others, the policy is asked for its plans again."""
 
 REPLAYS = 40
 """Pairs replayed in every run at most, where there is no budget of seconds; of runs that are not short fewer, in proportion."""
+
+SEARCH = 0.7
+"""Of a budget of seconds, what the search may take; the rest is for prices, and for seeing whether all comes out the same again."""
 
 OTHERS = 16
 
@@ -61,12 +64,7 @@ def transcript_level(
     if claim is None:
         return LevelResult(LEVEL, "not applicable", evidence="It claims no privacy.")
     try:
-        todo = plays(policy, rounds, seed)
-        whole = Seconds(budget) if budget is not None else None
-        found = [
-            search(Witness(play), play.seed, Seconds(whole.left() / (len(todo) - at)) if whole else Work(replays))
-            for at, play in enumerate(todo)
-        ]
+        found = searched(plays(policy, rounds, seed), replays, budget)
         if not any(run.unclear or run.witness.self_adding or run.witness.recorder.coins or run.witness.plans is None for run in found):
             see_blind(policy)
         return verdict(found, claim, "rho" if in_rho else "epsilon", start)
@@ -76,6 +74,18 @@ def transcript_level(
     except (Foreign, Diverged) as why:  # a replay of the unchanged table that diverges does so by coins of its own
         evidence = OWN_COINS if isinstance(why, Diverged) else str(why)
         return LevelResult(LEVEL, "not applicable", evidence=evidence, seconds=time.perf_counter() - start)
+
+
+def searched(todo: list[Play], replays: int, budget: float | None) -> list[Found]:
+    """All runs; with a budget of seconds, those that there is time for: the first in any case, the long ones last."""
+    if budget is None:
+        return [search(Witness(play), play.seed, Work(replays)) for play in todo]
+    whole, search_for, found = Seconds(budget), Seconds(SEARCH * budget), list[Found]()
+    for at, play in enumerate(todo):
+        if at and search_for.left() <= 0:
+            break
+        found.append(search(Witness(play, whole), play.seed, Seconds(search_for.left() / (len(todo) - at)), least=1))
+    return found
 
 
 def see_blind(policy: Policy) -> None:
@@ -98,13 +108,13 @@ def sees(policy: Policy, swapped: bool = True) -> str:
     return ""
 
 
-def search(witness: Witness, seed: int, effort: Effort) -> Found:
+def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> Found:
     """One run and the replays of its neighbours, as many as the effort allows (at least some)."""
     run = witness.run
     cases = neighbours(run, np.random.default_rng(seed))
     pairs, unclear = list[Pair](), ""
     for done, (event, change) in enumerate(cases):
-        if done >= LEAST and effort.left() <= 0:
+        if done >= least and effort.left() <= 0:
             break
         effort.spend(max(1.0, witness.rounds / SHORT))
         try:

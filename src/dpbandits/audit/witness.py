@@ -8,20 +8,25 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.audit.decoding import numbers, shown
+from dpbandits.audit.decoding import shown
 from dpbandits.audit.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
-from dpbandits.audit.hidden import MOST, Sums, Undecided, moved, sums_of
+from dpbandits.audit.effort import Effort, Work
+from dpbandits.audit.hidden import MOST, Floats, Sums, Undecided, answered, moved, sums_of
 from dpbandits.audit.neighbours import Play
 from dpbandits.audit.outside import Outside
 from dpbandits.checks.tape import Diverged, Draw, Recorder
 from dpbandits.simulate.replay import Entered, Replay
+
+BY_ITSELF = "It adds noise by itself, in a way that cannot be followed: pass exact values to the noise source."
 
 
 @final
 class Witness:
     """A run with at least one release, if need be of more rounds than were asked for."""
 
-    def __init__(self, play: Play) -> None:
+    def __init__(self, play: Play, effort: Effort | None = None) -> None:
+        """effort: for all that is looked at in this run; by default as much as it takes."""
+        self.effort = effort or Work()
         self.recorder, self.run = play.written()
         self.seed = play.seed
         self.plans = self._still()
@@ -63,6 +68,8 @@ class Witness:
         try:
             with Outside() as outside:
                 for _ in range(TIMES):
+                    if self.effort.left() <= 0:
+                        raise Foreign("There was no time to repeat what was seen, and see whether it always comes out the same.")
                     if self._unchanged(None if plans is None else self.seed).plans != (plans or []) or again() != first:
                         raise Foreign(OWN_COINS)
         except Leak:
@@ -89,14 +96,10 @@ class Witness:
             found[at], before = len(again.draws) - before, len(again.draws)
         return found
 
-    def _may_hide(self, at: int) -> bool:
-        """Whether noise that was drawn by this release (of few draws: or an earlier one) may make up for a record; how, cannot be said."""
-        return self.drawn[at] > 0 or (len(self.draws) <= MOST and any(drawn for before, drawn in self.drawn.items() if before < at))
-
     @cached_property
     def sums(self) -> Sums | None:
         """How all answers are sums of the noise, if they are."""
-        return None if self.recorder.coins else sums_of(self.run, self.draws)
+        return None if self.recorder.coins else sums_of(self.run, self.draws, self.effort)
 
     @cached_property
     def self_adding(self) -> bool:
@@ -134,8 +137,6 @@ class Witness:
                 raise self._leak(event, certain=True)
             if len(other.draws) != sum(self.drawn[at] for at in self.drawn if at <= replay.at):
                 raise Unclear(UNEVEN)
-            if self.recorder.coins or (self.sums is None and not self._may_hide(replay.at)):
-                raise self._leak(event)
             other = self._moved(event, change)
         self._same(replay, other, event)
         return other
@@ -150,20 +151,39 @@ class Witness:
             ) from None
 
     def _moved(self, event: int, change: Any) -> Recorder:
-        """With noise moved so that what the mechanism makes of it is as it was."""
+        """With noise moved so that what the mechanism makes of it is as it was. It leaks where both runs' answers are the same sums of
+        their noise, near and far, and no move of it makes up for the record."""
         if self.sums is None:
-            raise Unclear("It adds noise by itself, in a way that cannot be followed: pass exact values to the noise source.")
-        old, new = (
-            numbers([answer.answers for *_, answer in self.run.answers(c, self._script(self.draws))]) for c in ({}, {event: change})
-        )
+            raise Unclear(BY_ITSELF)
+        gap = self._gap(self.sums, event, change)
         try:
-            move = self.sums.move(old - new) if len(old) == len(new) else None
+            move = self.sums.move(gap)
         except Undecided:
             raise Foreign("Whether some noise keeps its answers takes too long to say.") from None
-        replay, other = self._again(event, change, moved(self.draws, dict(enumerate(move))), None) if move else (None, self._script(()))
-        if replay is None or replay.at is not None:
+        if move is None:
             raise self._leak(event)
+        replay, other = self._again(event, change, moved(self.draws, dict(enumerate(move))), None)
+        if replay.at is not None:
+            raise self._leak(event) if self.sums.unique() else Unclear(BY_ITSELF)
         return other
+
+    def _gap(self, sums: Sums, event: int, change: Any) -> Floats:
+        """By how much the noise has to move the neighbour's answers, if it moves them as it does the run's.
+
+        Raises:
+            Leak: a number that no noise moves, in either run, is another one.
+            Unclear: it may make other sums of its noise, say with its sign turned: how they come to the same is not known.
+        """
+        old = answered(self.run, self.draws)
+        try:
+            new = sums.neighbour(self.run, {event: change})
+        except Diverged:
+            raise Unclear(UNEVEN) from None
+        if len(old) != len(new.answers) or ((old != new.answers) & new.still & ~sums.matrix.any(axis=1)).any():
+            raise self._leak(event)
+        if not new.fits:
+            raise Unclear(BY_ITSELF)
+        return old - new.answers
 
     def _leak(self, event: int, certain: bool = False) -> Leak:
         return Leak(

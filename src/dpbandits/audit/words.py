@@ -49,11 +49,17 @@ def conclusion(report: AuditReport) -> str:
         verdict = f"No verdict: {undecided[0].details.get('why', 'the claim is out of reach of so few runs')}; {leak}."
     else:
         verdict = f"No verdict: no level could look; {leak}."
-    return " ".join([verdict, *warnings(report), *coverage(report), *reach_of(report)])
+    return " ".join([verdict, *warnings(report), *untried(report), *coverage(report), *reach_of(report)])
 
 
 def warnings(report: AuditReport) -> list[str]:
     return [f"Warning: {level.details['warning']}." for level in report.levels if "warning" in level.details]
+
+
+def untried(report: AuditReport) -> list[str]:
+    """Exact is only what was tried: of a fine grid some rewards."""
+    few = [level.details for level in report.levels if level.details.get("rewards_tried", 0) < level.details.get("rewards_of", 0)]
+    return [f"The report law is exact for {of['rewards_tried']:,} of {of['rewards_of']:,} rewards; others were not tried." for of in few]
 
 
 def reach_of(report: AuditReport) -> list[str]:

@@ -166,7 +166,7 @@ def summary(laws: Laws, enumeration: Enumeration, cut: float) -> Found:
         "block_sums": list(worst.sums),
     }
     if not worst.decisions:
-        return 0.0, 0.0, price, "No decision depends on a reward.", details
+        return 0.0, 0.0, price, f"No decision depends on a reward in {enumeration.rounds} rounds.", details
     played = " ".join(str(arm + 1) for arm in worst.decisions)
     blocks = ", ".join(map(str, worst.sums))
     evidence = f"arms {played} with block sums {blocks}, where that of block {worst.block + 1} turns {worst.other} by one changed reward"
