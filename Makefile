@@ -33,7 +33,7 @@ benchmarks: $(STAMP)
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)
-	$(BIN)/python -m dpbandits.audit.everything --out docs/audit.md
+	$(BIN)/python -m benchmarks.audit_everything --out docs/audit.md
 
 # Fifty repetitions of what the auditor must catch and must pass, and exact losses of short runs; an hour.
 controls: $(STAMP)

@@ -19,19 +19,19 @@ from pathlib import Path
 from typing import Any
 
 import dpbandits as dpb
+from benchmarks.audit_controls import Control, Row, broken, correct, markdown, run, short, title, verdicts
 from benchmarks.odd import CORRECT, MISSED, WRONG, Odd
 from benchmarks.odd.releases import SPECIMENS as RELEASES
-from dpbandits.audit.broken.published import OneVectorStart
-from dpbandits.audit.controls import Control, Row, broken, correct, markdown, run, short, title, verdicts
-from dpbandits.audit.effort import Work
-from dpbandits.audit.exact import exact_law, noisy_max_loss
-from dpbandits.audit.exact.probe import Streams
-from dpbandits.audit.feeding import Feeding
-from dpbandits.audit.transcript import transcript_level
+from dpbandits.auditing.broken.published import OneVectorStart
+from dpbandits.auditing.effort import Work
+from dpbandits.auditing.exact import exact_law, noisy_max_loss
+from dpbandits.auditing.exact.probe import Streams
+from dpbandits.auditing.feeding import Feeding
+from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import NoisyMax
-from dpbandits.policies.matroid_lazy import DPUCBMAT
-from dpbandits.policy import Policy
-from dpbandits.privacy import Grid
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.matroid.lazy import DPUCBMAT
 
 ONE = Fraction(1)
 COUNTERS: list[Policy] = [

@@ -18,8 +18,8 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.table import Row, markdown, show
 from benchmarks.tails import INSTANCES, described
-from dpbandits.environments import datasets
-from dpbandits.experiments.results import enough
+from dpbandits import datasets
+from dpbandits.sweeps.results import enough
 
 POLICIES = {"DPKLUCB": dpb.DPKLUCB, "DPIMED": dpb.DPIMED, "NoiseAwareTS": dpb.NoiseAwareTS}
 SLOW = {"NoiseAwareTS": 5}

@@ -18,9 +18,9 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks import loops
 from benchmarks.table import Row, markdown, show
-from dpbandits.environments.datasets.film_counts import films_from_counts
-from dpbandits.environments.datasets.films import Films
-from dpbandits.environments.datasets.movies import movielens
+from dpbandits.datasets.films.counts import films_from_counts
+from dpbandits.datasets.films.films import Films
+from dpbandits.datasets.films.movies import movielens
 from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, CTSGaussian, NoiseAwareMAT
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

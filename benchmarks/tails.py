@@ -14,7 +14,7 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.table import Row, markdown, show
-from dpbandits.policy import Policy
+from dpbandits.policies.contract import Policy
 
 INSTANCES = {
     ".75 .625 .5 .375 .25": [0.75, 0.625, 0.5, 0.375, 0.25],

@@ -6,7 +6,7 @@ import pytest
 
 from dpbandits.checks import CHECKS, examples
 from dpbandits.policies import POLICIES
-from dpbandits.policy import Policy
+from dpbandits.policies.contract import Policy
 
 INSTANCES = [policy for name in POLICIES for policy in examples(name)]
 

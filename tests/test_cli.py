@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from dpbandits.cli import SMALL_SWEEP, app
 from dpbandits.policies import POLICIES
+from dpbandits.terminal.cli import SMALL_SWEEP, app
 
 SWEEP = """
 name = "small"
@@ -51,7 +51,7 @@ def test_help_teaches_with_an_example(command: str) -> None:
 
 
 def test_the_sweep_file_in_the_help_is_a_sweep_file(tmp_path: Path) -> None:
-    from dpbandits.experiments import load_config
+    from dpbandits.sweeps import load_config
 
     (tmp_path / "first.toml").write_text(SMALL_SWEEP.split("\b\n")[1].replace("\\[", "["))
     assert [cell.label for cell in load_config(tmp_path / "first.toml").cells()] == ["DPKLUCB", "DPKLUCB", "KLUCB"]
@@ -169,7 +169,7 @@ def test_the_version_is_printed() -> None:
     assert dpbandits("--version").stdout.strip() == __version__
 
 
-@pytest.mark.parametrize("module", ["dpbandits", "dpbandits.cli"])
+@pytest.mark.parametrize("module", ["dpbandits", "dpbandits.terminal.cli"])
 def test_importing_loads_no_extra_that_is_not_needed(module: str) -> None:
     heavy = {"matplotlib", "polars", "pydantic", "joblib", "numba", *({"typer", "rich"} if module == "dpbandits" else ())}
     code = f"import sys, {module}; print(*sorted({heavy!r} & set(sys.modules)))"

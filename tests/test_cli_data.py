@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpbandits.environments.datasets import films_from_counts, library, movielens
+from dpbandits.datasets import films_from_counts, library, movielens
 from tests.test_cli import dpbandits, one_line
 
 ONE, SMALL = "movielens-1m", "movielens-latest-small"

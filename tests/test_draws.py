@@ -9,8 +9,8 @@ from itertools import count
 
 import pytest
 
-from dpbandits import draws
-from dpbandits.mechanisms.selection_law import selection_law
+from dpbandits.noise import draws
+from dpbandits.noise.selection_law import selection_law
 
 TINY = 1e-6
 """Courses less likely than this are not followed; how much that leaves out is known."""

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits import messages
-from dpbandits.client import Client
+from dpbandits.local import messages
+from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
 from dpbandits.mechanisms.randomizers import Report
-from dpbandits.mechanisms.reports import checked_report
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
+from dpbandits.vault.reports import checked_report
 
 DIGITS = "7314"
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpbandits.checks.tape import Recorder
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
     BinaryTree,
     Block,
@@ -26,7 +27,6 @@ from dpbandits.mechanisms import (
 )
 from dpbandits.mechanisms.hybrid import segment_size
 from dpbandits.noise import SecureNoise, SimulatedNoise
-from dpbandits.privacy import Grid
 
 ONE = Fraction(1)
 

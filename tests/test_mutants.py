@@ -10,15 +10,15 @@ import pytest
 
 from dpbandits import DPKLUCB, DPUCB, AdaCUCB, AnytimeLazyUCB, HybridUCB, LazyDPTS
 from dpbandits.checks import CHECKS, CheckFailed
+from dpbandits.core.plan import Hold, Progress
 from dpbandits.mechanisms import Answer, GaussianBatches, LazyForgetful
 from dpbandits.mechanisms import hybrid as hybrid_module
 from dpbandits.mechanisms import tree as tree_module
 from dpbandits.noise import SimulatedNoise
-from dpbandits.plan import Hold, Progress
-from dpbandits.policy import Policy
+from dpbandits.policies.contract import Policy
 from dpbandits.session import LedgerError, Session
-from dpbandits.simulate import plain
-from dpbandits.turn import Wheel
+from dpbandits.session.turn import Wheel
+from dpbandits.simulation import plain
 from dpbandits.vault import ArmVault
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -192,7 +192,7 @@ def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> No
 def test_compiled_noise_at_half_scale_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiled twin that draws half the noise has another law of play counts."""
     from dpbandits.checks.law import compiled_law
-    from dpbandits.simulate.compiled import table
+    from dpbandits.simulation.players import table
 
     policy = AnytimeLazyUCB(arms=3, epsilon=1)
     compiled_law(policy)

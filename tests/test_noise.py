@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from dpbandits.draws import secure_draws
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise, noise_from_state
+from dpbandits.noise.draws import secure_draws
 
 
 def laplace_mass(k: np.ndarray, scale: float) -> np.ndarray:
@@ -66,7 +66,7 @@ def test_gaussian(rho: Fraction, noise: Noise) -> None:
 
 
 def test_compiled_laplace_and_gaussian() -> None:
-    from dpbandits.simulate.compiled.primitives import gaussian, laplace
+    from dpbandits.simulation.parts.primitives import gaussian, laplace
 
     rng = np.random.default_rng(7)
     assert p_value(np.array([laplace(rng, 8.0) for _ in range(40_000)]), lambda k: laplace_mass(k, 8.0), 160) > 1e-6

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpbandits import noise as noise_module
 from dpbandits.noise import Process, SecureNoise, noise_from_state
+from dpbandits.noise import sources as noise_module
 
 PRICE = Fraction(1, 10)
 

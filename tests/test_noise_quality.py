@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chisquare
 
-from dpbandits.draws import secure_choice, secure_draws
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise
-from dpbandits.privacy import Grid
+from dpbandits.noise.draws import secure_choice, secure_draws
 from dpbandits.vault import ArmVault, VectorVault
 
 STEPS = 1024

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbandits.core.plan import Cycle, Hold, Progress
+from dpbandits.core.privacy import Entry, Grid, Guarantee, as_fraction, printed, spent
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise
-from dpbandits.plan import Cycle, Hold, Progress
-from dpbandits.privacy import Entry, Grid, Guarantee, as_fraction, printed, spent
 from dpbandits.vault import ArmVault
 
 ONE = Fraction(1)

@@ -15,12 +15,12 @@ import pytest
 
 from dpbandits import mechanisms
 from dpbandits.checks import examples
+from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import BinaryTree, Hybrid, Mechanism, RandomizedResponse, Randomizer
 from dpbandits.mechanisms.hybrid import segment_size
 from dpbandits.policies import POLICIES
-from dpbandits.policies.divergences import d_eps
-from dpbandits.policy import Policy
-from dpbandits.privacy import Grid, Guarantee
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.formulas.divergences import d_eps
 
 FOLDER = Path(__file__).parents[1] / "proofs"
 PAGES = {page.stem: page.read_text(encoding="utf-8") for page in sorted(FOLDER.glob("*.md")) if page.stem != "README"}

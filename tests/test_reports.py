@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.audit.report_law import report_law_level
+from dpbandits.auditing.local.level import report_law_level
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
 from dpbandits.mechanisms.randomizers import Report
-from dpbandits.privacy import Grid
 
 
 class Huge(dpb.SimulatedNoise):

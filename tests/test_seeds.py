@@ -19,8 +19,8 @@ from dpbandits.checks.checks import horizon_of
 from dpbandits.checks.sessions import tell
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import POLICIES
-from dpbandits.policy import Policy
-from dpbandits.simulate.plain import observe
+from dpbandits.policies.contract import Policy
+from dpbandits.simulation.plain import observe
 
 KEPT = Path(__file__).with_name("seeds.json")
 INSTANCES = {f"{name} {at}": policy for name in POLICIES for at, policy in enumerate(examples(name))}

@@ -12,15 +12,15 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.checks.tape import Tape
+from dpbandits.core.plan import Hold, PublicRng
+from dpbandits.core.privacy import Grid, spent
 from dpbandits.mechanisms import LocalLaplace
 from dpbandits.mechanisms.base import Answer
-from dpbandits.plan import Hold, PublicRng
 from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, DPKLCUCB, CUCBDPMax, LazyCUCB
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.optimistic import noise_radius, statistical
-from dpbandits.policy import Policy
-from dpbandits.privacy import Grid, spent
-from dpbandits.simulate.plain import play_rounds
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.super_arms.optimistic import noise_radius, statistical
+from dpbandits.simulation.plain import play_rounds
 
 TOP = dpb.TopK(arms=4, k=2)
 PUBLIC = PublicRng(0, 0)

@@ -84,7 +84,7 @@ def test_third_decision_has_its_exact_law(policy: Any, compiled: bool) -> None:
 
 def test_noise_aware_weights_are_exact() -> None:
     """Two Gaussian arms: P(arm 0) = Φ((m0 − m1)/√(s0² + s1²)); many arms: against a fine numerical integral."""
-    from dpbandits.simulate.compiled.noise_aware import set_weights
+    from dpbandits.simulation.kernels.noise_aware import set_weights
 
     weights = np.zeros(2)
     for m, s in (((0.5, 0.4), (0.1, 0.02)), ((0.5, 0.1), (0.05, 0.3)), ((0.7, 0.7), (1e-4, 0.2))):
@@ -134,7 +134,7 @@ def test_three_levels_have_one_law_in_both_hosts(name: str) -> None:
 
 
 def rounds_path(policy: Any, environment: Any, rounds: int, run: int) -> np.ndarray[Any, Any]:
-    from dpbandits.simulate import play_plain, play_rounds
+    from dpbandits.simulation import play_plain, play_rounds
 
     plays: np.ndarray[Any, Any] = play_plain(policy, environment, rounds, 9, np.array([rounds]), run, host=play_rounds).plays[0]
     return plays

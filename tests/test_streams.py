@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.experiments.config import ConfigError, load_config
+from dpbandits.core.privacy import spent
 from dpbandits.noise import SimulatedNoise
-from dpbandits.privacy import spent
+from dpbandits.sweeps.config import ConfigError, load_config
 from tests.session.small import content
 from tests.stopping.rules import EVERY
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpbandits.audit.broken.specimen import Dishonest
-from dpbandits.audit.feeding import feed
+from dpbandits.auditing.broken.specimen import Dishonest
+from dpbandits.auditing.feeding import feed
+from dpbandits.core.plan import Hold, Plan, PublicRng
+from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import Answer, Block, Mechanism
 from dpbandits.noise import Noise
-from dpbandits.plan import Hold, Plan, PublicRng
 from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen
-from dpbandits.policy import About, Policy, PrivatePolicy, Release
-from dpbandits.privacy import Grid, Guarantee
+from dpbandits.policies.contract import About, Policy, PrivatePolicy, Release
 
 ONE, BITS = Fraction(1), Grid(steps=1)
 Told = Callable[[int, int, Noise], float]

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.odd.parts import Odd
-from dpbandits.audit.broken.specimen import Dishonest
-from dpbandits.audit.feeding import feed
+from dpbandits.auditing.broken.specimen import Dishonest
+from dpbandits.auditing.feeding import feed
+from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import Answer, Block, Mechanism
 from dpbandits.noise import Noise
-from dpbandits.privacy import Grid, Guarantee
 
 ONE = Fraction(1)
 

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.odd.parts import BITS, ONE, Ahead, EveryThird, Odd, Tossing, lap, telling, whole
-from dpbandits.audit.feeding import feed
+from dpbandits.auditing.feeding import feed
 from dpbandits.noise import Noise
-from dpbandits.policy import Policy
+from dpbandits.policies.contract import Policy
 
 
 def left_out(coin: Callable[[], float], chance: float = 0.5, epsilon: float = 1) -> Callable[[], Policy]:

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.odd.parts import BITS, ONE, Odd, Running, Told, Tossing, lap, telling, whole
-from dpbandits.audit.feeding import feed
+from dpbandits.auditing.feeding import feed
 from dpbandits.noise import Noise
-from dpbandits.policy import Policy
+from dpbandits.policies.contract import Policy
 
 
 def leaks_rarely(chance: float) -> Told:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
-from dpbandits.experiments.grids import Drawing, regret_grid
-from dpbandits.experiments.growth_plots import Lines, line_grid
-from dpbandits.experiments.palette import looks
-from dpbandits.experiments.panels import Panel
-from dpbandits.experiments.results import Results
+from dpbandits.figures.grids import Drawing, regret_grid
+from dpbandits.figures.growth import Lines, line_grid
+from dpbandits.figures.palette import looks
+from dpbandits.figures.panels import Panel
+from dpbandits.sweeps.results import Results
 
 WIDTHS = (1, 2, 4, 8)
 SHOWN = {"4 choices": "K = {}", "24 choices": "K = {}, 24 choices"}

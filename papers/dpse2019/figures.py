@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dpbandits.experiments.grids import Drawing, regret_grid
-from dpbandits.experiments.panels import Panel
-from dpbandits.experiments.results import Results
+from dpbandits.figures.grids import Drawing, regret_grid
+from dpbandits.figures.panels import Panel
+from dpbandits.sweeps.results import Results
 
 BUDGETS = (0.1, 0.25, 0.5, 1.0)
 ARMS = (3, 5, 10, 20)

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
-from dpbandits.experiments.grids import Drawing, regret_grid
-from dpbandits.experiments.growth_plots import Lines, line_grid, sized
-from dpbandits.experiments.palette import SOLID, Look, looks
-from dpbandits.experiments.panels import Panel
-from dpbandits.experiments.results import Results
+from dpbandits.figures.grids import Drawing, regret_grid
+from dpbandits.figures.growth import Lines, line_grid, sized
+from dpbandits.figures.palette import SOLID, Look, looks
+from dpbandits.figures.panels import Panel
+from dpbandits.sweeps.results import Results
 
 ROWS = ((0.1, 0.25, 0.5, 1.0), (8.0, 64.0, 128.0))
 GAPS, ARMS = (0.2, 0.05, 0.0125), (4, 16, 64, 256, 1024)

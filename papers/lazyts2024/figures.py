@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
-from dpbandits.experiments.grids import Drawing, regret_grid
-from dpbandits.experiments.growth_plots import Lines, line_grid, sized
-from dpbandits.experiments.palette import looks
-from dpbandits.experiments.panels import Panel
-from dpbandits.experiments.results import Results
+from dpbandits.figures.grids import Drawing, regret_grid
+from dpbandits.figures.growth import Lines, line_grid, sized
+from dpbandits.figures.palette import looks
+from dpbandits.figures.panels import Panel
+from dpbandits.sweeps.results import Results
 
 ARMS = (3, 4, 5, 7, 9, 11)
 INSTANCES = {"equal": "all gaps Δ", "doubling": "gaps Δ, 2Δ, 4Δ, …"}

@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from dpbandits.audit.report import AuditReport
-from dpbandits.catalogue import policies
-from dpbandits.client import Client
-from dpbandits.decisions import Decision, DecisionError, NotRecordedError
+from dpbandits.auditing.report import AuditReport
+from dpbandits.core.privacy import Entry, Grid, Guarantee, spent
 from dpbandits.environments import Bernoulli, Beta, Categorical, Environment, LoggedReplay, Table, Uniform
+from dpbandits.local.client import Client
 from dpbandits.mechanisms import Report
 from dpbandits.mechanisms.rewards import RewardError
-from dpbandits.noise import SecureNoise, SimulatedNoise
+from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.oracles import (
     Coverage,
     DecisionSet,
@@ -75,20 +74,21 @@ from dpbandits.policies import (
     ThompsonBeta,
     TreeFTRL,
 )
-from dpbandits.policy import Policy
-from dpbandits.privacy import Entry, Grid, Guarantee, spent
-from dpbandits.session import LedgerError, Session, SharedError
-from dpbandits.simulate import Runs, simulate
-from dpbandits.simulate.identify import Identification, identify
-from dpbandits.simulate.stopping import Estimates, estimates
-from dpbandits.streams import Estimate, Estimator, estimate
-from dpbandits.theory import lower_bound, upper_bound
+from dpbandits.policies.contract import Policy
+from dpbandits.session.decisions import Decision, DecisionError, NotRecordedError
+from dpbandits.session.estimator import Estimate, Estimator, estimate
+from dpbandits.session.session import LedgerError, Session, SharedError
+from dpbandits.simulation.estimation import Estimates, estimates
+from dpbandits.simulation.identification import Identification, identify
+from dpbandits.simulation.simulate import Runs, simulate
+from dpbandits.theory.bounds import lower_bound, upper_bound
+from dpbandits.theory.catalogue import policies
 from dpbandits.version import __version__
 
 if TYPE_CHECKING:
-    from dpbandits.audit.run import audit
+    from dpbandits.auditing.audit import audit
 else:
-    from dpbandits import audit  # the package can be called
+    from dpbandits import auditing as audit  # the package can be called
 
 __all__ = [
     "CTBTT",

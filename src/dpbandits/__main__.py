@@ -16,7 +16,7 @@ def main() -> None:
         print(__version__)
         return
     try:
-        from dpbandits.cli import app
+        from dpbandits.terminal.cli import app
 
         app()
     except ModuleNotFoundError as missing:

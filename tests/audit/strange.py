@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.audit.broken.specimen import Dishonest
+from dpbandits.auditing.broken.specimen import Dishonest
+from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import Answer, Block, Mechanism
 from dpbandits.noise import Noise
-from dpbandits.privacy import Grid, Guarantee
 
 ONE = Fraction(1)
 COARSE: dict[str, Any] = {"epsilon": ONE, "grid": Grid(steps=1)}

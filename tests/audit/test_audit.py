@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.audit_everything import instances, one_audit, row
 
 import dpbandits as dpb
-from dpbandits.audit import run
-from dpbandits.audit.everything import instances, one_audit, row
-from dpbandits.audit.report import AuditReport, LevelResult
-from dpbandits.audit.show import write_page
-from dpbandits.audit.words import conclusion, figure_of
+from dpbandits.auditing import audit as run
+from dpbandits.auditing.page import write_page
+from dpbandits.auditing.report import AuditReport, LevelResult
+from dpbandits.auditing.words import conclusion, figure_of
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, LazyForgetful
-from dpbandits.privacy import Grid
 from tests.audit.strange import Leader
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dpbandits.cli import app
+from dpbandits.terminal.cli import app
 
 
 def dpbandits(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
@@ -70,7 +70,7 @@ def test_errors_of_the_users_code_are_one_line_and_no_leak(tmp_path: Path, code:
 def test_a_page_that_cannot_be_written_is_found_before_the_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     asked: list[object] = []
-    monkeypatch.setattr("dpbandits.audit.run.audit", lambda *subject, **_: asked.append(subject))
+    monkeypatch.setattr("dpbandits.auditing.audit.audit", lambda *subject, **_: asked.append(subject))
     for page in (tmp_path, tmp_path / "file" / "page.html"):
         done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--html", str(page)])
         assert done.exit_code == 2
@@ -82,7 +82,7 @@ def test_a_page_that_fails_leaves_the_report(tmp_path: Path, monkeypatch: pytest
     def full(*_: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("dpbandits.audit.show.write_page", full)
+    monkeypatch.setattr("dpbandits.auditing.page.write_page", full)
     done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--runs", "2000", "--html", str(tmp_path / "page.html")])
     assert done.exit_code == 2
     assert "Passed" in done.stdout

@@ -10,17 +10,17 @@ from dataclasses import replace
 from typing import final
 
 import pytest
+from benchmarks.audit_controls import Control, broken, correct, run, verdicts
 
 import dpbandits
-from dpbandits.audit.broken import SPECIMENS
-from dpbandits.audit.broken.half import half, tried
-from dpbandits.audit.controls import Control, broken, correct, run, verdicts
-from dpbandits.audit.counting.bounds import Floats
-from dpbandits.audit.counting.tables import Neighbours
-from dpbandits.audit.statistical import statistical_level
-from dpbandits.audit.subjects import MechanismSubject
+from dpbandits.auditing.broken import SPECIMENS
+from dpbandits.auditing.broken.half import half, tried
+from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.auditing.statistical.counting.tables import Neighbours
+from dpbandits.auditing.statistical.level import statistical_level
+from dpbandits.auditing.statistical.subjects import MechanismSubject
 from dpbandits.mechanisms import Mechanism
-from dpbandits.policy import Policy
+from dpbandits.policies.contract import Policy
 
 BROKEN = [c for c in broken() if c.level != "statistical"]
 CORRECT = [c for c in correct() if c.level != "transcript" or isinstance(c.make(), Mechanism)]  # policies: tests of the transcript level
@@ -122,7 +122,7 @@ def test_a_twin_promises_what_it_does_not_keep() -> None:
 
 def test_counting() -> None:
     caught, fine = BROKEN[0], CORRECT[0]
-    from dpbandits.audit.controls import Row
+    from benchmarks.audit_controls import Row
 
     assert verdicts([Row(caught, 50, 49, 0, 0), Row(fine, 50, 50, 0, 0)]) == (1, 1, 0)
     assert verdicts([Row(caught, 50, 48, 0, 0), Row(fine, 50, 47, 0, 0)]) == (1, 2, 3)

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from benchmarks.odd.parts import Telling
 
-from dpbandits.audit.counting.bounds import Floats
-from dpbandits.audit.counting.tables import Neighbours, neighbouring
-from dpbandits.audit.effort import Seconds, Work
-from dpbandits.audit.feeding import feed
-from dpbandits.audit.foreign import ForeignSubject
-from dpbandits.audit.many import ENDLESS, ManyNoise
-from dpbandits.audit.statistical import statistical_level
-from dpbandits.audit.subjects import MechanismSubject
-from dpbandits.audit.transcript import transcript_level
-from dpbandits.privacy import Grid
+from dpbandits.auditing.effort import Seconds, Work
+from dpbandits.auditing.feeding import feed
+from dpbandits.auditing.foreign import ForeignSubject
+from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
+from dpbandits.auditing.statistical.level import statistical_level
+from dpbandits.auditing.statistical.many import ENDLESS, ManyNoise
+from dpbandits.auditing.statistical.subjects import MechanismSubject
+from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.core.privacy import Grid
 from tests.audit.strange import COARSE, Custom
 
 
@@ -66,7 +66,7 @@ def test_the_budget_is_kept_and_most_of_it_counts(monkeypatch: pytest.MonkeyPatc
 
 def test_slow_learning_leaves_time_for_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Learning that takes a millisecond a run, as with wide outcomes on a busy machine."""
-    from dpbandits.audit import statistical
+    from dpbandits.auditing.statistical import level as statistical
 
     clock, honest = Clock(monkeypatch), statistical.choose
 
@@ -83,7 +83,7 @@ def test_slow_learning_leaves_time_for_runs(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_looks_share_the_chance_of_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often the last lot is looked at, all looks together are wrong with probability 1e-6 at most."""
-    from dpbandits.audit.statistical import ALPHA, LOOKS
+    from dpbandits.auditing.statistical.level import ALPHA, LOOKS
 
     found = statistical_level(Slow(Clock(monkeypatch), 1e-3), Fraction(1), budget=10.0, workers=1)
     assert found.details["alpha"] * len(LOOKS) <= ALPHA * (1 + 1e-12)

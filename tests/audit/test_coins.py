@@ -14,13 +14,13 @@ from benchmarks.odd.parts import BITS, ONE, Telling, Tossing, lap
 from benchmarks.odd.wrong import leaks_rarely
 
 from dpbandits import AdaCUCB, audit
-from dpbandits.audit.exact import exact_law
-from dpbandits.audit.feeding import feed
-from dpbandits.audit.recount import replay
-from dpbandits.audit.statistical import statistical_level
-from dpbandits.audit.subjects import MechanismSubject, PolicySubject
-from dpbandits.audit.transcript import transcript_level
-from dpbandits.audit.words import conclusion
+from dpbandits.auditing.exact import exact_law
+from dpbandits.auditing.feeding import feed
+from dpbandits.auditing.recounting.recount import replay
+from dpbandits.auditing.statistical.level import statistical_level
+from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject
+from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.words import conclusion
 from dpbandits.mechanisms import GaussianBatches
 from dpbandits.noise import Noise
 

@@ -10,36 +10,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.audit_controls import short
 
-from dpbandits import (
-    DPIMED,
-    DPKLUCB,
-    DPSE,
-    DPUCB,
-    LDPUCB,
-    RNMFTNL,
-    UCB1,
-    AdaCUCB,
-    AdaPKLUCB,
-    AnytimeLazyUCB,
-    DPUCBBound,
-    HybridUCB,
-)
-from dpbandits.audit.broken.specimen import with_mechanism
-from dpbandits.audit.broken.sums import Redrawn, instead
-from dpbandits.audit.controls import short
-from dpbandits.audit.effort import Effort, Seconds, Work
-from dpbandits.audit.exact import exact_law, noisy_max_loss
-from dpbandits.audit.exact.enumeration import Enumeration
-from dpbandits.audit.exact.lattice import Axis, carry, decisions_on, mass
-from dpbandits.audit.exact.loss import worst_pair
-from dpbandits.audit.exact.probe import Streams, Unfit
+from dpbandits import DPIMED, DPKLUCB, DPSE, DPUCB, LDPUCB, RNMFTNL, UCB1, AdaCUCB, AdaPKLUCB, AnytimeLazyUCB, DPUCBBound, HybridUCB
+from dpbandits.auditing.broken.specimen import with_mechanism
+from dpbandits.auditing.broken.sums import Redrawn, instead
+from dpbandits.auditing.effort import Effort, Seconds, Work
+from dpbandits.auditing.exact import exact_law, noisy_max_loss
+from dpbandits.auditing.exact.enumeration import Enumeration
+from dpbandits.auditing.exact.lattice import Axis, carry, decisions_on, mass
+from dpbandits.auditing.exact.loss import worst_pair
+from dpbandits.auditing.exact.probe import Streams, Unfit
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid, LazyCumulative, NoisyMax
-from dpbandits.mechanisms.selection_law import published_loss
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policy import Policy
-from dpbandits.privacy import Grid
-from dpbandits.simulate.replay import decisions
+from dpbandits.noise.selection_law import published_loss
+from dpbandits.policies.contract import Policy
+from dpbandits.simulation.transcript import decisions
 
 ONE = Fraction(1)
 QUICK = short()
@@ -149,7 +136,7 @@ def test_asking_corners_is_asking_everywhere(policy: Policy, monkeypatch: pytest
         points = product(*[range(a, b + 1) for a, b in box])
         return np.array([decide(p) for p in points], np.int16).reshape([b - a + 1 for a, b in box])
 
-    monkeypatch.setattr("dpbandits.audit.exact.enumeration.decisions_on", everywhere)
+    monkeypatch.setattr("dpbandits.auditing.exact.enumeration.decisions_on", everywhere)
     assert worst_pair(Enumeration(policy, 5, Work(), 1e-12).run(), 0.0) == quick
 
 

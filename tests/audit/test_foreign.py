@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.audit.foreign import LATE, ForeignSubject
-from dpbandits.audit.report import AuditReport
+from dpbandits.auditing.foreign import LATE, ForeignSubject
+from dpbandits.auditing.report import AuditReport
 
 
 class Late:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.audit.functions import FunctionSubject, RandomizerSubject, takes_data
-from dpbandits.audit.statistical import statistical_level
+from dpbandits.auditing.functions import FunctionSubject, RandomizerSubject, takes_data
+from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
 from dpbandits.noise import Noise
 

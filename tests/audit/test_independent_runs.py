@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from dpbandits import AnytimeLazyUCB, NaiveFTNL, PrefixExponential
-from dpbandits.audit.counting.players import Players
-from dpbandits.audit.counting.tables import Neighbours
-from dpbandits.audit.statistical import statistical_level
-from dpbandits.audit.subjects import MechanismSubject, PolicySubject, code
+from dpbandits.auditing.statistical.counting.players import Players
+from dpbandits.auditing.statistical.counting.tables import Neighbours
+from dpbandits.auditing.statistical.level import statistical_level
+from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject, code
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policy import Policy
-from dpbandits.privacy import Grid
-from dpbandits.simulate.replay import decisions
+from dpbandits.policies.contract import Policy
+from dpbandits.simulation.transcript import decisions
 from tests.audit.strange import HandNoisyMax
 
 

@@ -15,9 +15,9 @@ import pytest
 from benchmarks.odd.releases import ALL, ONE, SPECIMENS, Honest, Placed
 
 import dpbandits as dpb
-from dpbandits.audit.counting.features import lattice
-from dpbandits.audit.statistical import statistical_level
-from dpbandits.audit.subjects import MechanismSubject
+from dpbandits.auditing.statistical.counting.features import lattice
+from dpbandits.auditing.statistical.level import statistical_level
+from dpbandits.auditing.statistical.subjects import MechanismSubject
 
 
 @pytest.mark.parametrize("odd", SPECIMENS, ids=lambda odd: odd.name)

@@ -14,12 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.audit.counting.bounds import bound, reach
-from dpbandits.audit.recount import replay
-from dpbandits.audit.report import AuditReport
-from dpbandits.audit.show import picture
-from dpbandits.audit.words import conclusion, heading
-from dpbandits.cli import app
+from dpbandits.auditing.page import picture
+from dpbandits.auditing.recounting.recount import replay
+from dpbandits.auditing.report import AuditReport
+from dpbandits.auditing.statistical.counting.bounds import bound, reach
+from dpbandits.auditing.words import conclusion, heading
+from dpbandits.terminal.cli import app
 from tests.audit.strange import Leader
 
 

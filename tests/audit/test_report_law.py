@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from dpbandits import audit
-from dpbandits.audit.coin_law import NotSteps, coin_law
-from dpbandits.audit.report import LevelResult
-from dpbandits.audit.report_law import report_law_level
-from dpbandits.audit.words import conclusion
+from dpbandits.auditing.local.coin_law import NotSteps, coin_law
+from dpbandits.auditing.local.level import report_law_level
+from dpbandits.auditing.report import LevelResult
+from dpbandits.auditing.words import conclusion
+from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer
-from dpbandits.privacy import Grid, Guarantee
 
 ONE = Fraction(1)
 

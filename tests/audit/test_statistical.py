@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from dpbandits import DPUCB, RNMFTNL, AnytimeLazyUCB, SimulatedNoise
-from dpbandits.audit.counting.bounds import Floats, bound, certified
-from dpbandits.audit.counting.events import choose, hits
-from dpbandits.audit.counting.scorers import keys_of
-from dpbandits.audit.counting.tables import Neighbours, neighbouring
-from dpbandits.audit.statistical import statistical_level
-from dpbandits.audit.subjects import MechanismSubject, PolicySubject
+from dpbandits.auditing.statistical.counting.bounds import Floats, bound, certified
+from dpbandits.auditing.statistical.counting.events import choose, hits
+from dpbandits.auditing.statistical.counting.scorers import keys_of
+from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
+from dpbandits.auditing.statistical.level import statistical_level
+from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject
 from dpbandits.mechanisms import AboveThreshold, LazyForgetful, Mechanism, NoisyMax
 
 
@@ -101,7 +101,7 @@ def test_policy_runs_are_the_sessions() -> None:
     policy = AnytimeLazyUCB(arms=2, epsilon=1)
     table = np.array([[1.0, 0.0]] * 8)
     session = Session(policy, noise=SimulatedNoise(9 << 32), seed=9 << 32)
-    from dpbandits.simulate.replay import decisions
+    from dpbandits.simulation.transcript import decisions
 
     played: list[Any] = []
     for row in table.tolist():
@@ -115,8 +115,8 @@ def test_grouped_runs_have_the_law_of_single_ones() -> None:
     """Chi-square of decision sequences against runs played one by one; false alarm 1e-6 a policy."""
     from scipy.stats import chi2_contingency
 
-    from dpbandits.audit.subjects import code
-    from dpbandits.simulate.replay import decisions
+    from dpbandits.auditing.statistical.subjects import code
+    from dpbandits.simulation.transcript import decisions
 
     for policy in (AnytimeLazyUCB(arms=2, epsilon=1, grid=1), RNMFTNL(actions=2, epsilon=1, grid=1), DPUCB(arms=2, epsilon=1, horizon=8)):
         subject = PolicySubject(policy)

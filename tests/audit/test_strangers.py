@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from dpbandits import AdaCUCB
-from dpbandits.audit.broken.specimen import Dishonest
-from dpbandits.audit.exact import exact_law
-from dpbandits.audit.feeding import feed
-from dpbandits.audit.transcript import transcript_level
+from dpbandits.auditing.broken.specimen import Dishonest
+from dpbandits.auditing.exact import exact_law
+from dpbandits.auditing.feeding import feed
+from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.core.plan import Hold, Plan, PublicRng
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import AboveThreshold, Answer, Block, EachAction, EachArm, LazyForgetful, Mechanism
 from dpbandits.noise import Noise
-from dpbandits.plan import Hold, Plan, PublicRng
+from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
 from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen
-from dpbandits.policies.lazy import AnytimeLazyUCB
-from dpbandits.policy import About, PrivatePolicy
-from dpbandits.privacy import Grid
+from dpbandits.policies.contract import About, PrivatePolicy
 from tests.audit.strange import COARSE, ONE, Custom, HandNoisyMax, HandSparseVector
 
 

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbandits import DPKLUCB, DPUCB, AnytimeLazyUCB, HybridUCB
-from dpbandits.audit.feeding import feed
-from dpbandits.audit.transcript import transcript_level
+from dpbandits.auditing.feeding import feed
+from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.checks import examples
 from dpbandits.checks.checks import horizon_of
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, BinaryTree, EachAction, EachArm, Hybrid, LazyCumulative, LazyForgetful, NoisyMax
 from dpbandits.mechanisms.hybrid import Logarithmic
 from dpbandits.policies import POLICIES
-from dpbandits.policy import Policy
-from dpbandits.privacy import Grid
+from dpbandits.policies.contract import Policy
 from tests.test_mutants import (
     Patch,
     decisions_peek,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpbandits import audit
-from dpbandits.audit.recount import replay
+from dpbandits.auditing.recounting.recount import replay
 from dpbandits.mechanisms import Answer
 
 Edit = Callable[[dict[str, Any]], Any]
@@ -94,7 +94,7 @@ def test_answers_that_cannot_be_compared_are_named(function: Any, says: str) -> 
     ("answer", "says"), [("high", "answer with numbers"), ({"v": 1}, "answer with numbers"), (Answer(10**400, 1, 1), "that a float holds")]
 )
 def test_answers_of_a_mechanism_that_are_no_numbers_are_named(answer: Any, says: str) -> None:
-    from dpbandits.audit.subjects import numbers_of
+    from dpbandits.auditing.statistical.subjects import numbers_of
 
     with pytest.raises(ValueError, match=says):
         numbers_of(answer)

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits import messages
-from dpbandits.budget import Budget, BudgetError, FileBudget, MemoryBudget
-from dpbandits.client import Client
+from dpbandits.local import messages
+from dpbandits.local.budget import Budget, BudgetError, FileBudget, MemoryBudget
+from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace
 
 ONE = Fraction(1)

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits import messages
-from dpbandits.budget import Budget, BudgetError, FileBudget, MemoryBudget
-from dpbandits.client import Client
+from dpbandits.local import messages
+from dpbandits.local.budget import Budget, BudgetError, FileBudget, MemoryBudget
+from dpbandits.local.client import Client
+from dpbandits.local.messages import MessageError
 from dpbandits.mechanisms import LocalLaplace
-from dpbandits.messages import MessageError
 
 ONE = Fraction(1)
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 import dpbandits as dpb
-from dpbandits import messages
 from dpbandits.checks.tape import Recorder
-from dpbandits.client import Client
+from dpbandits.core.privacy import Grid
 from dpbandits.demos.local_privacy import MEANS, Pipe, serve, users_command
+from dpbandits.local import messages
+from dpbandits.local.client import Client
+from dpbandits.local.messages import MessageError
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse, Randomizer
-from dpbandits.messages import MessageError
 from dpbandits.policies import CUCBLDP1, CUCBLDP2
-from dpbandits.privacy import Grid
 
 VALUES = (0.2718281828, 0.7310585786)
 """Raw rewards of the users: easy to find again, as text and as grid steps."""

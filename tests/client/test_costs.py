@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.budget import FileBudget, MemoryBudget
-from dpbandits.budget.base import FINEST
+from dpbandits.local.budget import FileBudget, MemoryBudget
+from dpbandits.local.budget.base import FINEST
+from dpbandits.local.messages import MessageError, randomizer_to_json
 from dpbandits.mechanisms import LocalLaplace
-from dpbandits.messages import MessageError, randomizer_to_json
 from tests.client.test_budget import described, device
 
 LONG = Fraction(1, int("7" * 2500))

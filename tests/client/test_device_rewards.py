@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits import messages
-from dpbandits.client import Client
+from dpbandits.local import messages
+from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace
 
 DESCRIBED = messages.randomizer_to_json(LocalLaplace(epsilon=1, width=2))  # type: ignore[arg-type]

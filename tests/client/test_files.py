@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.budget import BudgetError, FileBudget, file
+from dpbandits.local.budget import BudgetError, FileBudget, file
 from tests.client.test_budget import ONE, asking, described, device, steps
 
 

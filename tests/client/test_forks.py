@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.budget import BudgetError, FileBudget, MemoryBudget
+from dpbandits.local.budget import BudgetError, FileBudget, MemoryBudget
 from tests.client.test_alone import KINDS, ONE, asking, device, in_time
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

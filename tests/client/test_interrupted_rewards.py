@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits import messages
+from dpbandits.local import messages
 from dpbandits.mechanisms import rewards
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
 from tests.test_errors_private import DIGITS, Talkative, client, objects, told

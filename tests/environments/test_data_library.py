@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.environments.datasets import DataError, library
-from dpbandits.environments.datasets.movies import movielens
+from dpbandits.datasets import DataError, library
+from dpbandits.datasets.films.movies import movielens
 
 FILMS = "1::One (1991)::Drama\n2::Two (1992)::Comedy|Drama\n"
 RATINGS = "1::1::5::9\n1::2::4::9\n2::2::3::9\n"

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpbandits.environments.datasets import DataError, table
+from dpbandits.datasets import DataError, table
 
 SECRET = "37.25"  # stands for somebody's datum in the files below
 

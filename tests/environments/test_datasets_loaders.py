@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpbandits.environments import datasets
-from dpbandits.environments.datasets import DataError
+from dpbandits import datasets
+from dpbandits.datasets import DataError
 
 HEADLINES = """clickability_test_id,test_week,headline,impressions,clicks,winner
 t1,201305,"One, two",100,10,True

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import dpbandits as dpb
-from dpbandits.environments import datasets
+from dpbandits import datasets
 
 
 def needs(folder: str) -> pytest.MarkDecorator:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.environments.datasets import TRIALS, clinical
+from dpbandits.datasets import TRIALS, clinical
 
 COLLECTED = {
     "smoking": "hasselblad1998_smoking_cessation",
@@ -52,7 +52,7 @@ def test_counts_are_those_collected_from_the_reviews(real: Path) -> None:
 def test_arms_carry_the_names_of_the_collected_table(real: Path) -> None:
     with (real / "pooled_arms.csv").open(encoding="utf-8") as text:
         collected = [row["arm"] for row in csv.DictReader(text)]
-    package = Path(__file__).parents[2] / "src" / "dpbandits" / "environments" / "datasets" / "trials.csv"
+    package = Path(__file__).parents[2] / "src" / "dpbandits" / "datasets" / "trials.csv"
     with package.open(encoding="utf-8") as text:
         assert [row["source_arm"] for row in csv.DictReader(text)] == collected
 

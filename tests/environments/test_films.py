@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpbandits.environments.datasets import DataError, ratings
-from dpbandits.environments.datasets.films import Films
-from dpbandits.environments.datasets.movies import movielens
+from dpbandits.datasets import DataError
+from dpbandits.datasets.films import ratings
+from dpbandits.datasets.films.films import Films
+from dpbandits.datasets.films.movies import movielens
 
 # Films 30 and 10 have two viewers each, 20 three, 40 one, 50 none. User 9 comes before user 7 in the files.
 PAIRS = ((9, 20), (9, 30), (7, 10), (7, 20), (8, 30), (8, 10), (8, 20), (8, 40))

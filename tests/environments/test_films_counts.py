@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpbandits.environments.datasets import DataError
-from dpbandits.environments.datasets.film_counts import films_from_counts
-from dpbandits.environments.datasets.films import Films
-from dpbandits.environments.datasets.movies import movielens
+from dpbandits.datasets import DataError
+from dpbandits.datasets.films.counts import films_from_counts
+from dpbandits.datasets.films.films import Films
+from dpbandits.datasets.films.movies import movielens
 
 COUNTS = {
     "n_users": 10,

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.environments.datasets import DataError, ratings
-from dpbandits.environments.datasets.movies import movielens
+from dpbandits.datasets import DataError
+from dpbandits.datasets.films import ratings
+from dpbandits.datasets.films.movies import movielens
 from tests.environments.test_films import LISTED, RATED, folder, zipped
 
 BROKEN_RATINGS = [

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Environment, Floats, Integers
-from dpbandits.privacy import Grid
-from dpbandits.simulate import play_plain, play_rounds
+from dpbandits.simulation import play_plain, play_rounds
 
 GROUPED = np.repeat(np.eye(3), 100, axis=0)
 """Days grouped by the winner: every column has the same mean."""

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpbandits.environments.datasets import DataError
-from dpbandits.environments.datasets.edge_lists import isp, social
-from dpbandits.environments.datasets.networks import Network
-from dpbandits.environments.datasets.roads import roads
+from dpbandits.datasets import DataError
+from dpbandits.datasets.networks.edge_lists import isp, social
+from dpbandits.datasets.networks.networks import Network
+from dpbandits.datasets.networks.roads import roads
 
 ROADS = """<NUMBER OF ZONES> 1\t\t
 <NUMBER OF NODES> 4

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import chisquare
 
 import dpbandits as dpb
+from dpbandits.datasets import clinical
 from dpbandits.environments.base import Environment
-from dpbandits.environments.datasets import clinical
 from dpbandits.environments.reordered import Reordered, random_order
 
 RATES = clinical("smoking").environment.means

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.experiments import Results, load_config, run_sweep
+from dpbandits.sweeps import Results, load_config, run_sweep
 
 TINY = """
 name = "tiny"

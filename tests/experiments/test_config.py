@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from dpbandits import DPSE, LDPKLUCB, AdaCUCB
-from dpbandits.experiments import ConfigError, load_config
+from dpbandits.sweeps import ConfigError, load_config
 
 Write = Callable[..., Path]
 

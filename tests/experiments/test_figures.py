@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from dpbandits.experiments import Results, load_config, run_sweep
-from dpbandits.experiments.labels import spread
-from dpbandits.experiments.layout import NARROW
-from dpbandits.experiments.palette import LOOKS, looks
-from dpbandits.experiments.panels import Panel, panels_of
-from dpbandits.experiments.plots import epsilon_figure, regret_figure, save
-from dpbandits.experiments.publish import draw, slug
+from dpbandits.figures.labels import spread
+from dpbandits.figures.layout import NARROW
+from dpbandits.figures.palette import LOOKS, looks
+from dpbandits.figures.panels import Panel, panels_of
+from dpbandits.figures.plots import epsilon_figure, regret_figure, save
 from dpbandits.policies import POLICIES
+from dpbandits.reports.publish import draw, slug
+from dpbandits.sweeps import Results, load_config, run_sweep
 
 
 def test_a_panel_for_each_environment_and_epsilon(tiny: Results) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import dpbandits as dpb
-from dpbandits.experiments.config import MissingData, load_config
-from dpbandits.experiments.network_settings import CascadeSetting, CoverageSetting, ISPSetting
-from dpbandits.experiments.paper import Paper
+from dpbandits.papers.paper import Paper
+from dpbandits.sweeps.config import MissingData, load_config
+from dpbandits.sweeps.settings.networks import CascadeSetting, CoverageSetting, ISPSetting
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 PAPERS = Path(__file__).parents[2] / "papers"

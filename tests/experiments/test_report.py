@@ -14,12 +14,12 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from dpbandits.experiments import Results, load_config, run_sweep
-from dpbandits.experiments.answers import answers
-from dpbandits.experiments.comparison import COLUMNS, mean_regret, rounded, table_rows
-from dpbandits.experiments.panels import Panel, compared
-from dpbandits.experiments.publish import publish
-from dpbandits.experiments.tables import comparisons
+from dpbandits.figures.panels import Panel, compared
+from dpbandits.reports.answers import answers
+from dpbandits.reports.comparison import COLUMNS, mean_regret, rounded, table_rows
+from dpbandits.reports.publish import publish
+from dpbandits.sweeps import Results, load_config, run_sweep
+from dpbandits.terminal.tables import comparisons
 
 
 class Page(HTMLParser):

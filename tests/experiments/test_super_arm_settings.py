@@ -10,9 +10,9 @@ import pytest
 
 from dpbandits import TopK
 from dpbandits.environments import Bernoulli
-from dpbandits.experiments import ConfigError, load_config
-from dpbandits.experiments.evidence import Evidence
-from dpbandits.experiments.measures_growth import ratio_growth
+from dpbandits.papers.evidence import Evidence
+from dpbandits.papers.measures.growth import ratio_growth
+from dpbandits.sweeps import ConfigError, load_config
 
 HEAD = 'name = "small"\ntitle = "super arms"\nrounds = 50\nruns = 2\nepsilons = [4]\n'
 TOP = '{ name = "top", law = "super_arms", means = [0.9, 0.5, 0.1], problem = { kind = "TopK", arms = 3, k = 2 } }'

@@ -14,10 +14,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from dpbandits import DPKLUCB, Bernoulli, lower_bound, simulate
-from dpbandits.experiments import Results, Step, load_config, run_sweep
-from dpbandits.experiments.measure import measure
-from dpbandits.experiments.results import enough
-from dpbandits.experiments.store import cell_path, checksum_path, write_cell
+from dpbandits.sweeps import Results, Step, load_config, run_sweep
+from dpbandits.sweeps.measure import measure
+from dpbandits.sweeps.results import enough
+from dpbandits.sweeps.store import cell_path, checksum_path, write_cell
 
 Write = Callable[..., Path]
 NUMBERS = ["mean", "error", "median", "worst", "releases", "events", "lower_bound", "price", "claimed", "spent"]

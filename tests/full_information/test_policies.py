@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.environments.datasets import msweb
-from dpbandits.policies.experts import Totals
-from dpbandits.simulate import play_events
+from dpbandits.datasets import msweb
+from dpbandits.policies.experts.leaders import Totals
+from dpbandits.simulation import play_events
 
 
 @pytest.mark.parametrize(("preset", "reference"), [("published", 48.4), ("corrected", 95.2)])

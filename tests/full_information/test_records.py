@@ -12,10 +12,10 @@ import pytest
 from scipy.stats import binomtest, chisquare
 
 import dpbandits as dpb
+from dpbandits.core.plan import EVERY
+from dpbandits.core.privacy import Grid, spent
 from dpbandits.mechanisms import NoisyMax
-from dpbandits.plan import EVERY
-from dpbandits.privacy import Grid, spent
-from dpbandits.simulate import play_rounds
+from dpbandits.simulation import play_rounds
 from dpbandits.vault import VectorVault
 from tests.full_information.alarm import ALARM
 from tests.session.small import content

@@ -13,8 +13,8 @@ from scipy.integrate import quad
 from scipy.stats import binomtest, chisquare
 
 import dpbandits as dpb
-from dpbandits.mechanisms.selection_law import laplace_win, published_loss, selection_law
 from dpbandits.noise import Noise, Selection
+from dpbandits.noise.selection_law import laplace_win, published_loss, selection_law
 from tests.full_information.alarm import ALARM
 
 SELECTIONS: tuple[Selection, ...] = ("laplace", "exponential", "permute-and-flip")

@@ -11,7 +11,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.policies import CTBTT, DPSE, AdaPTT, SuccessiveElimination
-from dpbandits.simulate.identify import CAP, identify
+from dpbandits.simulation.identification import CAP, identify
 from tests.identification.instances import INSTANCES
 
 

@@ -10,11 +10,11 @@ from scipy.stats import binom, binomtest, ks_2samp
 
 import dpbandits as dpb
 from dpbandits.policies import CTBTT, DPSE, AdaPTT, SuccessiveElimination
-from dpbandits.policies import top_two as tt
 from dpbandits.policies.base import Identified
-from dpbandits.policies.identification import LAZY
-from dpbandits.policy import Policy
-from dpbandits.simulate.identify import identify
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.formulas import top_two as tt
+from dpbandits.policies.identification.top_two import LAZY
+from dpbandits.simulation.identification import identify
 from tests.identification.instances import FALSE_ALARM, INSTANCES, pmf_of_windows
 
 CASES: list[tuple[Policy, str]] = [

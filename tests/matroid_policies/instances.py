@@ -10,8 +10,8 @@ import dpbandits as dpb
 from dpbandits.checks.tape import Tape
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, CTSGaussian, NoiseAwareMAT
-from dpbandits.simulate.plain import Path as Run
-from dpbandits.simulate.plain import play_events
+from dpbandits.simulation.plain import Path as Run
+from dpbandits.simulation.plain import play_events
 
 SEVEN = dpb.LinearMatroid([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)])
 SEVEN_MEANS = np.array([0.80, 0.75, 0.60, 0.20, 0.30, 0.40, 0.70])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.environments.datasets.film_counts import films_from_counts
+from dpbandits.datasets.films.counts import films_from_counts
 from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, OMM, CTSGaussian, NoiseAwareMAT
 from tests.matroid_policies.instances import SEVEN, SEVEN_MEANS
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.plan import PublicRng
-from dpbandits.policies import DPUCBMAT, matroid_lazy
+from dpbandits.core.plan import PublicRng
+from dpbandits.policies import DPUCBMAT
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.indices import crossing, lazy_ucb
+from dpbandits.policies.formulas.indices import crossing, lazy_ucb
+from dpbandits.policies.matroid import lazy as matroid_lazy
 
 
 def every_pair(policy: DPUCBMAT, s: Statistics, means: Sequence[float], action: tuple[int, ...], rounds: int) -> int:

@@ -10,11 +10,12 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.tape import random_tape
+from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.noise import SimulatedNoise
-from dpbandits.oracles.representation import tableau
-from dpbandits.plan import Hold, PublicRng
-from dpbandits.policies import DPKLMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, NoiseAwareMAT, indices
-from dpbandits.simulate.compiled.bases import improve
+from dpbandits.oracles.matroids.representation import tableau
+from dpbandits.policies import DPKLMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, NoiseAwareMAT
+from dpbandits.policies.formulas import indices
+from dpbandits.simulation.parts.bases import improve
 from dpbandits.vault import open_vault
 from tests.matroid_policies.instances import SEVEN, on_tape
 

@@ -11,9 +11,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.tape import random_tape
-from dpbandits.plan import Draw, Hold, PublicRng
+from dpbandits.core.plan import Draw, Hold, PublicRng
 from dpbandits.policies import DPKLMAT, NoiseAwareMAT
-from dpbandits.policies.pooling import NARROWEST, pooled, shrunk
+from dpbandits.policies.formulas.pooling import NARROWEST, pooled, shrunk
 from tests.matroid_policies.instances import EXACT, PRIVATE, SEVEN, SEVEN_MEANS, every, on_tape
 
 

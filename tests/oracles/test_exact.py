@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbandits.oracles import LinearMatroid
-from dpbandits.oracles.exact_rank import ExactRows
+from dpbandits.oracles.exact.modular import balanced, inverse, is_prime, primes_from, rank_jumps
+from dpbandits.oracles.exact.rank import ExactRows
 from dpbandits.oracles.inputs import Action
-from dpbandits.oracles.modular import balanced, inverse, is_prime, primes_from, rank_jumps
 from tests.oracles.instances import rational_rank
 
 PRIMES = [p for p, _ in zip(primes_from(2**27 - 1), range(12), strict=False)]

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from dpbandits.environments import Bernoulli, Environment
-from dpbandits.experiments.claims import Claim, judge
-from dpbandits.experiments.evidence import Evidence, contrast
-from dpbandits.experiments.measures_growth import brackets, slope_weights
+from dpbandits.papers.claims import Claim, judge
+from dpbandits.papers.evidence import Evidence, contrast
+from dpbandits.papers.measures.growth import brackets, slope_weights
 
 SIZES = [(arms, gap) for arms in (4, 16, 64, 256) for gap in (0.2, 0.05)]
 EQUAL: dict[str, Environment] = {f"K = {k}, Δ = {gap}": Bernoulli([0.5 + gap] + [0.5] * (k - 1)) for k, gap in SIZES}

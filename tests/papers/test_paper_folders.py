@@ -7,8 +7,8 @@ import tomllib
 
 import pytest
 
-from dpbandits.experiments.claims import MEASURES
-from dpbandits.experiments.paper import Paper, find_papers, load_module, papers_in
+from dpbandits.papers.claims import MEASURES
+from dpbandits.papers.paper import Paper, find_papers, load_module, papers_in
 
 FOLDER = find_papers()
 assert FOLDER is not None
@@ -114,7 +114,7 @@ def test_quick_runs_compare_equal_rounds_and_keep_cheap_runs(paper: Paper) -> No
 
 @EVERY
 def test_readme_has_a_place_for_the_verdicts(paper: Paper) -> None:
-    from dpbandits.experiments.paper_pages import END, START
+    from dpbandits.papers.pages import END, START
 
     text = (paper.folder / "README.md").read_text(encoding="utf-8")
     assert text.index(START) < text.index(END)
@@ -122,7 +122,7 @@ def test_readme_has_a_place_for_the_verdicts(paper: Paper) -> None:
 
 def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
     """Every paper's section, and its README, hold the verdicts on the claims as they stand; the head names one command for them all."""
-    from dpbandits.experiments.paper_pages import END, START
+    from dpbandits.papers.pages import END, START
 
     assert FOLDER is not None
     page = (FOLDER.parent / "docs" / "papers.md").read_text(encoding="utf-8")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dpbandits.experiments.cells import code_digest
-from dpbandits.experiments.paper_pages import END, START
-from dpbandits.experiments.papers import run_papers
+from dpbandits.papers.pages import END, START
+from dpbandits.papers.run import run_papers
+from dpbandits.sweeps.cells import code_digest
 
 SWEEP = """
 name = "tiny"
@@ -53,8 +53,8 @@ where = "Section 9"
 later = "later release: more"
 """
 FIGURES = """
-from dpbandits.experiments.grids import Drawing, regret_grid
-from dpbandits.experiments.panels import panels_of
+from dpbandits.figures.grids import Drawing, regret_grid
+from dpbandits.figures.panels import panels_of
 def drawings(results):
     yield Drawing("figure-1", "Figure 1", regret_grid(results["tiny"], [panels_of(results["tiny"])], bound=True, ends="easy"))
 """
@@ -139,7 +139,7 @@ def test_unknown_paper_is_named_with_the_known_ones(repository: Path) -> None:
 
 
 def test_missing_folder_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbandits.experiments.papers.find_papers", lambda: None)
+    monkeypatch.setattr("dpbandits.papers.run.find_papers", lambda: None)
     code, said = run(None, tmp_path)
     assert code == 2
     assert "Clone the repository" in said

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpbandits.experiments.claims import Claim, judge
-from dpbandits.experiments.evidence import Evidence
+from dpbandits.papers.claims import Claim, judge
+from dpbandits.papers.evidence import Evidence
 
 OPTIMUM, ROUNDS = 2.0, 1000
 ENDS = {  # regret at the end: of a private policy in proportion to 1/ε, of one that follows no law, of one without privacy

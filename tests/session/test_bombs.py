@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.values import DEEPEST, SAVES
 from dpbandits.noise import SimulatedNoise
 from dpbandits.oracles import inputs
-from dpbandits.positions import MOST_PENDING
-from dpbandits.strict import DEEPEST, SAVES
+from dpbandits.session.positions import MOST_PENDING
 from tests.session.small import resealed, session
 
 KEY = b"a key of at least sixteen bytes"

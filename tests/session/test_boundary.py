@@ -11,7 +11,7 @@ import dpbandits as dpb
 from dpbandits.mechanisms import LocalLaplace
 from dpbandits.oracles import DecisionSet, Matroid
 from dpbandits.policies import CUCB, DPTSMAT, LazyCUCB
-from dpbandits.policies.matroid import FIRST
+from dpbandits.policies.matroid.optimistic import FIRST
 from dpbandits.vault import ArmVault
 
 

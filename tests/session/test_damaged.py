@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.plan import EVERY
 from dpbandits.noise import SimulatedNoise
-from dpbandits.plan import EVERY
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, HybridUCB, TreeFTRL
 from tests.session.small import resealed
 

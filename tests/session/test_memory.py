@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
     AboveThreshold,
     BinaryTree,
@@ -30,7 +31,6 @@ from dpbandits.mechanisms import (
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPUCB, HybridUCB, PrefixExponential
-from dpbandits.privacy import Grid
 from tests.session.small import resealed
 
 ONE, GRID = Fraction(1), Grid(steps=16)

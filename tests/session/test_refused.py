@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.plan import EVERY, Hold, PublicRng
 from dpbandits.mechanisms import EachAction, LazyForgetful, NoisyMax
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.rewards import checked_rewards
-from dpbandits.plan import EVERY, Hold, PublicRng
 from dpbandits.policies import RNMFTNL, NaiveFTNL
 from dpbandits.vault import ArmVault, VectorVault
 from tests.session.small import session

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dpbandits.checks import CHECKS, CheckFailed, examples
 from dpbandits.checks.tape import Diverged, Draw, Recorder
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import AboveThreshold, Halt
-from dpbandits.privacy import Grid
 from tests.stopping.rules import upper
 
 

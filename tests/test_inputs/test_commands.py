@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from dpbandits.commands.terminal import one_line_errors
+from dpbandits.terminal.commands.terminal import one_line_errors
 from dpbandits.version import __version__
 
 OWN = "import dpbandits as dpb\nMine = dpb.UCB1\n"

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from dpbandits.cli import app
-from dpbandits.experiments.config import ConfigError, load_config
-from dpbandits.experiments.publish import for_spreadsheets
-from dpbandits.experiments.store import require_writable
-from dpbandits.experiments.sweep import run_sweep
-from dpbandits.simulate import simulate
+from dpbandits.reports.publish import for_spreadsheets
+from dpbandits.simulation import simulate
+from dpbandits.sweeps.config import ConfigError, load_config
+from dpbandits.sweeps.store import require_writable
+from dpbandits.sweeps.sweep import run_sweep
+from dpbandits.terminal.cli import app
 
 SWEEP = """
 name = "small"
@@ -83,7 +83,7 @@ def test_more_runs_are_added_to_those_there_are_and_fewer_are_taken_from_them(tm
         played.append((named["first"], named["runs"]))
         return simulate(*given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("dpbandits.experiments.measure.simulate", counted)
+    monkeypatch.setattr("dpbandits.sweeps.measure.simulate", counted)
     whole = run_sweep(load_config(written(tmp_path, SWEEP.replace("runs = 4", "runs = 7"))), tmp_path / "whole", workers=1)
     assert played == [(0, 7), (0, 7)]
     parts = {}

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpbandits.environments import datasets
-from dpbandits.environments.datasets import unpacked
-from dpbandits.environments.datasets.bundles import Bundle
-from dpbandits.environments.datasets.files import DataError
+from dpbandits import datasets
+from dpbandits.datasets import unpacked
+from dpbandits.datasets.bundles import Bundle
+from dpbandits.datasets.files import DataError
 
 ZEROS = b"\0" * 10**6
 TOO_MUCH = "unpacks to more than 200 times that: it is damaged, or made to fill the memory. Fetch it again"

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpbandits.checks.checks import (
-    CheckFailed,
-    beats_uniform,
-    hosts_agree,
-    ledger_equals_claim,
-    loss_within_claim,
-    replay_is_blind,
-)
+from dpbandits.checks.checks import CheckFailed, beats_uniform, hosts_agree, ledger_equals_claim, loss_within_claim, replay_is_blind
 from dpbandits.checks.examples import examples
 from dpbandits.checks.law import compiled_law
 from dpbandits.checks.sessions import late_and_missing_tells, only_reports_enter, state_is_a_fold, survives_json
-from dpbandits.inputs import refuse_class
-from dpbandits.policy import Policy
+from dpbandits.core.inputs import refuse_class
+from dpbandits.policies.contract import Policy
 
 CHECKS: dict[str, Callable[[Policy], None]] = {
     check.__name__: check

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from dpbandits.checks.tape import Diverged, Recorder, Tape, random_tape
+from dpbandits.core.plan import EVERY
+from dpbandits.core.privacy import spent
 from dpbandits.environments.base import Environment, Floats
-from dpbandits.noise import SimulatedNoise
-from dpbandits.plan import EVERY
-from dpbandits.policy import Policy, problem_of
-from dpbandits.privacy import spent
-from dpbandits.session import Session
-from dpbandits.simulate.plain import Path, play_events, play_rounds
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.session.session import Session
+from dpbandits.simulation.plain import Path, play_events, play_rounds
 
 HORIZONS = (*range(1, 41), 64, 100, 3000)
 
@@ -143,7 +143,7 @@ def beats_uniform(policy: Policy) -> None:
     if policy.arms == 1:
         return
     from dpbandits.environments import Bernoulli
-    from dpbandits.simulate import choose_player, simulate
+    from dpbandits.simulation.simulate import choose_player, simulate
 
     environment = Bernoulli([0.95] + [0.05] * (policy.arms - 1))
     _, compiled = choose_player(policy, environment, 1000, 22, compiled=True)

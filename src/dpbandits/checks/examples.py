@@ -7,7 +7,7 @@ from typing import Any
 
 from dpbandits.oracles import DecisionSet, LinearMatroid, UniformMatroid
 from dpbandits.policies import POLICIES
-from dpbandits.policy import Policy
+from dpbandits.policies.contract import Policy
 
 WATCH: dict[str, Any] = {"alpha": 0.9, "beta": 0.5, "high": 1}
 """On a fair coin: with low = 0 the rules halt by themselves, with low = −1 their mean is 0 and the cap stops them."""

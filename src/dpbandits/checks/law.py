@@ -8,9 +8,9 @@ import numpy as np
 
 from dpbandits.environments import Bernoulli
 from dpbandits.environments.base import Integers
-from dpbandits.policy import Policy
-from dpbandits.simulate import choose_player, play_plain
-from dpbandits.simulate.plain import Path, play_events, play_rounds
+from dpbandits.policies.contract import Policy
+from dpbandits.simulation.plain import Path, play_events, play_rounds
+from dpbandits.simulation.simulate import choose_player, play_plain
 
 FALSE_ALARM = 1e-6
 """Probability that one call of `compiled_law` fails although the laws are equal."""

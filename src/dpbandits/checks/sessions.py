@@ -9,12 +9,12 @@ import numpy as np
 
 from dpbandits.checks.checks import CheckFailed, horizon_of, require
 from dpbandits.checks.tape import random_tape
-from dpbandits.decisions import Decision, DecisionError
-from dpbandits.noise import SimulatedNoise
-from dpbandits.policy import Policy
-from dpbandits.privacy import spent
-from dpbandits.session import Session
-from dpbandits.simulate.plain import observe
+from dpbandits.core.privacy import spent
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies.contract import Policy
+from dpbandits.session.decisions import Decision, DecisionError
+from dpbandits.session.session import Session
+from dpbandits.simulation.plain import observe
 
 
 def survives_json(policy: Policy) -> None:

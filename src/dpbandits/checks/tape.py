@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
+from dpbandits.core.privacy import Grid, NoiseKind
 from dpbandits.environments.base import Environment, Floats, Integers
-from dpbandits.noise import Noise, Selection, SimulatedNoise, Values
-from dpbandits.privacy import Grid, NoiseKind
+from dpbandits.noise.sources import Noise, Selection, SimulatedNoise, Values
 
 
 @final

@@ -13,12 +13,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dpbandits.client import Client
-from dpbandits.noise import Noise, SecureNoise
+from dpbandits.local.client import Client
+from dpbandits.noise.sources import Noise, SecureNoise
 from dpbandits.oracles import TopKMax
 from dpbandits.policies import CUCBLDP2
-from dpbandits.policy import Policy
-from dpbandits.session import Session
+from dpbandits.policies.contract import Policy
+from dpbandits.session.session import Session
 
 MEANS = (0.1, 0.2, 0.3, 0.2, 0.1, 0.9, 0.8, 0.2)
 """Share of the users who like each arm. The server does not know it."""

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from dpbandits.client import Client
-from dpbandits.noise import SimulatedNoise
+from dpbandits.local.client import Client
+from dpbandits.noise.sources import SimulatedNoise
 
 
 def answer_all(

@@ -1,4 +1,4 @@
-"""Environments: laws on [0, 1], replayed tables and logs. Real data sets load from `dpbandits.environments.datasets`."""
+"""Environments: laws on [0, 1], replayed tables and logs. Real data sets load from `dpbandits.datasets`."""
 
 from dpbandits.environments.base import Environment, Exhausted, Independent, Lattice
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, Uniform

@@ -8,9 +8,9 @@ from typing import NamedTuple, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.inputs import numbers_in, whole_number
-from dpbandits.privacy import Grid
-from dpbandits.signatures import Explained
+from dpbandits.core.inputs import numbers_in, whole_number
+from dpbandits.core.privacy import Grid
+from dpbandits.core.signatures import Explained
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

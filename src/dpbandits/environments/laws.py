@@ -8,9 +8,9 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbandits.core.inputs import numbers_in
+from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Floats, Independent, Integers, Lattice, checked_means, two_point
-from dpbandits.inputs import numbers_in
-from dpbandits.privacy import Grid
 
 
 @final

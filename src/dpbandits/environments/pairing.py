@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dpbandits.core.inputs import refuse_class, shown
 from dpbandits.environments.base import Environment
-from dpbandits.inputs import refuse_class, shown
-from dpbandits.policy import Policy
+from dpbandits.policies.contract import Policy
 
 
 def require_pair(policy: object, environment: object) -> None:

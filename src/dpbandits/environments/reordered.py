@@ -6,8 +6,8 @@ from typing import Self, final
 
 import numpy as np
 
+from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Environment, Floats, Integers, Lattice
-from dpbandits.privacy import Grid
 
 
 @final

@@ -7,9 +7,9 @@ from typing import ClassVar, Self, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpbandits.core.inputs import MOST_ARMS, numbers_in, switch, whole_number
+from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Environment, Exhausted, Floats, Integers, Lattice, two_point
-from dpbandits.inputs import MOST_ARMS, numbers_in, switch, whole_number
-from dpbandits.privacy import Grid
 
 E = TypeVar("E", bound=Environment)
 

@@ -1,13 +1,13 @@
 """Release mechanisms: together with the vault, the only code that reads private sums."""
 
+from dpbandits.mechanisms.above_threshold import AboveThreshold, Halt
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, Separable
 from dpbandits.mechanisms.batches import GaussianBatches, LazyCumulative, LazyForgetful
-from dpbandits.mechanisms.each import EachAction, EachArm
 from dpbandits.mechanisms.exact import Exact
 from dpbandits.mechanisms.hybrid import Hybrid, Logarithmic
 from dpbandits.mechanisms.noisy_max import Choice, NoisyMax
+from dpbandits.mechanisms.per_coordinate import EachAction, EachArm
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
-from dpbandits.mechanisms.stopping import AboveThreshold, Halt
 from dpbandits.mechanisms.tree import BinaryTree
 
 __all__ = [

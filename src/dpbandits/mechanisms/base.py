@@ -14,10 +14,10 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.privacy import Grid, Guarantee, Measure, as_fraction
+from dpbandits.core.values import alike
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise import Noise
-from dpbandits.privacy import Grid, Guarantee, Measure, as_fraction
-from dpbandits.strict import alike
+from dpbandits.noise.sources import Noise
 
 
 class Block(NamedTuple):

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import Answer, Pure, Separable
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
-from dpbandits.noise import Noise
-from dpbandits.privacy import Grid, Guarantee, as_fraction
+from dpbandits.noise.sources import Noise
 
 
 @dataclass(frozen=True, kw_only=True)

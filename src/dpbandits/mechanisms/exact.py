@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms.base import Answer, Separable
 from dpbandits.mechanisms.restored import Readings, whole_numbers
-from dpbandits.noise import Noise
-from dpbandits.privacy import Grid
+from dpbandits.noise.sources import Noise
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.mechanisms.tree import add_leaf, empty_nodes
-from dpbandits.noise import Noise
-from dpbandits.privacy import Guarantee
+from dpbandits.noise.sources import Noise
 
 Segments = Literal["powers", "doubling"]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, final
 
+from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise import Noise, Selection
-from dpbandits.privacy import Grid, Guarantee, as_fraction
+from dpbandits.noise.sources import Noise, Selection
 
 
 class Choice(NamedTuple):

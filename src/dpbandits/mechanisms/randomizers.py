@@ -14,10 +14,10 @@ from typing import final
 
 import numpy as np
 
+from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction
+from dpbandits.core.values import checked_noise
 from dpbandits.mechanisms.rewards import RewardError, checked_reward, checked_rewards, on_grid, tried, vector_on_grid
-from dpbandits.noise import Noise
-from dpbandits.privacy import Grid, Guarantee, NoiseKind, as_fraction
-from dpbandits.strict import checked_noise
+from dpbandits.noise.sources import Noise
 
 
 @dataclass(frozen=True, slots=True)

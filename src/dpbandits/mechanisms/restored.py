@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dpbandits.strict import MOST, damaged, entries, whole
+from dpbandits.core.values import MOST, damaged, entries, whole
 
 DRAW = 2**63
 """More than one noised sum of rewards can be, in grid steps: noise fits into 64 bits."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.inputs import number, numbers
-from dpbandits.privacy import Grid
+from dpbandits.core.inputs import number, numbers
+from dpbandits.core.privacy import Grid
 
 if TYPE_CHECKING:
-    from dpbandits.noise import Noise
+    from dpbandits.noise.sources import Noise
 
 
 class RewardError(ValueError):

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise import Noise
+from dpbandits.noise.sources import Noise
 
 Nodes = tuple[list[int], list[int]]
 """Exact and noised partial sums by level; only the levels set in the number of leaves so far are in use."""

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from dpbandits.inputs import shown
+from dpbandits.core.inputs import shown
 from dpbandits.oracles.base import DecisionSet, kind_of
 from dpbandits.oracles.checks import OracleCheckFailed, check_decision_set, check_matroid
-from dpbandits.oracles.coverage import Coverage
-from dpbandits.oracles.explicit import ExplicitMatroid, ExplicitSet
-from dpbandits.oracles.graphic import GraphicMatroid, SpanningTrees
-from dpbandits.oracles.influence import Influence
-from dpbandits.oracles.linear import LinearMatroid
-from dpbandits.oracles.matchings import Matchings
-from dpbandits.oracles.matroid import Matroid
-from dpbandits.oracles.partition import PartitionMatroid
-from dpbandits.oracles.paths import Paths
-from dpbandits.oracles.transversal import TransversalMatroid
-from dpbandits.oracles.uniform import TopK, TopKMax, UniformMatroid
+from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
+from dpbandits.oracles.matroids.linear import LinearMatroid
+from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.matroids.partition import PartitionMatroid
+from dpbandits.oracles.matroids.transversal import TransversalMatroid
+from dpbandits.oracles.matroids.uniform import TopK, TopKMax, UniformMatroid
+from dpbandits.oracles.sets.coverage import Coverage
+from dpbandits.oracles.sets.explicit import ExplicitMatroid, ExplicitSet
+from dpbandits.oracles.sets.influence import Influence
+from dpbandits.oracles.sets.matchings import Matchings
+from dpbandits.oracles.sets.paths import Paths
 from dpbandits.oracles.user import UserDecisionSet
 
 PROBLEMS: dict[str, type[DecisionSet]] = {

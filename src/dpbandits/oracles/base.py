@@ -12,9 +12,9 @@ from typing import Any, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.inputs import shown
+from dpbandits.core.inputs import shown
+from dpbandits.core.signatures import Explained
 from dpbandits.oracles.inputs import Action, Floats, checked_weights, listed, whole
-from dpbandits.signatures import Explained
 
 Covering = tuple[tuple[Action, ...], Action]  # a cover, and the loops it leaves out
 

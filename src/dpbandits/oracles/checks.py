@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.inputs import Action, Floats, checked_weights, largest_first
-from dpbandits.oracles.matroid import Matroid
+from dpbandits.oracles.matroids.matroid import Matroid
 
 LIMIT = 12  # arms up to which all subsets are listed
 

@@ -10,8 +10,8 @@ from typing import Any, SupportsIndex, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.inputs import as_int, instead, numbers_in, shown
-from dpbandits.privacy import LARGEST, read_exactly
+from dpbandits.core.inputs import as_int, instead, numbers_in, shown
+from dpbandits.core.privacy import LARGEST, read_exactly
 
 Action: TypeAlias = tuple[int, ...]  # a super arm: its base arms, sorted
 Label: TypeAlias = int | str  # the name of a node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, SupportsIndex, final
 
-from dpbandits.inputs import MOST_ARMS, real_number, shown, switch
+from dpbandits.core.inputs import MOST_ARMS, real_number, shown, switch
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.inputs import Action, Floats, whole
 

@@ -1,25 +1,25 @@
 """Every policy, one family a file. `POLICIES` is the explicit table: a new algorithm adds its line here."""
 
-from dpbandits.policies.cumulative import DPIMED, DPKLUCB
-from dpbandits.policies.elimination import DPSE, SuccessiveElimination
-from dpbandits.policies.episodes import AdaCUCB, AdaPKLUCB, AdaPUCB
-from dpbandits.policies.experts import DecreasingHedge, FollowTheLeader, TreeFTRL
-from dpbandits.policies.identification import CTBTT, AdaPTT
-from dpbandits.policies.lazy import AnytimeLazyUCB
-from dpbandits.policies.local import LDPKLUCB, LDPUCB
-from dpbandits.policies.matroid import DPKLMAT, KLOSM, OMM
-from dpbandits.policies.matroid_lazy import DPTSMAT, DPUCBMAT
-from dpbandits.policies.matroid_sampling import CTSBeta, CTSGaussian, NoiseAwareMAT
-from dpbandits.policies.noise_aware import NoiseAwareTS
-from dpbandits.policies.noisy_leader import RNMFTNL, NaiveFTNL, PrefixExponential
-from dpbandits.policies.semibandit import CUCB, DPKLCUCB, LazyCUCB
-from dpbandits.policies.semilocal import CUCBLDP1, CUCBLDP2
-from dpbandits.policies.semitree import CUCBDP, CUCBDPMax
-from dpbandits.policies.stopping import DPNAS, NAS, DPExponentialNAS
-from dpbandits.policies.thompson import LazyDPTS, ThompsonBeta
-from dpbandits.policies.tree import DPUCB, DPUCBBound, HybridUCB
-from dpbandits.policies.ucb import KLUCB, UCB1
-from dpbandits.policy import Policy
+from dpbandits.policies.bandit.cumulative import DPIMED, DPKLUCB
+from dpbandits.policies.bandit.episodes import AdaCUCB, AdaPKLUCB, AdaPUCB
+from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
+from dpbandits.policies.bandit.local import LDPKLUCB, LDPUCB
+from dpbandits.policies.bandit.noise_aware import NoiseAwareTS
+from dpbandits.policies.bandit.thompson import LazyDPTS, ThompsonBeta
+from dpbandits.policies.bandit.tree import DPUCB, DPUCBBound, HybridUCB
+from dpbandits.policies.bandit.ucb import KLUCB, UCB1
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.experts.leaders import DecreasingHedge, FollowTheLeader, TreeFTRL
+from dpbandits.policies.experts.noisy_leader import RNMFTNL, NaiveFTNL, PrefixExponential
+from dpbandits.policies.identification.elimination import DPSE, SuccessiveElimination
+from dpbandits.policies.identification.top_two import CTBTT, AdaPTT
+from dpbandits.policies.matroid.lazy import DPTSMAT, DPUCBMAT
+from dpbandits.policies.matroid.optimistic import DPKLMAT, KLOSM, OMM
+from dpbandits.policies.matroid.sampling import CTSBeta, CTSGaussian, NoiseAwareMAT
+from dpbandits.policies.stopping.empirical import DPNAS, NAS, DPExponentialNAS
+from dpbandits.policies.super_arms.cucb import CUCB, DPKLCUCB, LazyCUCB
+from dpbandits.policies.super_arms.local import CUCBLDP1, CUCBLDP2
+from dpbandits.policies.super_arms.tree import CUCBDP, CUCBDPMax
 
 POLICIES: dict[str, type[Policy]] = {
     cls.__name__: cls

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
+from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.mechanisms.base import Answer
-from dpbandits.plan import Hold, Plan, PublicRng
-from dpbandits.policy import Policy, Release
+from dpbandits.policies.contract import Policy, Release
 
 
 class Statistics(NamedTuple):

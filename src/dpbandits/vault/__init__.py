@@ -6,8 +6,8 @@ reward or an exact sum, so every decision made elsewhere is post-processing of w
 
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.noise import Noise
-from dpbandits.policy import Feedback
+from dpbandits.noise.sources import Noise
+from dpbandits.policies.contract import Feedback
 from dpbandits.vault.arms import ArmVault
 from dpbandits.vault.base import Vault
 from dpbandits.vault.vectors import VectorVault

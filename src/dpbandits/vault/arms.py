@@ -10,10 +10,10 @@ import numpy as np
 
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.mechanisms.reports import checked_report
 from dpbandits.mechanisms.rewards import check_sums, checked_reward, checked_rewards, on_grid, vector_on_grid
-from dpbandits.noise import Noise
+from dpbandits.noise.sources import Noise
 from dpbandits.vault.base import Open, Vault
+from dpbandits.vault.reports import checked_report
 
 
 @final

@@ -10,15 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
-from dpbandits.gate import Home, SharedError
-from dpbandits.ledger import Ledger, Page
+from dpbandits.core.gate import Home, SharedError
+from dpbandits.core.ledger import Ledger, Page
+from dpbandits.core.privacy import Entry
+from dpbandits.core.values import MOST, damaged, whole
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.mechanisms.restored import Readings, restored_counts, restored_sums
-from dpbandits.noise import Noise
-from dpbandits.policy import Release
-from dpbandits.privacy import Entry
-from dpbandits.strict import MOST, damaged, whole
+from dpbandits.noise.sources import Noise
+from dpbandits.policies.contract import Release
 from dpbandits.vault.once import Drawn, OnceDrawn
 
 Told = tuple[tuple[Any, int], ...]

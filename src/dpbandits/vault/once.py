@@ -12,8 +12,8 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
-from dpbandits.noise import Noise, Selection, Values
-from dpbandits.privacy import NoiseKind
+from dpbandits.core.privacy import NoiseKind
+from dpbandits.noise.sources import Noise, Selection, Values
 
 Result = TypeVar("Result")
 

@@ -8,11 +8,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
-from dpbandits.noise import Noise
-from dpbandits.plan import EVERY
-from dpbandits.policy import Release
+from dpbandits.noise.sources import Noise
+from dpbandits.policies.contract import Release
 from dpbandits.vault.base import Open, Told, Vault
 
 

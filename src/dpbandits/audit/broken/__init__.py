@@ -1,8 +1,0 @@
-"""Positive controls: things that are BROKEN ON PURPOSE, so that it can be seen whether an auditor catches them. Never for use."""
-
-from dpbandits.audit.broken import half, published, sparse_vector, sums
-from dpbandits.audit.broken.specimen import Specimen
-
-SPECIMENS: tuple[Specimen, ...] = (*sparse_vector.SPECIMENS, *published.SPECIMENS, *sums.SPECIMENS, *half.SPECIMENS)
-
-__all__ = ["SPECIMENS", "Specimen"]

@@ -1,0 +1,58 @@
+"""The numbers an audit is asked with, read strictly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
+
+MOST_AUDITED_ROUNDS = 10**6
+"""Rounds of one counted run: its transcript is kept whole."""
+
+MOST_AUDITED_ARMS = 10**4
+
+
+class Numbers(NamedTuple):
+    """Checked and plain."""
+
+    budget: float
+    seed: int
+    arms: int | None
+    rounds: int
+    workers: int
+    runs: int | None
+
+
+def checked_numbers(budget: object, seed: object, arms: object, rounds: object, workers: object, runs: object) -> Numbers:
+    """The numbers as plain ones. arms, runs: None where nobody says.
+
+    Raises:
+        ValueError: one of them is no number of its kind, or out of range.
+    """
+    seconds = real_number(budget)
+    if seconds is None or not 0 < seconds < math.inf:
+        raise ValueError(f"Expected budget={shown(budget)} to be a finite number of seconds > 0.")
+    return Numbers(
+        budget=float(seconds),
+        seed=whole_number(seed, "seed", 0, LARGEST_SEED),
+        arms=None if arms is None else whole_number(arms, "arms", 1, MOST_AUDITED_ARMS),
+        rounds=whole_number(rounds, "rounds", 1, MOST_AUDITED_ROUNDS),
+        workers=whole_number(workers, "workers", 1, 10_000),
+        runs=None if runs is None else whole_number(runs, "runs", 1),
+    )
+
+
+def checked_levels(levels: object, known: Sequence[str]) -> tuple[str, ...]:
+    """Some of the levels there are, by name.
+
+    Raises:
+        ValueError: something else.
+    """
+    named = tuple(levels) if isinstance(levels, (list, tuple, set, frozenset)) else ()
+    unknown = [shown(level) for level in named if level not in known]
+    if unknown or not named:
+        came = ", ".join(unknown) or shown(levels)
+        raise ValueError(f"Expected levels, a list of some of {', '.join(known)}; got {came}. For example levels=[{known[0]!r}].")
+    return named

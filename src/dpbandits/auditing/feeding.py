@@ -1,0 +1,100 @@
+"""A bare mechanism made into a policy that only feeds it: one record a round, one release every `each` rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, final
+
+from dpbandits.core.plan import EVERY, Cycle, Draw, Hold, Plan, PublicRng
+from dpbandits.mechanisms.base import Mechanism, Separable
+from dpbandits.policies.contract import About, Feedback, Policy, Release
+
+
+def about(feedback: Feedback) -> About:
+    return About(paper="", algorithm="", bound="", feedback=feedback, goal="estimate")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feeding(Policy):
+    """Plays on whatever is answered; the answers are what an audit looks at. State: releases so far."""
+
+    arms: int = 1
+    fed: Mechanism = field(repr=True)
+    each: int = 1
+
+    @final
+    def validate(self) -> None:
+        """Its words are those of what it feeds."""
+        promise = self.fed.promise()
+        object.__setattr__(self, "about", replace(self.about, privacy="none" if promise is None else promise.measure))
+
+    @final
+    def mechanism(self) -> Mechanism:
+        return self.fed
+
+    @final
+    def init(self) -> tuple[int]:
+        return (0,)
+
+    @final
+    def plan(self, state: tuple[int], rng: PublicRng) -> Plan:
+        match self.about.feedback:
+            case "bandit":
+                return Hold(0, self.each, (0,))
+            case "semi":
+                return Hold(tuple(range(self.arms)), self.each, tuple(range(self.arms)))
+        return Hold(0, self.each, (EVERY,))
+
+    @final
+    def update(self, state: tuple[int], plan: Plan, release: Release) -> tuple[int]:
+        return (state[0] + 1,)
+
+    @final
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return math.nan
+
+
+@final
+class OneArm(Feeding):
+    about: ClassVar[About] = about("bandit")
+
+
+@final
+class ManyArms(Feeding):
+    about: ClassVar[About] = about("semi")
+
+
+@final
+class WholeRecords(Feeding):
+    about: ClassVar[About] = about("full")
+
+
+def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
+    """The policy for its kind of records: single rewards, super arms of its width, or vectors of all actions."""
+    if isinstance(mechanism, Separable):
+        return OneArm(fed=mechanism, each=each)
+    if mechanism.width > 1:
+        return ManyArms(fed=mechanism, each=each, arms=mechanism.width)
+    return WholeRecords(fed=mechanism, each=each, arms=getattr(mechanism, "actions", 3))
+
+
+def longest(policy: Policy) -> int:
+    """Rounds it can be played for."""
+    if isinstance(policy, Feeding):
+        inner: Any = getattr(policy.fed, "inner", policy.fed)
+        return int(getattr(inner, "leaves", 10**12)) * policy.each
+    horizon = getattr(policy, "horizon", None)
+    return int(horizon) if policy.about.needs_horizon and horizon is not None else 10**12
+
+
+def first_release(policy: Policy) -> int:
+    """Rounds before anything can be released."""
+    match policy.plan(policy.init(), PublicRng(0, 0)):
+        case Hold(_, rounds, _):
+            return rounds
+        case Cycle(actions, each, _):
+            return len(actions) * each
+        case Draw(_, limits):
+            return min(limits)

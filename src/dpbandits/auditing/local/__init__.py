@@ -1,0 +1,1 @@
+"""The laws of randomizers, for the local model."""

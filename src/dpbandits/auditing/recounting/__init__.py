@@ -1,0 +1,1 @@
+"""A written report, read strictly and counted again by somebody who does not trust it."""

@@ -1,0 +1,109 @@
+"""What an audit returns: plain data that can be printed, stored as JSON and checked by a stranger."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from typing import Any, Literal, final
+
+Outcome = Literal["passed", "not refuted", "failed", "no verdict", "not applicable"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LevelResult:
+    """One level's verdict.
+
+    level: "transcript", "exact law", "statistical" or "report law" (of a local randomizer).
+    outcome: "passed" of what was looked at exactly; "not refuted" of runs that were counted; "no verdict" where the claim was out of
+        their reach, or is one that such noise cannot keep; "not applicable" where the question does not arise.
+    lower_bound: the largest epsilon this level has certified the subject to leak; inf where no epsilon holds; 0 where it certified none.
+    attainable: the largest loss any correct subject of this claim could have shown here (short runs show
+        less than the claim); None: the claim.
+    error: numerical error of the bound (inf: it may be larger without limit).
+    confidence: 1 − the probability that the bound is wrong (1.0: exact).
+    evidence: one sentence: where the worst case is, or why the level does not apply. details: further plain data for tables and pictures.
+    reach: the largest epsilon that so many runs could have certified, whatever the subject leaks (inf: of exact levels).
+    """
+
+    level: str
+    outcome: Outcome
+    lower_bound: float = 0.0
+    attainable: float | None = None
+    error: float = 0.0
+    confidence: float = 1.0
+    evidence: str = ""
+    seconds: float = 0.0
+    details: dict[str, Any] = field(default_factory=dict)
+    reach: float = math.inf
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """The verdict on one policy, mechanism or foreign object.
+
+    subject: what was audited. claim: the epsilon it claims; None: it claims no privacy.
+    passed: no level found more than the claim, and at least one level whose reach is above the claim looked.
+    lower_bound: the largest epsilon any level has certified. confidence: of all levels together.
+    setting: what it was asked with: version, seed, budget in seconds or number of runs, arms, rounds, and where it was asked for by
+        name, how the subject is made.
+    """
+
+    subject: str
+    claim: Fraction | None
+    levels: tuple[LevelResult, ...]
+    setting: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Literal["passed", "not refuted", "failed", "no verdict"]:
+        """ "passed" if a level that is exact passed, "not refuted" if runs are all there was to look at."""
+        if self.failed:
+            return "failed"
+        found = {level.outcome for level in self.levels}
+        return "passed" if "passed" in found else "not refuted" if "not refuted" in found else "no verdict"
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict in ("passed", "not refuted")
+
+    @property
+    def failed(self) -> bool:
+        """Some level found more than the claim."""
+        return any(level.outcome == "failed" for level in self.levels)
+
+    @property
+    def lower_bound(self) -> float:
+        return max((level.lower_bound for level in self.levels), default=0.0)
+
+    @property
+    def confidence(self) -> float:
+        return max(0.0, 1.0 - sum(1.0 - level.confidence for level in self.levels))
+
+    def __str__(self) -> str:
+        """A table as plain text."""
+        from dpbandits.auditing.words import as_text
+
+        return as_text(self)
+
+    def to_json(self) -> str:
+        """Everything as JSON; an infinite bound or error is written as the string "inf"."""
+        data = {
+            "subject": self.subject,
+            "claim": None if self.claim is None else str(self.claim),
+            "verdict": self.verdict,
+            "passed": self.passed,
+            "lower_bound": number(self.lower_bound),
+            "confidence": self.confidence,
+            "setting": self.setting,
+            "levels": [
+                asdict(level) | {name: number(getattr(level, name)) for name in ("lower_bound", "error", "reach")} for level in self.levels
+            ],
+        }
+        return json.dumps(data, indent=2, ensure_ascii=False)
+
+
+def number(value: float) -> float | str:
+    return value if math.isfinite(value) else "inf"

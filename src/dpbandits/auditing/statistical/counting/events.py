@@ -1,0 +1,87 @@
+"""Events that tell two samples of outcomes apart, learnt on one part of the runs and counted on another.
+
+A scorer estimates each outcome's log-likelihood ratio; an event is "the score is at least c". Clopper–Pearson bounds on the counts of
+runs that took no part in the choice give a lower bound on epsilon that holds whatever was learnt.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbandits.auditing.statistical.counting.bounds import Floats, certified
+from dpbandits.auditing.statistical.counting.features import telling
+from dpbandits.auditing.statistical.counting.scorers import BINS, JOINT, Scorer, by_bins, by_joint, by_table, scorer_of
+
+FEW = (1, 4)
+"""Of the most telling features, so many alone: what many say together drowns what one says."""
+
+WORSE = 2.5
+"""Standard deviations."""
+
+
+class Event(NamedTuple):
+    """A learnt event for each direction: the score reaches `high` (likelier on a), or falls to `low` (likelier on b)."""
+
+    score: Scorer
+    high: float
+    low: float
+
+    def data(self) -> dict[str, Any]:
+        """As plain data; an event that never comes has an infinite threshold, written as text."""
+        return self.score.data(self.low, self.high) | {"high": str(self.high), "low": str(self.low)}
+
+
+def event_of(data: dict[str, Any]) -> Event:
+    return Event(scorer_of(data), float(data["high"]), float(data["low"]))
+
+
+def learn(a: Floats, b: Floats) -> list[Scorer]:
+    """Scores that grow with ln P[outcome | a]/P[outcome | b]: by bins of what differs most, by cells of some features together, and
+    where outcomes repeat by counting them whole."""
+    best = telling(a, b)
+    table, scorers = by_table(a, b), list[Scorer]()
+    if best:
+        scorers += [by_bins(a, b, best[:few], BINS[-1]) for few in FEW if few < len(best)]
+        scorers += [by_bins(a, b, best, bins) for bins in BINS]
+        scorers += [by_joint(a, b, best[:JOINT])] if len(best) > 1 else []
+    return [*scorers, table] if table is not None else scorers or [by_bins(a, b, [], BINS[0])]
+
+
+def threshold(scores_a: Floats, scores_b: Floats, runs: int, alpha: float) -> tuple[float, float]:
+    """The c whose event "score ≥ c" should certify most in `runs` further runs, its frequencies taken some standard deviations worse
+    (the best of many looks better than it is); and that bound."""
+    n, both = len(scores_a), np.concatenate([scores_a, scores_b])
+    rare = 1 - 2.0 ** -np.arange(8, max(8, math.log2(len(both))), 0.5)  # events that come once in many runs
+    cuts = np.unique(np.quantile(both, np.concatenate([np.linspace(0, 1, 401), rare]), method="nearest"))
+    more, less = (n - np.searchsorted(np.sort(s), cuts, side="left") for s in (scores_a, scores_b))
+    more, less = np.maximum(0, more - WORSE * np.sqrt(more)), np.minimum(n, less + WORSE * np.sqrt(less))
+    bounds = certified(more * runs / n, less * runs / n, runs, alpha)
+    best = int(np.argmax(bounds))
+    return (float(cuts[best]), float(bounds[best])) if bounds[best] > 0 else (math.inf, 0.0)
+
+
+def choose(a: Floats, b: Floats, runs: int, alpha: float) -> Event:
+    """Learn scores on two thirds of these runs; choose one and its thresholds on the rest, for `runs` runs that will be counted."""
+    cut = max(1, len(a) * 2 // 3)
+    found = []
+    for score in learn(a[:cut], b[:cut]):
+        one, other = score(a[cut:]), score(b[cut:])
+        (high, up), (low, down) = threshold(one, other, runs, alpha), threshold(-other, -one, runs, alpha)
+        found.append((max(up, down), Event(score, high, -low)))
+    return max(found, key=lambda pair: pair[0])[1]
+
+
+def hits(event: Event, a: Floats, b: Floats) -> NDArray[np.int64]:
+    """Runs in which the events came: (high on a, high on b, low on b, low on a)."""
+    scores = event.score(a), event.score(b)
+    counts = [
+        (scores[0] >= event.high).sum(),
+        (scores[1] >= event.high).sum(),
+        (scores[1] <= event.low).sum(),
+        (scores[0] <= event.low).sum(),
+    ]
+    return np.array(counts, np.int64)

@@ -1,0 +1,130 @@
+"""Pairs of reward tables that differ in one record: backgrounds, the record that is replaced, and what it is replaced by.
+
+Their order mixes all kinds, so that any first part of the list holds some of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dpbandits.auditing.statistical.counting.bounds import Floats
+
+MOVES = {
+    "falls": (1.0, 0.0),
+    "falls from 1 to 1/2": (1.0, 0.5),
+    "falls from 1/2 to 1/4": (0.5, 0.25),
+    "falls from .97 to .03": (0.97, 0.03),
+}
+"""What a replaced reward was and becomes. Code that heeds only 0 and 1, only what lies between, or only what is no fraction of two
+cannot hide all of these."""
+
+
+class Neighbours(NamedTuple):
+    """Two reward tables that differ in one record: shape (rounds, arms), or (blocks, records of a block, arms) where a mechanism is
+    handed the sums of several records at once."""
+
+    a: Floats
+    b: Floats
+    label: str
+
+    @property
+    def rounds(self) -> int:
+        return len(self.a) * self.block
+
+    @property
+    def block(self) -> int:
+        """Records a block."""
+        return self.a.shape[1] if self.a.ndim == 3 else 1
+
+
+def backgrounds(arms: int, rounds: int) -> dict[str, Floats]:
+    """Shape (rounds, arms) each: all rewards alike, one good arm, good arms in turn, and rewards of all sizes as they fall."""
+    rng, good = np.random.default_rng([arms, rounds]), np.eye(arms)[0] if arms > 1 else np.array([0.5])
+    return {
+        "0": np.zeros((rounds, arms)),
+        "1": np.ones((rounds, arms)),
+        "1/2": np.full((rounds, arms), 0.5),
+        "one good arm": np.tile(good, (rounds, 1)),
+        "a last good arm": np.tile(good[::-1], (rounds, 1)),
+        "0 and 1 at random": rng.integers(0, 2, (rounds, arms)).astype(float),
+        "rewards of all sizes": rng.integers(0, 101, (rounds, arms)) / 100,
+    }
+
+
+def turns(arms: int, whole: bool) -> dict[str, tuple[Floats, Floats]]:
+    """A record before and after. whole: several of its rewards are read, so that one may rise while the others fall."""
+    ones = np.ones(arms)
+    found = {verb: (high * ones, low * ones) for verb, (high, low) in MOVES.items()}
+    if whole and arms > 1:
+        for at in range(min(arms, 3)):
+            good = np.eye(arms)[at]
+            found[f"turns from arm {at + 1}"] = (good, 1 - good)
+    return found
+
+
+def neighbouring(arms: int, rounds: int, whole: bool, *, block: int = 1, rows: Sequence[int] | None = None) -> list[Neighbours]:
+    """Every background with every row replaced in every way.
+
+    rows: of those, at most; by default all of a short table, of a longer one those at either end and the middle. block: records that a
+    mechanism is handed at once; `rounds` is a multiple of it.
+    """
+    found = []
+    for row in rows or rows_of(rounds):
+        for name, table in backgrounds(arms, rounds).items():
+            for verb, (before, after) in turns(arms, whole).items():
+                a, b = table.copy(), table.copy()
+                a[row], b[row] = before, after
+                if block > 1:
+                    a, b = a.reshape(-1, block, arms), b.reshape(-1, block, arms)
+                blocks = f", {block} a block" if block > 1 else ""
+                found.append(Neighbours(a, b, f"{rounds} rounds of {name}{blocks}, round {row + 1} {verb}"))
+    return found
+
+
+ALL_ROWS = 8
+
+
+def rows_of(rounds: int) -> list[int]:
+    if rounds <= ALL_ROWS:
+        return list(range(rounds))
+    return sorted({0, 1, 2, 3, rounds // 4, rounds // 2, rounds - 4, rounds - 2, rounds - 1})
+
+
+SELDOM = 40
+"""Short tapes that are tried for each long one."""
+
+
+def mixed(kinds: Sequence[Sequence[Neighbours]], late: Sequence[Neighbours] = ()) -> list[Neighbours]:
+    """All of them: one of each kind in turn, each kind in an order without pattern, of which two in three are whole moves.
+
+    late: long tapes, which take long to play; one after every few others.
+    """
+    rng = np.random.default_rng(0)
+    shuffled = [[kind[at] for at in rng.permutation(len(kind))] for kind in kinds]
+    short = list(in_turn([woven(kind) for kind in shuffled]))
+    return [pair for at in range(max(len(short), SELDOM * len(late))) for pair in (*short[at : at + 1], *at_turn(late, at))]
+
+
+def at_turn(late: Sequence[Neighbours], at: int) -> Sequence[Neighbours]:
+    return late[at // SELDOM : at // SELDOM + 1] if at % SELDOM == SELDOM - 1 else ()
+
+
+def late_tapes(arms: int, rounds: int, whole: bool) -> list[Neighbours]:
+    """Few of them, long: whole moves of a record near the end, and of the first one."""
+    wanted = ("of 0, ", "of rewards of all sizes, ")
+    found = neighbouring(arms, rounds, whole, rows=[rounds - 8, 0])
+    return [pair for pair in found if pair.label.endswith("falls") and any(text in pair.label for text in wanted)]
+
+
+def woven(kind: list[Neighbours]) -> list[Neighbours]:
+    whole = [pair.label.endswith("falls") or "turns" in pair.label for pair in kind]
+    some, others = ([pair for pair, yes in zip(kind, whole, strict=True) if yes is wanted] for wanted in (True, False))
+    return list(in_turn([some[::2], some[1::2], others]))
+
+
+def in_turn(lists: Sequence[Sequence[Neighbours]]) -> Iterator[Neighbours]:
+    for at in range(max(map(len, lists), default=0)):
+        yield from (some[at] for some in lists if at < len(some))

@@ -1,0 +1,146 @@
+"""Do the answers show the noise? Each draw is shifted alone, and what becomes of the release's answers is looked at.
+
+Where every draw can be worked out from the answers (given the earlier ones), the loss of the noised values is the loss of the answers.
+Where not, it only bounds that loss from above: a noisy maximum that tells its index hides the values it compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.core.privacy import Guarantee
+from dpbandits.mechanisms.base import Block, Mechanism
+from dpbandits.noise.sources import Noise
+from dpbandits.simulation.transcript import Transcript
+
+ADDED = ("laplace", "gaussian")
+FAR = (50, 5_000, 5_000_000)
+"""Steps by which draws are moved to see whether answers are sums there, too."""
+
+Change = NDArray[np.float64] | None
+"""How far every number of an answer moved; None: it became one of another form."""
+
+
+@final
+class Shifting(Mechanism):
+    """A mechanism that answers as `inner` does; for each of its draws it is also asked what it would have answered otherwise."""
+
+    def __init__(self, inner: Mechanism) -> None:
+        self.inner, self.grid, self.width = inner, inner.grid, inner.width
+        self.shown = True
+
+    def promise(self) -> Guarantee | None:
+        return self.inner.promise()
+
+    def init(self, coordinates: int) -> Any:
+        return self.inner.init(coordinates)
+
+    def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
+        return self._watched("answer", memory, block, noise)
+
+    def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
+        return self._watched("finish", memory, block, noise)
+
+    def _watched(self, verb: str, memory: Any, block: Block, noise: Any) -> tuple[Any, tuple[Any, ...]]:
+        first, before = len(noise.draws), deepcopy(memory)
+        memory, answers = getattr(self.inner, verb)(memory, block, noise)
+        draws, plain = noise.draws[first:], numbers(answers)
+
+        def change(script: Sequence[Draw]) -> Change:
+            """With other noise; an answer of another form, or one that needs more noise, has changed for sure."""
+            try:
+                moved = numbers(getattr(self.inner, verb)(deepcopy(before), block, Given(noise, script))[1])
+            except Exhausted:
+                return None
+            return moved - plain if len(moved) == len(plain) else None
+
+        if self.shown:
+            self.shown = choices_shown(draws, change) and sums_shown(draws, change)
+        return memory, answers
+
+
+class Exhausted(Exception):
+    """Another draw was asked for than the ones there are."""
+
+
+@final
+class Given:
+    """Noise that gives back what is scripted, whatever is asked for."""
+
+    def __init__(self, recorder: Recorder, script: Sequence[Draw]) -> None:
+        self.kind, self._recorder, self._left = recorder.kind, recorder, list(script)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("uniform", "state"):
+            return getattr(self._recorder, name)
+        return self._next
+
+    def _next(self, *asked: Any, **price: Any) -> int:
+        if not self._left:
+            raise Exhausted
+        return self._left.pop(0).noisy
+
+
+def with_noisy(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:
+    """The same draws, some with other noised values."""
+    return [draw._replace(noisy=by.get(at, draw.noisy)) for at, draw in enumerate(draws)]
+
+
+def numbers(answer: Any) -> NDArray[np.float64]:
+    """Every number in an answer, in order."""
+    if answer is None:
+        return np.zeros(0)
+    if isinstance(answer, (tuple, list)):
+        return np.concatenate([np.zeros(0), *map(numbers, answer)])
+    return np.atleast_1d(np.asarray(answer, np.float64)).ravel()
+
+
+def choices_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
+    """Whether every other choice, or other answer to a question, would show. A threshold is priced by the questions put to it."""
+    for at, draw in enumerate(draws):
+        others = range(len(draw.value)) if draw.family.startswith("select") else (0, 1) if draw.of >= 0 else ()
+        for other in others:
+            column = change(with_noisy(draws, {at: other})) if other != draw.noisy else None
+            if column is not None and not column.any():
+                return False
+    return True
+
+
+def sums_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
+    """Whether the answers determine the noise that is added: they move with each draw alone, as near as far away."""
+    added = [at for at, draw in enumerate(draws) if draw.family in ADDED]
+    columns = [change(with_noisy(draws, {at: draws[at].noisy + draws[at].sensitivity})) for at in added]
+    steady = [column for column in columns if column is not None]
+    if len(steady) < len(added) or not added:
+        return not added
+    matrix, rng = np.stack(steady, axis=1), np.random.default_rng(len(added))
+    for far in FAR:
+        by = rng.integers(-far, far + 1, len(added))
+        moved = change(with_noisy(draws, {at: draws[at].noisy + int(d) * draws[at].sensitivity for at, d in zip(added, by, strict=True)}))
+        if moved is None or not summed(moved, matrix, by):
+            return False
+    return int(np.linalg.matrix_rank(matrix)) == len(added)
+
+
+def summed(moved: NDArray[np.float64], matrix: NDArray[np.float64], by: NDArray[Any]) -> bool:
+    """Whether every number moved as sums do, up to rounding: of small numbers, small deviations count."""
+    expected, steps = matrix @ by, np.abs(matrix).max(axis=1, initial=0.0)
+    return bool((np.abs(moved - expected) <= 1e-5 * np.abs(expected) + 1e-6 * steps).all())
+
+
+def shown(run: Transcript, draws: Sequence[Draw]) -> bool:
+    """Whether every release of a written run determines its own draws, given the earlier ones, as far as small shifts show."""
+    watching: list[Shifting] = []
+
+    def wrap(mechanism: Mechanism) -> Mechanism:
+        watching.append(Shifting(mechanism))
+        return watching[0]
+
+    replay = run.replay({}, Recorder(0, script=list(draws)), wrap=wrap)
+    return replay.at is None and watching[0].shown

@@ -1,0 +1,196 @@
+"""Level 1, exact, white box: what one changed record tells through all releases of a run together.
+
+A run is written down with a recorder in place of the noise. For a neighbour noise is found that gives the same answers, the coins of the
+noise source as they fell: plans must stay as they were, and the privacy loss of the releases is how far the noise had to move over its
+scales. Where the answers do not show all noise, or coins were tossed, that only bounds the loss from above, and an excess proves
+nothing. Nothing is said of a subject whose replays do not come out the same every time.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpbandits.auditing.effort import Effort, Seconds, Work
+from dpbandits.auditing.feeding import longest
+from dpbandits.auditing.report import LevelResult, Outcome
+from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
+from dpbandits.auditing.transcript.neighbours import SHORT, Play, neighbours, plays
+from dpbandits.auditing.transcript.pricing import Found, Pair, Priced, certified, pair_of, priced, unbounded
+from dpbandits.auditing.transcript.witness import Witness
+from dpbandits.checks.checks import CheckFailed, RequestsDiffer, replay_is_blind
+from dpbandits.checks.tape import Diverged
+from dpbandits.policies.contract import Policy
+
+LEVEL = "transcript"
+
+LEAST = 12
+"""Pairs replayed in every run, whatever work is left; of these, and of some others, the policy is asked for its plans again."""
+
+REPLAYS = 40
+"""Pairs replayed in every run at most, where there is no budget of seconds; of runs that are not short fewer, in proportion."""
+
+SEARCH = 0.7
+"""Of a budget of seconds, what the search may take; the rest is for prices, and for seeing whether all comes out the same again."""
+
+OTHERS = 16
+
+KEPT = 8
+"""Pairs of a run that are priced: of each size of loss one, largest first."""
+
+
+def transcript_level(
+    policy: Policy,
+    claim: Fraction | None = None,
+    *,
+    rounds: int = 2000,
+    replays: int = REPLAYS,
+    budget: float | None = None,
+    seed: int = 0,
+) -> LevelResult:
+    """Search the neighbours of a few runs; every one of the short runs if there are replays enough, hard ones first.
+
+    claim: an epsilon; by default what the policy claims itself (under zCDP a rho, and the loss is in rho, too).
+    replays: of every run, at most. budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
+    """
+    start, guarantee = time.perf_counter(), policy.guarantee
+    in_rho = claim is None and guarantee is not None and guarantee.measure == "zCDP"
+    if policy.randomizer() is not None:
+        return LevelResult(LEVEL, "not applicable", evidence="Local: the server is handed reports, whose own law is audited.")
+    claim = guarantee.cost if claim is None and guarantee is not None else claim
+    if claim is None:
+        return LevelResult(LEVEL, "not applicable", evidence="It claims no privacy.")
+    try:
+        found = searched(plays(policy, rounds, seed), replays, budget)
+        if not any(run.unclear or run.witness.self_adding or run.witness.recorder.coins or run.witness.plans is None for run in found):
+            see_blind(policy)
+        return verdict(found, claim, "rho" if in_rho else "epsilon", start)
+    except Leak as leak:
+        bound = float("inf") if leak.certain else 0.0
+        return LevelResult(LEVEL, "failed", bound, evidence=str(leak), seconds=time.perf_counter() - start)
+    except (Foreign, Diverged) as why:  # a replay of the unchanged table that diverges does so by coins of its own
+        evidence = OWN_COINS if isinstance(why, Diverged) else str(why)
+        return LevelResult(LEVEL, "not applicable", evidence=evidence, seconds=time.perf_counter() - start)
+
+
+def searched(todo: list[Play], replays: int, budget: float | None) -> list[Found]:
+    """All runs; with a budget of seconds, those that there is time for: the first in any case, the long ones last."""
+    if budget is None:
+        return [search(Witness(play), play.seed, Work(replays)) for play in todo]
+    whole, search_for, found = Seconds(budget), Seconds(SEARCH * budget), list[Found]()
+    for at, play in enumerate(todo):
+        if at and search_for.left() <= 0:
+            break
+        found.append(search(Witness(play, whole), play.seed, Seconds(search_for.left() / (len(todo) - at)), least=1))
+    return found
+
+
+def see_blind(policy: Policy) -> None:
+    """All rewards swapped at once, through a `Session`: what is played must not move."""
+    said = sees(policy)
+    if said and any(sees(policy, swapped=False) or sees(policy) != said for _ in range(TIMES)):
+        raise Foreign(OWN_COINS)
+    if said:
+        raise Leak(said)
+
+
+def sees(policy: Policy, swapped: bool = True) -> str:
+    """What moves; nothing, if nothing does."""
+    try:
+        replay_is_blind(policy, rounds=min(300, longest(policy)), swapped=swapped)
+    except RequestsDiffer:
+        raise Foreign(UNEVEN) from None
+    except CheckFailed as error:
+        return str(error)
+    return ""
+
+
+def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> Found:
+    """One run and the replays of its neighbours, as many as the effort allows (at least some)."""
+    run = witness.run
+    cases = neighbours(run, np.random.default_rng(seed))
+    pairs, unclear = list[Pair](), ""
+    for done, (event, change) in enumerate(cases):
+        if done >= least and effort.left() <= 0:
+            break
+        effort.spend(max(1.0, witness.rounds / SHORT))
+        try:
+            after = witness.replayed(event, change, asking=done < LEAST or done % OTHERS == 0)
+        except Unclear as why:
+            unclear = unclear or str(why)
+        else:
+            pairs.append(pair_of(witness, event, change, after))
+    sizes = {pair.loss: pair for pair in sorted(pairs, key=lambda pair: pair.outcome)}  # whose outcome tells most
+    worst = tuple(sizes[size] for size in sorted(sizes, reverse=True)[:KEPT])
+    return Found(witness, len(pairs), len(cases), worst, unclear)
+
+
+def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> LevelResult:
+    looked, unclear = [run for run in runs if run.worst], next((run.unclear for run in runs if run.unclear), "")
+    if not looked:
+        evidence = unclear or "No release in any run: there was nothing to look at."
+        return LevelResult(LEVEL, "not applicable", evidence=evidence, seconds=time.perf_counter() - start)
+    families = {draw.family for run in looked for draw in run.witness.draws}
+    if "gaussian" in families and unit == "epsilon":
+        return of_gaussians(looked, start)
+    found = priced(looked)
+    outcome, bound, evidence = judged(found, claim), certified(looked, found) if unit == "epsilon" else 0.0, sentence(runs, found, unit)
+    if "laplace" in families and unit == "rho":
+        outcome, evidence = "not applicable", "It draws laplace noise, which is not priced in rho."
+    if unclear:
+        outcome, evidence = outcome if outcome == "failed" else "not applicable", f"{unclear} Elsewhere: {evidence}"
+    return LevelResult(LEVEL, outcome, bound, evidence=evidence, seconds=time.perf_counter() - start, details=details(runs, found, unit))
+
+
+def of_gaussians(runs: list[Found], start: float) -> LevelResult:
+    """Held to a pure epsilon."""
+    told = unbounded(runs)
+    evidence = "Gaussian noise keeps no epsilon, whatever its scale: " + (
+        f"far out, answers tell any ε of a record in the block from round {runs[0].worst[0].round}."
+        if told
+        else "but these answers do not show all of it, so nothing is sure."
+    )
+    seconds = time.perf_counter() - start
+    return LevelResult(LEVEL, "failed" if told else "not applicable", float("inf") if told else 0.0, evidence=evidence, seconds=seconds)
+
+
+def judged(found: Priced, claim: Fraction) -> Outcome:
+    if found.least > claim:
+        return "failed"
+    return "passed" if found.most is not None and found.most <= claim else "not applicable"
+
+
+def sentence(runs: list[Found], found: Priced, unit: str) -> str:
+    """Where the largest loss was found, and how sure it is."""
+    pairs, of = sum(run.pairs for run in runs), sum(run.of for run in runs)
+    said = (
+        f"largest loss {shown(found)} {unit} in {pairs} of {of} neighbours; "
+        f"there a record changed in the block from round {found.case.pair.round}"
+    )
+    if found.most != found.least:
+        most = "" if found.most is None else f", {found.most} the most"
+        said += f"; the answers do not show all noise: {found.least} is sure{most}"
+    if any(run.witness.recorder.coins for run in runs):
+        said += "; coins fell as they fell in these runs, and nothing is sure of what they hide"
+    return said
+
+
+def shown(found: Priced) -> Fraction:
+    return found.least if found.most is None else found.most
+
+
+def details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
+    return {
+        "unit": unit,
+        "loss": str(shown(found)),
+        "loss_value": float(shown(found)),
+        "sure": found.most == found.least,
+        "pairs": sum(run.pairs for run in runs),
+        "of": sum(run.of for run in runs),
+        "rounds": max(run.witness.rounds for run in runs),
+        "change": list(found.case.pair.change),
+        "by_round": [[pair.round, float(pair.loss)] for run in runs for pair in run.worst],
+    }

@@ -1,0 +1,124 @@
+"""What the transcript level plays, and which neighbours of a written run it replays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.auditing.feeding import Feeding, longest
+from dpbandits.auditing.transcript.likelihood import Pushed
+from dpbandits.checks.tape import Recorder, Tape
+from dpbandits.noise.sources import Noise, SimulatedNoise
+from dpbandits.policies.contract import Policy
+from dpbandits.simulation.transcript import Entered, Transcript, transcript
+
+SHORT = 256
+"""Rounds of the runs of which every neighbour is replayed."""
+
+EARLY = 16
+"""Blocks at a run's start that are never left to chance."""
+
+
+LONGEST = 20_000
+"""Rounds a run is prolonged to until something is released."""
+
+
+class Play(NamedTuple):
+    """One run: rewards are 0 or 1 with these means, or anything on the grid (`spread`)."""
+
+    policy: Policy
+    rounds: int
+    means: np.ndarray[Any, Any]
+    noise: Noise
+    seed: int
+    spread: bool = False
+
+    def rewards(self, rounds: int) -> np.ndarray[Any, Any]:
+        """Shape (arms, rounds)."""
+        rng, steps = np.random.default_rng(self.seed), self.policy.mechanism().grid.steps
+        uniform = rng.random((self.policy.arms, rounds))
+        return np.rint(uniform * steps) / steps if self.spread else (uniform < self.means[:, None]).astype(float)
+
+    def written(self) -> tuple[Recorder, Transcript]:
+        """The run and its draws; if need be of more rounds than were asked for, so that something is released."""
+        rounds, most = self.rounds, min(LONGEST, longest(self.policy))
+        while True:
+            recorder = Recorder(self.seed, base=self.noise)
+            run = transcript(self.policy, Tape(self.rewards(rounds)), rounds, noise=recorder, seed=self.seed)
+            if self.policy.about.goal == "estimate":
+                run.finish()
+            if run.releases or rounds >= most:
+                return recorder, run
+            rounds = min(4 * rounds, most)
+
+
+def plays(policy: Policy, rounds: int, seed: int) -> list[Play]:
+    """Rewards uneven, even and between 0 and 1; noise as it falls, and pushed far up or down, so that outcomes lie beyond both sums
+    (where the ratio is largest) and policies go other ways; a bare mechanism also with several records in a block."""
+    uneven = np.linspace(0.8, 0.2, policy.arms) if policy.arms > 1 else np.array([0.5])
+    even, long = np.full(policy.arms, 0.5), min(rounds, longest(policy))
+    short = min(SHORT, long)
+    found = [
+        Play(policy, short, uneven, SimulatedNoise(seed + 1), seed),
+        Play(policy, short, even, Pushed(seed + 2, up=True), seed + 1),
+        Play(policy, short, uneven, Pushed(seed + 3, up=False), seed + 2),
+        Play(policy, short, uneven[::-1], Pushed(seed + 4, up=True), seed + 3),
+    ]
+    if policy.mechanism().grid.steps > 1:
+        found.append(Play(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
+    if isinstance(policy, Feeding):
+        several = replace(policy, each=3)
+        found += [Play(several, short, even, noise, seed + 5) for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))]
+    return [
+        *found,
+        Play(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
+        Play(policy, long, even, Pushed(seed + 8, up=True), seed + 7),
+    ]
+
+
+def draws_gaussians(policy: Policy, seed: int) -> bool:
+    """Whether it promises what Gaussian noise keeps, or draws such noise in a short run."""
+    if policy.guarantee is not None and policy.guarantee.measure == "zCDP":
+        return True
+    recorder, _ = plays(policy, SHORT, seed)[0].written()
+    return any(draw.family == "gaussian" for draw in recorder.draws)
+
+
+def neighbours(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any]]:
+    """(block, change of its sums): one record of every block that a release may read, moved by a whole unit in every coordinate and
+    in each alone, and by some part of a unit. Blocks of the first rounds and others by turns."""
+    last = max((at for at, event in enumerate(run.events) if not isinstance(event, Entered)), default=0)
+    blocks = [at for at, event in enumerate(run.events[:last]) if isinstance(event, Entered)]
+    early, late = blocks[:EARLY], rng.permutation(blocks[EARLY:]).tolist()
+    turns = [at for pair in zip(early, late, strict=False) for at in pair]
+    order = turns + early[len(late) :] + late[len(early) :]
+    unit = run.policy.mechanism().grid.steps
+    return [(at, change) for at in order for change in changes(run.events[at], unit, rng)]
+
+
+def changes(event: Any, unit: int, rng: np.random.Generator) -> list[Any]:
+    """What one record can do to a block's sums: any table with these sums will do, so a record may rise by what its block lacks to be
+    full, and fall by what it holds."""
+    full = event.rounds * unit
+    part = int(rng.integers(1, unit)) if unit > 1 else 0
+    if np.ndim(event.steps) == 0:
+        return [d for d in (unit, -unit, part, -part) if d and 0 <= event.steps + d <= full]
+    moves = [np.where((event.steps + wish >= 0) & (event.steps + wish <= full), wish, 0) for wish in wishes(event.steps, full, unit, rng)]
+    if part:
+        moves.append(np.where(event.steps + part <= full, part, 0))
+    return [move for move in np.unique(moves, axis=0) if move.any()]
+
+
+def wishes(steps: np.ndarray[Any, Any], full: int, unit: int, rng: np.random.Generator) -> Iterator[np.ndarray[Any, Any]]:
+    """Moves of whole units: all one way, one coordinate alone, one against the others, and every coordinate wherever it can go."""
+    size = len(steps)
+    some = np.arange(size) if size <= 6 else rng.choice(size, 3, replace=False)
+    one = np.eye(size, dtype=np.int64)[some]
+    for wish in np.concatenate([np.ones((1, size), np.int64), one, 1 - 2 * one]):
+        yield unit * wish
+        yield -unit * wish
+    yield np.where(steps + unit <= full, unit, -unit)
+    yield np.where(steps - unit >= 0, -unit, unit)

@@ -1,0 +1,153 @@
+"""What replayed neighbours prove: at least, and at most, and what is certified of outcomes that were seen.
+
+Nothing is said of a pair before it was replayed again and again, and came out the same each time.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.auditing.feeding import Feeding
+from dpbandits.auditing.transcript.decoding import ADDED
+from dpbandits.auditing.transcript.doubts import OWN_COINS, Foreign
+from dpbandits.auditing.transcript.hidden import Undecided
+from dpbandits.auditing.transcript.likelihood import log_ratio
+from dpbandits.auditing.transcript.witness import Witness, change_of
+from dpbandits.checks.tape import Draw, loss
+
+SLACK = Fraction(1, 10**9)
+"""Of a logarithm of two floats."""
+
+
+class Pair(NamedTuple):
+    """Two reward tables that differ in one record, in block `event` of a run, by `change` grid steps. outcome: the log-ratio of what was
+    seen, either way, as far as it is known."""
+
+    loss: Fraction
+    outcome: float
+    round: int
+    event: int
+    change: tuple[int, ...]
+
+
+def pair_of(witness: Witness, event: int, change: Any, after: list[Draw]) -> Pair:
+    ratio = log_ratio(witness.draws, after)
+    outcome = 0.0 if ratio is None else abs(float(ratio))
+    return Pair(loss(witness.draws, after), outcome, witness.begins(event), event, tuple(np.atleast_1d(change).tolist()))
+
+
+class Found(NamedTuple):
+    """What one run's replays showed."""
+
+    witness: Witness
+    pairs: int
+    of: int
+    worst: tuple[Pair, ...]  # largest loss first
+    unclear: str  # why of some neighbours nothing can be said; empty: of all something can
+
+
+class Case(NamedTuple):
+    """A pair, the run it is of, and the draws of the neighbour that gives the same answers."""
+
+    pair: Pair
+    witness: Witness
+    after: list[Draw]
+
+    def confirm(self) -> None:
+        self.witness.confirm(self.pair.event, change_of(self.pair.change), self.after)
+
+    def outcome(self) -> Fraction | None:
+        """The log-ratio of the outcome that was seen, either way; None: it is not known."""
+        ratio = log_ratio(self.witness.draws, self.after)
+        if ratio is None or isinstance(ratio, Fraction):
+            return None if ratio is None else abs(ratio)
+        return max(Fraction(0), Fraction(abs(ratio)) - SLACK)
+
+
+def case_of(pair: Pair, witness: Witness) -> Case:
+    after = witness.replayed(pair.event, change_of(pair.change))
+    if loss(witness.draws, after) != pair.loss:
+        raise Foreign(OWN_COINS)
+    return Case(pair, witness, after)
+
+
+class Priced(NamedTuple):
+    """The largest loss of the answers is at least `least`, and at most `most` (None: not known). case: the one that shows most."""
+
+    least: Fraction
+    most: Fraction | None
+    case: Case
+
+
+def priced(runs: list[Found]) -> Priced:
+    """What answers tell, from what was drawn: pairs by falling loss, until what was drawn is no more than what is sure to be told."""
+    runs = sorted(runs, key=lambda run: len(run.witness.draws))
+    pairs = sorted(((pair, run.witness) for run in runs for pair in run.worst), key=lambda case: -case[0].loss)
+    found = Priced(Fraction(0), Fraction(0), case_of(*pairs[0]))
+    for pair, witness in pairs:
+        if pair.loss <= found.least:
+            break
+        case = case_of(pair, witness)
+        least, most = price(case)
+        found = Priced(
+            max(least, found.least),
+            None if most is None or found.most is None else max(most, found.most),
+            case if least > found.least else found.case,
+        )
+    if found.least:
+        found.case.confirm()
+    if any(run.unclear or (run.witness.self_adding and run.witness.sums is None) for run in runs):
+        return found._replace(most=None)  # what noise would have to do to keep the answers is not known
+    return found
+
+
+def price(case: Case) -> tuple[Fraction, Fraction | None]:
+    """At least, and at most. Of noise that is added and shown both are the loss; of a choice what was chosen is sure; of questions to a
+    threshold the proof's price is taken for both."""
+    pair, witness = case.pair, case.witness
+    if witness.shown:
+        chosen = any(draw.family.startswith("select") for draw in witness.draws)
+        return (case.outcome() or Fraction(0)) if chosen else pair.loss, pair.loss
+    if witness.sums is None:
+        return Fraction(0), pair.loss
+    try:
+        told = witness.sums.loss(case.after)
+    except Undecided:
+        return Fraction(0), pair.loss
+    most = pair.loss if told.most is None else min(pair.loss, told.most)
+    return min(told.least, most), most
+
+
+def certified(runs: list[Found], found: Priced) -> float:
+    """The log-ratio of an outcome that was seen; of a bare mechanism, also what noise that is added tells in its tails."""
+    sure = isinstance(found.case.witness.run.policy, Feeding) and all(draw.family in ADDED for draw in found.case.witness.draws)
+    certain, best = found.least if sure else Fraction(0), None
+    for run in sorted(runs, key=lambda run: len(run.witness.draws)):
+        for pair in run.worst:
+            if certain >= found.least or pair.loss <= certain or not run.witness.shown:
+                break  # no outcome tells more than the loss
+            case = case_of(pair, run.witness)
+            if (told := case.outcome() or Fraction(0)) > certain:
+                certain, best = told, case
+    if best is not None:
+        best.confirm()
+    return float(certain)
+
+
+def unbounded(runs: list[Found]) -> bool:
+    """Whether some answer shows Gaussian noise that a record moves: far out, it tells any epsilon."""
+    for run in runs:
+        for pair in run.worst if run.witness.shown else ():
+            case = case_of(pair, run.witness)
+            moved = [
+                (a.noisy - a.value) != (b.noisy - b.value)
+                for a, b in zip(run.witness.draws, case.after, strict=True)
+                if a.family == "gaussian"
+            ]
+            if any(moved):
+                case.confirm()
+                return True
+    return False

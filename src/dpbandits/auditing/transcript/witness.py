@@ -1,0 +1,208 @@
+"""A run that was written down, and what replays of it with one changed record show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from dpbandits.auditing.effort import Effort, Work
+from dpbandits.auditing.transcript.decoding import shown
+from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
+from dpbandits.auditing.transcript.hidden import MOST, Floats, Sums, Undecided, answered, moved, sums_of
+from dpbandits.auditing.transcript.neighbours import Play
+from dpbandits.auditing.transcript.outside import Outside
+from dpbandits.checks.tape import Diverged, Draw, Recorder
+from dpbandits.simulation.transcript import Entered, Replay
+
+BY_ITSELF = "It adds noise by itself, in a way that cannot be followed: pass exact values to the noise source."
+
+
+@final
+class Witness:
+    """A run with at least one release, if need be of more rounds than were asked for."""
+
+    def __init__(self, play: Play, effort: Effort | None = None) -> None:
+        """effort: for all that is looked at in this run; by default as much as it takes."""
+        self.effort = effort or Work()
+        self.recorder, self.run = play.written()
+        self.seed = play.seed
+        self.plans = self._still()
+
+    @property
+    def draws(self) -> list[Draw]:
+        return self.recorder.draws
+
+    @property
+    def rounds(self) -> int:
+        return self.run.path.rounds if self.run.path else 0
+
+    def _still(self) -> list[str] | None:
+        """The run's plans; None where the policy draws them from a source of its own."""
+        both = [self._unchanged(self.seed).plans for _ in range(2)]
+        return both[0] if both[0] == both[1] else None
+
+    def _unchanged(self, seed: int | None) -> Replay:
+        """The unchanged table again: with the same noise and coins everything must be as it was, what is handed to the noise, too."""
+        try:
+            seen = self._script(self.draws)
+            replay = self.run.replay({}, seen, seed=seed)
+        except Diverged:
+            raise Foreign(OWN_COINS) from None
+        if replay.at is not None or seen.draws != self.draws or seen.thrown != self.recorder.thrown:
+            raise Foreign(OWN_COINS)
+        return replay
+
+    def confirm(self, event: int, change: Any, after: list[Draw]) -> None:
+        """Replay a pair, and the unchanged table, again and again. after: the neighbour's draws.
+
+        Raises:
+            Foreign: not always the same came out, or randomness was used that the noise source did not give.
+        """
+        self._always(lambda: self._replayed(event, change).draws, after)
+
+    def _always(self, again: Callable[[], list[Draw] | str], first: list[Draw] | str, asking: bool = False) -> None:
+        plans = self.plans if asking else None
+        try:
+            with Outside() as outside:
+                for _ in range(TIMES):
+                    if self.effort.left() <= 0:
+                        raise Foreign("There was no time to repeat what was seen, and see whether it always comes out the same.")
+                    if self._unchanged(None if plans is None else self.seed).plans != (plans or []) or again() != first:
+                        raise Foreign(OWN_COINS)
+        except Leak:
+            raise Foreign(OWN_COINS) from None
+        if outside.used:
+            raise Foreign(OWN_COINS)
+
+    @cached_property
+    def shown(self) -> bool:
+        """The answers determine all noise, so its loss is theirs: each release all of its own, and sums stay sums far away. Coins
+        never are: what is told by one coin may be hidden by another."""
+        if self.recorder.coins or not shown(self.run, self.draws):
+            return False
+        return len(self.draws) > MOST or any(draw.family != "laplace" for draw in self.draws) or self.sums is not None
+
+    def _script(self, draws: Sequence[Draw]) -> Recorder:
+        return Recorder(self.seed, script=list(draws), tosses=self.recorder.thrown)
+
+    @cached_property
+    def drawn(self) -> dict[int, int]:
+        """Draws of each release."""
+        again, before, found = self._script(self.draws), 0, dict[int, int]()
+        for at, *_ in self.run.answers({}, again):
+            found[at], before = len(again.draws) - before, len(again.draws)
+        return found
+
+    @cached_property
+    def sums(self) -> Sums | None:
+        """How all answers are sums of the noise, if they are."""
+        return None if self.recorder.coins else sums_of(self.run, self.draws, self.effort)
+
+    @cached_property
+    def self_adding(self) -> bool:
+        """Noise is drawn for nothing, and added by the mechanism itself."""
+        return bool(self.draws) and all(draw.family in ("laplace", "gaussian") and draw.value == 0 for draw in self.draws)
+
+    def replayed(self, event: int, change: Any, asking: bool = False) -> list[Draw]:
+        """The draws of the neighbour that gives the same answers. asking: for every plan again, too.
+
+        Raises:
+            Leak: there is none, or plans differ; every time.
+            Unclear: it cannot be said whether there is one.
+            Foreign: other replays came out otherwise.
+        """
+        try:
+            return self._replayed(event, change, asking).draws
+        except Leak as leak:
+            if self.recorder.coins:
+                raise Unclear(f"{leak} Whether other coins make up for it, replays cannot say.") from None
+            self._always(lambda: self._text(event, change, asking), str(leak), asking)
+            raise
+
+    def _text(self, event: int, change: Any, asking: bool) -> str:
+        """The leak's message; nothing, if there is none."""
+        try:
+            self._replayed(event, change, asking)
+        except Leak as leak:
+            return str(leak)
+        return ""
+
+    def _replayed(self, event: int, change: Any, asking: bool = False) -> Recorder:
+        replay, other = self._again(event, change, self.draws, self.seed if asking and self.plans is not None else None)
+        if replay.at is not None:
+            if not other.draws and not other.coins:  # so far a function of the rewards: of these it cannot answer what it did
+                raise self._leak(event, certain=True)
+            if len(other.draws) != sum(self.drawn[at] for at in self.drawn if at <= replay.at):
+                raise Unclear(UNEVEN)
+            other = self._moved(event, change)
+        self._same(replay, other, event)
+        return other
+
+    def _again(self, event: int, change: Any, draws: Sequence[Draw], seed: int | None) -> tuple[Replay, Recorder]:
+        other = self._script(draws)
+        try:
+            return self.run.replay({event: change}, other, seed=seed), other
+        except Diverged as error:
+            raise Unclear(
+                f"One changed record changes what is asked of the noise, and replays cannot say what that tells: {error}"
+            ) from None
+
+    def _moved(self, event: int, change: Any) -> Recorder:
+        """With noise moved so that what the mechanism makes of it is as it was. It leaks where both runs' answers are the same sums of
+        their noise, near and far, and no move of it makes up for the record."""
+        if self.sums is None:
+            raise Unclear(BY_ITSELF)
+        gap = self._gap(self.sums, event, change)
+        try:
+            move = self.sums.move(gap)
+        except Undecided:
+            raise Foreign("Whether some noise keeps its answers takes too long to say.") from None
+        if move is None:
+            raise self._leak(event)
+        replay, other = self._again(event, change, moved(self.draws, dict(enumerate(move))), None)
+        if replay.at is not None:
+            raise self._leak(event) if self.sums.unique() else Unclear(BY_ITSELF)
+        return other
+
+    def _gap(self, sums: Sums, event: int, change: Any) -> Floats:
+        """By how much the noise has to move the neighbour's answers, if it moves them as it does the run's.
+
+        Raises:
+            Leak: a number that no noise moves, in either run, is another one.
+            Unclear: it may make other sums of its noise, say with its sign turned: how they come to the same is not known.
+        """
+        old = answered(self.run, self.draws)
+        try:
+            new = sums.neighbour(self.run, {event: change})
+        except Diverged:
+            raise Unclear(UNEVEN) from None
+        if len(old) != len(new.answers) or ((old != new.answers) & new.still & ~sums.matrix.any(axis=1)).any():
+            raise self._leak(event)
+        if not new.fits:
+            raise Unclear(BY_ITSELF)
+        return old - new.answers
+
+    def _leak(self, event: int, certain: bool = False) -> Leak:
+        return Leak(
+            f"A record changed in the block that begins with round {self.begins(event)} changes what is released, whatever the noise.",
+            certain,
+        )
+
+    def _same(self, replay: Replay, other: Recorder, event: int) -> None:
+        if len(other.draws) != len(self.draws):
+            raise Unclear(UNEVEN)
+        if replay.at is None and replay.plans and replay.plans != self.plans:
+            raise Leak(
+                f"A record changed in the block that begins with round {self.begins(event)} changes a plan, though releases stay the same."
+            )
+
+    def begins(self, event: int) -> int:
+        block = self.run.events[event]
+        return block.start + 1 if isinstance(block, Entered) else 0
+
+
+def change_of(change: tuple[int, ...]) -> Any:
+    return np.array(change) if len(change) > 1 else change[0]

@@ -1,0 +1,119 @@
+"""An audit in words: what a reader may quote, and a table as plain text."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_FLOOR, Context
+
+from dpbandits.auditing.report import AuditReport, LevelResult
+from dpbandits.core.privacy import printed
+
+FOUR_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)
+FLOAT_ERROR = 1e-12
+"""Relative; what is computed as .9999999999999 is 1."""
+
+
+def figure_of(value: float) -> str:
+    """With four digits, rounded down: what is at least the value is at least what is printed."""
+    if not math.isfinite(value):
+        return "∞ (no ε holds)"
+    return f"{float(FOUR_DIGITS.create_decimal_from_float(value * (1 + FLOAT_ERROR))):.4g}"
+
+
+def surely(confidence: float) -> str:
+    """1, or one minus a power of ten."""
+    return "exact" if confidence == 1.0 else f"1 − {1 - confidence:.0e}"
+
+
+def heading(report: AuditReport) -> str:
+    claim = "no claim of an ε" if report.claim is None else f"claims ε = {printed(report.claim)}"
+    warned = " (warning: noise of its own)" if warnings(report) else ""
+    return f"{report.subject}: {claim}{warned}"
+
+
+def conclusion(report: AuditReport) -> str:
+    """What a reader may quote: the verdict, what is certain, and how much was looked at."""
+    failed = [level.level for level in report.levels if level.outcome == "failed"]
+    leak = f"at least ε = {figure_of(report.lower_bound)} is certified to leak (confidence {surely(report.confidence)})"
+    if not report.lower_bound:
+        leak = "no leak is certified"
+    if failed:
+        verdict = f"FAILED at {' and '.join(failed)}: {leak}."
+    elif report.verdict == "passed":
+        verdict = f"Passed: no level found more than the claim; {leak}."
+    elif report.verdict == "not refuted":
+        verdict = f"Not refuted: no event was found that shows more than the claim; {leak}."
+    elif report.claim is None:
+        verdict = f"Nothing to hold it to; {leak}."
+    elif undecided := [level for level in report.levels if level.outcome == "no verdict"]:
+        verdict = f"No verdict: {undecided[0].details.get('why', 'the claim is out of reach of so few runs')}; {leak}."
+    else:
+        verdict = f"No verdict: no level could look; {leak}."
+    return " ".join([verdict, *warnings(report), *untried(report), *coverage(report), *reach_of(report)])
+
+
+def warnings(report: AuditReport) -> list[str]:
+    return [f"Warning: {level.details['warning']}." for level in report.levels if "warning" in level.details]
+
+
+def untried(report: AuditReport) -> list[str]:
+    """Exact is only what was tried: of a fine grid some rewards."""
+    few = [level.details for level in report.levels if level.details.get("rewards_tried", 0) < level.details.get("rewards_of", 0)]
+    return [f"The report law is exact for {of['rewards_tried']:,} of {of['rewards_of']:,} rewards; others were not tried." for of in few]
+
+
+def reach_of(report: AuditReport) -> list[str]:
+    """What was looked at, in a sentence a level of runs."""
+    said = []
+    for level in report.levels:
+        seen = level.details
+        if "tried" not in seen:
+            continue
+        rounds, rewards, arms = seen["rounds"], seen["rewards"], seen["arms"]
+        said.append(
+            f"The {level.level} level tried {seen['tried']:,} pairs of tables ({rounds[0]:,} to {rounds[-1]:,} rounds, arms: {arms}, "
+            f"{len(rewards)} rewards from {rewards[0]:g} to {rewards[-1]:g}, {seen['rows']} places of the record) and counted "
+            f"{seen['runs']:,} runs on either table of one, which could have shown ε = {figure_of(level.reach)} at most."
+        )
+    return [*said, *setting_of(report)]
+
+
+def setting_of(report: AuditReport) -> list[str]:
+    given = report.setting
+    if not given:
+        return []
+    amount = f"{given['runs']:,} runs" if given.get("runs") else f"{given['budget']:g} seconds"
+    return [f"dpbandits {given['version']}, seed {given['seed']}, {amount}."]
+
+
+def coverage(report: AuditReport) -> list[str]:
+    """Sentences on what was not looked at."""
+    said = []
+    for level in report.levels:
+        done, of = level.details.get("pairs"), level.details.get("of")
+        if done is not None and of is not None and done < of:
+            said.append(f"The {level.level} level replayed {done:,} of {of:,} neighbours.")
+    looked = [level.level for level in report.levels if level.outcome != "not applicable"]
+    if looked == ["statistical"] and not report.lower_bound:
+        said.append("Runs were all there was to look at, and nothing was seen in them: that is no evidence of privacy beyond these tapes.")
+    return said
+
+
+COLUMNS = ("level", "verdict", "ε at least", "reach", "confidence", "seconds", "evidence")
+
+
+def cells(level: LevelResult) -> list[str]:
+    """A text for each of `COLUMNS`."""
+    seen = level.outcome != "not applicable" or level.lower_bound > 0
+    bound, sure = (figure_of(level.lower_bound), surely(level.confidence)) if seen else ("–", "–")
+    reach = "any" if math.isinf(level.reach) else f"{level.reach:.3g}"
+    return [level.level, level.outcome, bound, reach if seen else "–", sure, f"{level.seconds:.1f}", level.evidence]
+
+
+def as_text(report: AuditReport) -> str:
+    """Heading, a line and its evidence a level, and the conclusion."""
+    rows = [COLUMNS[:-1], *(tuple(cells(level)[:-1]) for level in report.levels)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS) - 1)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    told = [line for shown, level in zip(lines[1:], report.levels, strict=True) for line in (shown, f"  {level.evidence}")]
+    return "\n".join([heading(report), lines[0], *told, conclusion(report)])

@@ -1,0 +1,1 @@
+"""Ratings of films, and what is recommended from them."""

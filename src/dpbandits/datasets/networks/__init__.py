@@ -1,0 +1,1 @@
+"""Road and power networks."""

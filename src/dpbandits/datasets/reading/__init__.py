@@ -1,0 +1,1 @@
+"""Reading tables, lines and matrices from files."""

@@ -1,0 +1,76 @@
+"""A mechanism for one coordinate on every part of a record: on all actions of a whole one, or on the arms of a super arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+from dpbandits.core.privacy import Grid, Guarantee
+from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
+from dpbandits.mechanisms.restored import Readings
+from dpbandits.noise.sources import Noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Each(Mechanism):
+    """Coordinates go through `inner`, each alone and with noise of its own; a record pays for each it touches."""
+
+    inner: Separable
+    grid: Grid = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "grid", self.inner.grid)
+
+    def init(self, coordinates: int) -> list[Any]:
+        return self.inner.init(coordinates)
+
+    @final
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        return self.inner.remembers(memory, readings)
+
+    @final
+    def times(self, parts: int, proof: str) -> Guarantee | None:
+        """What a record with so many parts is promised."""
+        one = self.inner.promise()
+        if one is None or one.epsilon is None:
+            return None
+        claimed = None if one.claimed is None else parts * one.claimed
+        return replace(one, epsilon=parts * one.epsilon, claimed=claimed, proof=proof)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class EachAction(Each):
+    """Every action of a whole record. A record pays `actions` times inner's epsilon."""
+
+    actions: int
+
+    def init(self, coordinates: int) -> list[Any]:
+        if coordinates != self.actions:
+            raise ValueError(
+                f"Expected a record of {self.actions} actions, the number this mechanism's promise pays for, got {coordinates}. "
+                f"Make it with actions={coordinates}."
+            )
+        return super().init(coordinates)
+
+    def promise(self) -> Guarantee | None:
+        return self.times(self.actions, "each_action")
+
+    def answer(self, memory: list[Any], block: Block, noise: Noise) -> tuple[list[Any], tuple[Answer, ...]]:
+        sums, every = tuple(map(int, block.sums)), tuple(range(len(block.sums)))
+        return self.inner.answer(memory, Block(every, sums, block.counts * len(every)), noise)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class EachArm(Each):
+    """The arms of a super arm, each when its own block ends. A record touches up to `width` of them and pays inner's epsilon for each."""
+
+    width: int = field()  # required: the base class has a default, and a wrong one would promise too much
+
+    def promise(self) -> Guarantee | None:
+        return self.times(self.width, "each_arm")
+
+    def answer(self, memory: list[Any], block: Block, noise: Noise) -> tuple[list[Any], tuple[Answer, ...]]:
+        return self.inner.answer(memory, block, noise)

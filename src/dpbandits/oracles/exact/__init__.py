@@ -1,0 +1,1 @@
+"""Arithmetic without rounding, for linear independence."""

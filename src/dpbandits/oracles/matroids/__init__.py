@@ -1,0 +1,1 @@
+"""Matroids: their bases are found greedily."""

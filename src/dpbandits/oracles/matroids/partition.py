@@ -1,0 +1,111 @@
+"""Arms in categories, each with a capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbandits.oracles.base import Covering
+from dpbandits.oracles.inputs import Action, Booleans, Floats, Integers, Places, arms_of, largest_first, listed, sorted_arms, whole
+from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
+
+
+@final
+class PartitionMatroid(Matroid):
+    """At most `capacities[c]` arms of category c; a basis fills every category as far as it goes.
+
+    categories: shape (arms,), the category of each arm, numbered from 0. Or
+    blocks: the arms of each category, every arm in exactly one.
+    capacities: one whole number >= 0 a category; arms of a category with capacity 0 are loops.
+
+    >>> PartitionMatroid(categories=[0, 0, 1, 1], capacities=[1, 1]).best([0.1, 0.2, 0.4, 0.3])
+    (1, 2)
+    >>> PartitionMatroid(blocks=[[0, 3], [1, 2]], capacities=[1, 2]).rank
+    3
+    """
+
+    example: ClassVar[str] = "PartitionMatroid(blocks=[[0, 3], [1, 2]], capacities=[1, 2])"
+
+    def __init__(
+        self, *, categories: ArrayLike | None = None, blocks: Iterable[Sequence[int]] | None = None, capacities: Iterable[int]
+    ) -> None:
+        limits = [whole(capacity, f"capacity[{c}]", 0) for c, capacity in enumerate(listed(capacities, "capacities", "whole numbers"))]
+        if (categories is None) == (blocks is None):
+            raise ValueError("Expected either categories (one an arm) or blocks (the arms of each category), not both.")
+        self.categories = checked_categories(categories, len(limits)) if blocks is None else from_blocks(blocks, len(limits))
+        sizes = np.bincount(self.categories, minlength=len(limits))
+        self.capacities = limits
+        self._filled = np.minimum([min(limit, len(self.categories)) for limit in limits], sizes)  # what a basis has of each
+        self._place = np.arange(len(self.categories)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        self._kept = self._place < np.repeat(self._filled, sizes)
+        self._set_rank(len(self.categories), int(self._filled.sum()))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"categories": self.categories.tolist(), "capacities": self.capacities}
+
+    def _best(self, weights: Floats) -> Action:
+        return sorted_arms(self._by_category(largest_first(weights))[self._kept])
+
+    def _by_category(self, order: Places) -> Places:
+        """The same order within each category, categories one after another: a stable sort, 16 bits at a time (the fast kind)."""
+        for digits in (self.categories & 0xFFFF, self.categories >> 16):
+            if digits.any():
+                order = order[np.argsort(digits[order].astype(np.uint16), kind="stable")]
+        return order
+
+    def _independent(self, arms: Action) -> bool:
+        counts = np.bincount(self.categories[list(arms)], minlength=len(self.capacities))
+        return bool(np.all(counts <= self._filled))
+
+    def _loops(self) -> Action:
+        return sorted_arms(np.flatnonzero(self._filled[self.categories] == 0))
+
+    def _cover(self) -> Covering:
+        """Super arm i takes the i-th handful of every category; where a category has run out, its first arms."""
+        sizes = np.bincount(self.categories, minlength=len(self.capacities))
+        capacity = np.repeat(self._filled, sizes)
+        grouped, first = self._by_category(np.arange(self.arms)), self._place < capacity
+        turn = self._place // np.maximum(capacity, 1)
+        rounds = -(-sizes // np.maximum(self._filled, 1)) * (self._filled > 0)
+        cover = []
+        for i in range(int(rounds.max())):
+            missing = np.repeat(np.clip((i + 1) * self._filled - sizes, 0, self._filled), sizes)
+            chosen = ((turn == i) & (capacity > 0)) | (first & (self._place < missing))
+            cover.append(sorted_arms(grouped[chosen]))
+        return tuple(cover), self.loops
+
+    def _circuit(self, basis: Action, e: int) -> Action:
+        return tuple(f for f in basis if self.categories[f] == self.categories[e])
+
+    def _exchanges(self, basis: Action) -> Booleans:
+        return exchange_rows(basis, self.categories[:, None] == self.categories[list(basis)])
+
+
+def checked_categories(categories: ArrayLike | None, count: int) -> Integers:
+    """A known category for every arm."""
+    given = np.asarray(categories)
+    if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
+        raise ValueError(f"Expected categories to be a non-empty list of whole numbers, got shape {given.shape} of {given.dtype}.")
+    bad = np.flatnonzero((given < 0) | (given >= count))
+    if len(bad):
+        raise ValueError(f"Expected categories[{bad[0]}]={given[bad[0]]} in 0..{count - 1}: there are {count} capacities.")
+    return given.astype(np.int64)
+
+
+def from_blocks(blocks: Iterable[Sequence[int]], count: int) -> Integers:
+    """Each arm's category, from the arms of each category."""
+    rows = arms_of(blocks, "blocks")
+    if len(rows) != count:
+        raise ValueError(f"Expected one capacity a block, got {count} for {len(rows)} blocks.")
+    total = sum(len(row) for row in rows)
+    found = np.full(total, -1, dtype=np.int64)
+    for c, row in enumerate(rows):
+        for arm in row:
+            if arm >= total or found[arm] >= 0:
+                what = "comes twice" if arm < total else f"is out of range for {total} arms"
+                raise ValueError(f"Expected every arm from 0 on in exactly one block; arm {arm} of blocks[{c}] {what}.")
+            found[arm] = c
+    return found

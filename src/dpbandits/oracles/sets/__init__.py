@@ -1,0 +1,1 @@
+"""Other sets of super arms, and their oracles."""

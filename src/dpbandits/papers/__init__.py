@@ -1,0 +1,1 @@
+"""Papers, their claims, and the verdicts on them."""

@@ -1,0 +1,1 @@
+"""What claims measure, by name."""

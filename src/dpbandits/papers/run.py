@@ -1,0 +1,105 @@
+"""`dpbandits papers`: run the papers' experiments, draw their figures, and say which of their claims hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+
+import polars as pl
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from dpbandits.figures.plots import save
+from dpbandits.papers.claims import Verdict, judge
+from dpbandits.papers.estimate import estimate, span, told
+from dpbandits.papers.evidence import Evidence
+from dpbandits.papers.pages import Document, document_of, write_docs, write_document
+from dpbandits.papers.paper import Paper, find_papers, papers_in
+from dpbandits.sweeps.config import Config
+from dpbandits.sweeps.progress import progress_on
+from dpbandits.sweeps.results import Results
+from dpbandits.sweeps.store import cell_path
+from dpbandits.sweeps.sweep import run_sweep
+
+COLOURS = {"reproduced": "green", "differs": "yellow", "undecided": "magenta", "not attempted": "dim"}
+NOT_FOUND = (
+    "There is no folder [bold]papers[/bold] here, and none beside the installed package.\n"
+    "Clone the repository and run [bold]dpbandits papers[/bold] in it: the sweeps and claims are files there, not part of the package."
+)
+
+
+def run_papers(keys: list[str] | None, *, full: bool, out: Path, console: Console, docs: Path | None = None) -> int:
+    """Run the papers named by `keys`, or all. Finished cells under `out` are kept, so an interrupted run goes on where it stopped.
+
+    docs: where the page of all papers goes, which is written from this run alone.
+
+    Returns the exit code: 0, or 2 where there is nothing to run. A claim that differs is a finding, no error.
+
+    Raises:
+        ValueError: docs with keys: the page is of all papers.
+    """
+    if keys and docs is not None:
+        raise ValueError("Expected --docs without --only: the page is written as a whole, by one run of all papers.")
+    folder = find_papers()
+    if folder is None:
+        console.print(NOT_FOUND)
+        return 2
+    known = papers_in(folder)
+    unknown = [key for key in keys or () if key not in known]
+    if unknown:
+        console.print(f"There is no paper {unknown[0]!r}; there are {', '.join(known)}.")
+        return 2
+    chosen = [known[key] for key in keys or known]
+    start = perf_counter()
+    announce(chosen, full, out, console)
+    done = {paper.key: run_paper(paper, full, out / paper.key, console) for paper in chosen}
+    console.print(verdict_table({key: verdicts for key, (verdicts, _) in done.items()}))
+    console.print(f"Took {span(perf_counter() - start)}. Numbers, pages and figures are in {out}.")
+    if docs is not None:
+        command = f"dpbandits papers {'--full' if full else '--quick'} --docs {docs}"
+        console.print(f"Wrote {write_docs(docs, out, folder, [document for _, document in done.values()], command)}.")
+    return 0
+
+
+def announce(papers: list[Paper], full: bool, out: Path, console: Console) -> None:
+    """Say what there is to do and how long it takes, before it starts."""
+    cells = [(cell, out / paper.key) for paper in papers for config in paper.sweeps(full=full) for cell in config.cells()]
+    missing = [cell for cell, place in cells if not cell_path(place, cell).exists()]
+    size = "the papers' own sizes" if full else "quick sizes"
+    console.print(f"{len(cells)} cells (a policy in a setting at one ε) at {size}; {len(cells) - len(missing)} are finished already.")
+    if missing:
+        console.print(f"Timing short pilots … the rest takes about {told(estimate(missing))}.")
+
+
+def run_paper(paper: Paper, full: bool, out: Path, console: Console) -> tuple[list[Verdict], Document]:
+    """One paper from sweeps to pages: its verdicts, and all that a page says of it."""
+    results = {config.name: run_config(config, out, console) for config in paper.sweeps(full=full)}
+    environments = {name: environment for r in results.values() for name, environment in r.config.built.items()}
+    evidence = Evidence(pl.concat(r.curves for r in results.values()), environments)
+    verdicts = [judge(claim, evidence) for claim in paper.claims()]
+    drawings = list(paper.drawings(results))
+    for drawing in drawings:
+        save(drawing.figure, out / "figures" / drawing.name)
+    document = document_of(paper, results, verdicts, drawings)
+    write_document(out, document)
+    return verdicts, document
+
+
+def run_config(config: Config, out: Path, console: Console) -> Results:
+    """One sweep under a progress bar."""
+    with progress_on(console, config.name) as tell:
+        return run_sweep(config, out, progress=tell)
+
+
+def verdict_table(verdicts: Mapping[str, list[Verdict]]) -> Table:
+    table = Table(
+        "paper", "claim", "verdict", "measured", title="What the papers claim, and what we find", title_justify="left", box=box.SIMPLE
+    )
+    for key, found in verdicts.items():
+        for i, verdict in enumerate(found):
+            text = verdict.reason if verdict.word == "not attempted" else verdict.measured
+            word = f"[{COLOURS[verdict.word]}]{verdict.word}[/]"
+            table.add_row("" if i else key, verdict.claim.id, word, text, end_section=verdict is found[-1])
+    return table

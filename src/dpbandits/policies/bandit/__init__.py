@@ -1,0 +1,1 @@
+"""Policies that play one arm a round and see its reward."""

@@ -1,0 +1,124 @@
+"""AdaP (Azize and Basu 2022) and AdaC (Azize and Basu 2024): per-arm doubling episodes; an index is made of the newest episode alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from dpbandits.core.privacy import Grid, as_fraction
+from dpbandits.mechanisms import GaussianBatches, LazyForgetful
+from dpbandits.policies.base import IndexPolicy, Statistics, sum_of
+from dpbandits.policies.contract import About, PrivatePolicy, require_budget
+from dpbandits.policies.formulas import indices
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoublingEpisodes(IndexPolicy):
+    """The chosen arm is played until its number of pulls doubles: episodes of 1, 1, 2, 4, …"""
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, s.pulls[arm])
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceEpisodes(DoublingEpisodes, PrivatePolicy):
+    """Doubling episodes whose sums carry Laplace noise.
+
+    a: the paper's α; above 3 (3.1 in its experiments).
+    """
+
+    a: float = 3.1
+
+    def validate(self) -> None:
+        self._number("a", 3, 1000)
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaPUCB(LaplaceEpisodes):
+    """UCB in doubling episodes that forget.
+
+    Source: Azize and Basu 2022, AdaP-UCB. Guarantee: epsilon-DP. Regret: O(Σ ln T/min(Δ, epsilon)) for a > 3.
+
+    a: the paper's α; above 3 (3.1 in its experiments).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Azize and Basu 2022", algorithm="AdaP-UCB", bound="O(Σ max(a/Δ, a/ε) ln T), a > 3", proof="adap_ucb", twin="UCB1"
+    )
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        eps, log_t = float(self.epsilon), math.log(t)
+        return [indices.adap_ucb(total / n, n, log_t, eps, self.a) for total, n in zip(s.totals, s.rounds, strict=True)]
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        eps = float(self.epsilon)
+        return sum_of([self.a * math.log(rounds) / min(g, eps) if g else 0.0 for g in gaps], gaps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaPKLUCB(LaplaceEpisodes):
+    """KL-UCB in doubling episodes that forget.
+
+    Source: Azize and Basu 2022, AdaP-KLUCB. Guarantee: epsilon-DP.
+    Regret: O(Σ Δ ln T/min(kl(μ, μ*), epsilon Δ)) for a > 3.
+
+    a: the paper's α; above 3 (3.1 in its experiments).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Azize and Basu 2022", algorithm="AdaP-KLUCB", bound="O(Σ Δ ln T/min(kl(μ, μ*), εΔ)), a > 3", proof="adap_klucb", twin="KLUCB"
+    )
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        eps, log_t = float(self.epsilon), math.log(t)
+        return [indices.adap_klucb(total / n, n, log_t, eps, self.a) for total, n in zip(s.totals, s.rounds, strict=True)]
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        eps = float(self.epsilon)
+        return sum_of([self.a * g * math.log(rounds) / min(2 * g * g, eps * g) if g else 0.0 for g in gaps], gaps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaCUCB(DoublingEpisodes):
+    """UCB in doubling episodes with Gaussian noise: zero-concentrated differential privacy.
+
+    Source: Azize and Basu 2024 (Concentrated differential privacy for bandits), AdaC-UCB.
+    Guarantee: rho-zCDP (`guarantee.rho`; never reported as an epsilon).
+    Regret: O(Σ b (1/Δ + 1/√rho) ln T) for b > 3.
+
+    rho: the zCDP budget. b: the paper's β; above 3.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Azize and Basu 2024",
+        algorithm="AdaC-UCB",
+        bound="O(Σ b(ln T/Δ + √(ln T/ρ))), b > 3",
+        proof="adac_ucb",
+        twin="UCB1",
+        privacy="zCDP",
+    )
+    rho: Fraction | float | str
+    b: float = 3.1
+    grid: int = 1024
+
+    def validate(self) -> None:
+        object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
+        require_budget(as_fraction(self.rho, "rho"), self.grid, "rho")
+        self._number("b", 3, 1000)
+
+    def mechanism(self) -> GaussianBatches:
+        return GaussianBatches(rho=as_fraction(self.rho, "rho"), grid=Grid(steps=self.grid))
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        rho, log_t = float(self.rho), math.log(t)
+        return [indices.adac_ucb(total / n, n, log_t, rho, self.b) for total, n in zip(s.totals, s.rounds, strict=True)]
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        log_t, rho = math.log(rounds), float(self.rho)
+        return sum_of([self.b * (log_t / g + math.sqrt(log_t / rho)) if g else 0.0 for g in gaps], gaps)

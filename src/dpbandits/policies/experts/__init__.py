@@ -1,0 +1,1 @@
+"""Policies with full information: every round shows the rewards of all actions."""

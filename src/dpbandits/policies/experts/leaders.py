@@ -1,0 +1,195 @@
+"""Full information with a release every round: follow the leader, and hedging between all actions."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, NamedTuple, final
+
+import numpy as np
+
+from dpbandits.core.inputs import MOST_ARMS
+from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import Answer, BinaryTree, EachAction, Exact
+from dpbandits.policies.contract import About, Policy, PrivatePolicy, Release
+
+
+class Totals(NamedTuple):
+    """Public state."""
+
+    totals: tuple[float, ...]  # released sum of each action's rewards
+    t: int  # rounds told
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpertPolicy(Policy):
+    """A policy that sees the reward of every action after each round.
+
+    actions: how many there are.
+    """
+
+    size_name: ClassVar[str] = "actions"
+    actions: int
+    arms: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._whole("actions", high=MOST_ARMS)
+        object.__setattr__(self, "arms", self.actions)
+        super().__post_init__()
+
+
+def smallest_gap(gaps: Sequence[float]) -> float:
+    """The smallest gap above 0; infinite where all actions are equally good."""
+    return min((gap for gap in gaps if gap > 0), default=math.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EveryRound(ExpertPolicy):
+    """Releases every action's running sum after each round."""
+
+    @final
+    def init(self) -> Totals:
+        return Totals((0.0,) * self.actions, 0)
+
+    @final
+    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
+        return Totals(tuple(Answer(*answer).total for answer in release.answers), release.round)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowTheLeader(EveryRound):
+    """Plays the action with the largest sum so far (lowest number on a tie), without privacy.
+
+    Source: textbook (Hannan 1957 without noise). Guarantee: none. Regret: O(ln K/Δ) for independent rounds with a unique best action.
+
+    >>> FollowTheLeader(actions=3).guarantee is None
+    True
+    """
+
+    about: ClassVar[About] = About(
+        paper="Hannan 1957", algorithm="follow the leader", bound="O(ln K/Δ)", privacy="none", feedback="full", every_round=True
+    )
+    grid: int = 1024
+
+    def mechanism(self) -> EachAction:
+        return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.actions)
+
+    def plan(self, state: Totals, rng: PublicRng) -> Plan:
+        return Hold(state.totals.index(max(state.totals)), 1, (EVERY,))
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return math.log(self.actions) / smallest_gap(gaps)  # 0 where there is no gap
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hedging(EveryRound):
+    """Weights proportional to exp(rate · released sum).
+
+    play: "draw" plays one action, drawn afresh each round by the weights; "weights" plays the weights themselves (decision-theoretic
+        online learning: the round's reward is their average of all rewards), and `Decision.action` is a weight for every action.
+    """
+
+    play: Literal["draw", "weights"] = "draw"
+
+    @abstractmethod
+    def rate(self, round: int) -> float:
+        """The learning rate in a round, counted from 1."""
+
+    def validate(self) -> None:
+        self._one_of("play", "draw", "weights")
+
+    @property
+    def weighted(self) -> bool:
+        return self.play == "weights"
+
+    @final
+    def weights(self, state: Totals) -> tuple[float, ...]:
+        """What is played next, summing to 1."""
+        scores = self.rate(state.t + 1) * np.array(state.totals)
+        unnormalised = np.exp(scores - scores.max())
+        return tuple((unnormalised / unnormalised.sum()).tolist())
+
+    @final
+    def plan(self, state: Totals, rng: PublicRng) -> Plan:
+        weights = self.weights(state)
+        if self.weighted:
+            return Hold(weights, 1, (EVERY,))
+        drawn = int(np.searchsorted(np.cumsum(weights), rng.generator.random(), side="right"))
+        return Hold(min(drawn, self.actions - 1), 1, (EVERY,))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecreasingHedge(Hedging):
+    """Hedge with the rate 2√(ln K/t), which needs no horizon and adapts to the gap, without privacy.
+
+    Source: Mourtada and Gaïffas 2019 (on independent rounds); Auer, Cesa-Bianchi and Gentile 2002. Guarantee: none.
+    Regret: at most √(T ln K), and (4 ln K + 25)/Δ for independent rounds with a unique best action.
+
+    >>> DecreasingHedge(actions=2, play="weights").plan(Totals((0.0, 0.0), 0), PublicRng(0, 0)).action
+    (0.5, 0.5)
+    """
+
+    about: ClassVar[About] = About(
+        paper="Mourtada and Gaïffas 2019", algorithm="Decreasing Hedge", bound="(4 ln K + 25)/Δ",
+        privacy="none", feedback="full", every_round=True, randomised=True,
+    )  # fmt: skip
+    grid: int = 1024
+
+    def mechanism(self) -> EachAction:
+        return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.actions)
+
+    def rate(self, round: int) -> float:
+        return hedge_rate(round, self.actions)
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        log_k = math.log(self.actions)
+        return min(math.sqrt(rounds * log_k), (4 * log_k + 25) / smallest_gap(gaps))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeFTRL(Hedging, PrivatePolicy):
+    """Hedge on sums that a binary tree releases every round; a comparison, made for adversarial rewards.
+
+    Source: Agarwal and Singh 2017, Algorithm 1 for experts (Laplace noise, entropy). Guarantee: epsilon-DP.
+    Regret: O(√(T ln K) + K ln K ln²T/epsilon), for any rewards fixed in advance.
+
+    Every sum carries the same number of draws (padded), as its analysis asks for. The rate is √(8 ln K/T).
+
+    horizon: T, at most so many rounds.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Agarwal and Singh 2017", algorithm="Algorithm 1 (FTRL with tree aggregation)", bound="O(√(T ln K) + K ln K ln²T/ε)",
+        proof="tree_ftrl", twin="DecreasingHedge", feedback="full", every_round=True, randomised=True, needs_horizon=True,
+    )  # fmt: skip
+    horizon: int
+
+    def validate(self) -> None:
+        super().validate()
+        self._horizon(required=True)
+
+    def mechanism(self) -> EachAction:
+        inner = BinaryTree(epsilon=self.budget / self.actions, grid=Grid(steps=self.grid), leaves=self.horizon, padded=True)
+        return EachAction(inner=inner, actions=self.actions)
+
+    def rate(self, round: int) -> float:
+        return ftrl_rate(self.horizon, self.actions)
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        log_k = math.log(self.actions)
+        if math.isinf(smallest_gap(gaps)):
+            return 0.0
+        return math.sqrt(rounds * log_k) + self.actions * log_k * math.log(rounds) ** 2 / float(self.epsilon)
+
+
+def hedge_rate(round: int, actions: int) -> float:
+    """2√(ln K/t)."""
+    return 2.0 * math.sqrt(math.log(actions) / round)
+
+
+def ftrl_rate(horizon: int, actions: int) -> float:
+    """√(8 ln K/T)."""
+    return math.sqrt(8.0 * math.log(actions) / horizon)

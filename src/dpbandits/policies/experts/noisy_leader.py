@@ -1,0 +1,164 @@
+"""Full information by epochs: between two releases one action is played, and each epoch's rewards are read once or not at all."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, final
+
+from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import Answer, Choice, EachAction, LazyForgetful, NoisyMax
+from dpbandits.noise.sources import Selection
+from dpbandits.policies.contract import About, PrivatePolicy, Release
+from dpbandits.policies.experts.leaders import ExpertPolicy, smallest_gap
+
+
+class Leader(NamedTuple):
+    """Public state."""
+
+    action: int  # played now
+    epoch: int  # number of the epoch, from 0; it has 2**epoch rounds
+    t: int  # rounds told
+    chosen: int  # what the next epoch plays, once this one's part that counts is read; −1: not yet
+    rest: int  # rounds left of the epoch after that part
+
+
+LAST_EPOCH = 61
+"""Longer ones are never played to their end, and a number of rounds stays a machine's whole number."""
+
+
+def epoch_rounds(epoch: int) -> int:
+    """1, 2, 4, …"""
+    return int(2 ** min(epoch, LAST_EPOCH))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoublingEpochs(ExpertPolicy, PrivatePolicy):
+    """Epochs of 1, 2, 4, … rounds: play the leader of the epoch before, on fresh rewards each."""
+
+    @final
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeEpochs(DoublingEpochs):
+    """Each epoch's leader is found from all rounds of the epoch before."""
+
+    @abstractmethod
+    def leader(self, answers: tuple[Any, ...]) -> int:
+        """The action that the release names."""
+
+    @final
+    def plan(self, state: Leader, rng: PublicRng) -> Plan:
+        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
+
+    @final
+    def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
+        return Leader(self.leader(release.answers), state.epoch + 1, release.round, -1, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RNMFTNL(WholeEpochs):
+    """Follow the noisy leader: after each epoch only the index of the largest noisy sum is released (report noisy max).
+
+    Source: Hu, Huang and Mehta 2021 (FTNL) and its journal version (RNM-FTNL). Guarantee: epsilon-DP; preset "published": 2 epsilon.
+    Regret: O(ln K/min(Δ, epsilon)) for independent rounds with a unique best action; cost O(K log T) when simulated.
+
+    selection: "laplace", "exponential" (the exponential mechanism) or "permute-and-flip"; see `NoisyMax`.
+    preset: "corrected" (Laplace noise of scale 2/epsilon), or "published" (1/epsilon, which is epsilon-DP only where records are
+        zeroed out; under replace-one, the papers' own relation, it is 2 epsilon and says so).
+
+    >>> RNMFTNL(actions=3, epsilon=1, preset="published").guarantee.epsilon
+    Fraction(2, 1)
+    """
+
+    about: ClassVar[About] = About(
+        paper="Hu, Huang and Mehta 2021", algorithm="FTNL (RNM-FTNL)", bound="O(ln K/min(Δ, ε))",
+        proof="rnm_ftnl", twin="FollowTheLeader", feedback="full",
+    )  # fmt: skip
+    selection: Selection = "laplace"
+    preset: Literal["corrected", "published"] = "corrected"
+
+    def validate(self) -> None:
+        self._one_of("selection", "laplace", "exponential", "permute-and-flip")
+        self._one_of("preset", "corrected", "published")
+        if self.preset == "published" and self.selection != "laplace":
+            raise ValueError(f'Expected selection="laplace" with preset="published" (what was published), got {self.selection!r}.')
+
+    def mechanism(self) -> NoisyMax:
+        published = self.preset == "published"
+        price, claimed = (2 * self.budget, self.budget) if published else (self.budget, None)
+        return NoisyMax(epsilon=price, claimed=claimed, selection=self.selection, grid=Grid(steps=self.grid))
+
+    def leader(self, answers: tuple[Any, ...]) -> int:
+        return Choice(*answers[0]).action
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        gap = smallest_gap(gaps)
+        return 0.0 if math.isinf(gap) else math.log(self.actions) / min(gap, float(self.epsilon))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaiveFTNL(WholeEpochs):
+    """Follow the noisy leader with every sum released: noise of scale K/epsilon on each.
+
+    Source: Hu, Huang and Mehta 2021 (the comparison it improves on). Guarantee: epsilon-DP. Regret: O(ln K/Δ + K ln K/epsilon).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Hu, Huang and Mehta 2021", algorithm="FTNL with all sums released", bound="O(ln K/Δ + K ln K/ε)",
+        proof="naive_ftnl", twin="FollowTheLeader", feedback="full",
+    )  # fmt: skip
+
+    def mechanism(self) -> EachAction:
+        inner = LazyForgetful(epsilon=self.budget / self.actions, grid=Grid(steps=self.grid))
+        return EachAction(inner=inner, actions=self.actions)
+
+    def leader(self, answers: tuple[Any, ...]) -> int:
+        totals = [Answer(*answer).total for answer in answers]
+        return totals.index(max(totals))
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        log_k, gap = math.log(self.actions), smallest_gap(gaps)
+        return 0.0 if math.isinf(gap) else log_k / gap + self.actions * log_k / float(self.epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefixExponential(DoublingEpochs):
+    """The next epoch's action is drawn by the exponential mechanism from a random prefix of this epoch; the rest is never read.
+
+    Source: Cesari and Colomboni 2026, as reconstructed from its statement: epochs of 2**r rounds, prefix length uniform on
+    (2**r/2, 2**r] and drawn without looking at rewards. Guarantee: epsilon-DP.
+    Regret: at most 1000 (ln K/Δ + ln K/epsilon) for every T and independent rounds with a unique best action.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Cesari and Colomboni 2026", algorithm="exponential mechanism on a random prefix", bound="1000 (ln K/Δ + ln K/ε)",
+        proof="prefix_exponential", twin="FollowTheLeader", feedback="full", drops=True,
+    )  # fmt: skip
+
+    def mechanism(self) -> NoisyMax:
+        return NoisyMax(epsilon=self.budget, selection="exponential", grid=Grid(steps=self.grid))
+
+    def plan(self, state: Leader, rng: PublicRng) -> Plan:
+        if state.rest:
+            return Hold(state.action, state.rest, (), drop=(EVERY,))
+        rounds = epoch_rounds(state.epoch)
+        return Hold(state.action, int(rng.generator.integers(rounds // 2 + 1, rounds + 1)), (EVERY,))
+
+    def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
+        if release.coordinates:
+            assert isinstance(plan, Hold)
+            chosen, rest = Choice(*release.answers[0]).action, epoch_rounds(state.epoch) - plan.rounds
+            if rest:
+                return Leader(state.action, state.epoch, release.round, chosen, rest)
+            return Leader(chosen, state.epoch + 1, release.round, -1, 0)
+        return Leader(state.chosen, state.epoch + 1, release.round, -1, 0)
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        gap = smallest_gap(gaps)
+        return 0.0 if math.isinf(gap) else 1000 * math.log(self.actions) * (1 / gap + 1 / float(self.epsilon))

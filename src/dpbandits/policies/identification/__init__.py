@@ -1,0 +1,1 @@
+"""Policies that name the best arm."""

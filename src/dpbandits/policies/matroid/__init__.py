@@ -1,0 +1,1 @@
+"""Policies that play a basis of a matroid."""

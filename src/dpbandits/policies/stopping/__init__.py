@@ -1,0 +1,1 @@
+"""Rules that watch one stream and say when its mean is known."""

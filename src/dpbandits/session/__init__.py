@@ -1,0 +1,8 @@
+"""Host 1: one real run, round by round, for people's data."""
+
+from dpbandits.core.ledger import LedgerError
+from dpbandits.session.decisions import Decision, DecisionError, NotRecordedError
+from dpbandits.session.estimator import Estimate, Estimator, estimate
+from dpbandits.session.session import Session
+
+__all__ = ["Decision", "DecisionError", "Estimate", "Estimator", "LedgerError", "NotRecordedError", "Session", "estimate"]

@@ -1,0 +1,168 @@
+"""The wheel: ask and tell move a turn on, a release ends it, and the next begins with what the policy makes of that.
+
+Every step may be interrupted at any line and is then made good by `recover`. A tell first claims its decision, which is the moment it
+can no longer be told, and only then adds the reward: an interruption may lose a reward, it never adds one twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple, final
+
+from dpbandits.core.ledger import unbalanced
+from dpbandits.core.plan import Action, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.policies.contract import Policy
+from dpbandits.session.decisions import Play
+from dpbandits.vault import Vault
+
+Claim = tuple[int, Action, int, int, int]
+"""A tell that is under way, and what stood before it: its decision's id, what is told, how often that was told in this turn, the vault's
+records, rewards lost."""
+
+
+class Turn(NamedTuple):
+    """What is played between two releases. Public, and replaced whole.
+
+    step: turns before this one. first: decisions asked before it. plays: its plan's actions, each kept once. only: the one play of a plan
+    that holds an action.
+    """
+
+    state: Any
+    step: int
+    rng: PublicRng
+    plan: Plan
+    progress: Progress
+    first: int
+    plays: dict[Action, Play]
+    only: Play | None
+
+    def play(self, id: int, semi: bool) -> Play:
+        """What decision `id` plays."""
+        action = self.plan.action_at(id - self.first - 1, id, self.rng)
+        play = self.plays.get(action)
+        if play is None:
+            play = play_of(self.plan, action, semi)
+            if not (semi and isinstance(self.plan, Draw)):  # of drawn super arms there are too many to keep
+                self.plays[action] = play
+        return play
+
+    def told(self) -> tuple[tuple[Any, int], ...]:
+        """(action, rounds told since the turn began), for a release."""
+        return tuple(sorted(self.progress.told.items()))
+
+
+def open_turn(policy: Policy, seed: int, state: Any, step: int, first: int) -> Turn:
+    """Plan from this state."""
+    rng = PublicRng(seed, step)
+    plan = policy.plan(state, rng)
+    if isinstance(plan, Draw) and len(plan.limits) != policy.arms:
+        raise ValueError(f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} arms, got {len(plan.limits)}.")
+    only = play_of(plan, plan.action, policy.about.feedback == "semi") if isinstance(plan, Hold) else None
+    return Turn(state, step, rng, plan, Progress(plan), first, {}, only)
+
+
+def play_of(plan: Plan, action: Action, semi: bool) -> Play:
+    return Play(action, (plan.observe or action) if semi else None)  # type: ignore[arg-type]
+
+
+@final
+class Wheel:
+    """A policy and its vault at work, for one caller at a time.
+
+    asked: decisions made. pending: those that wait for their rewards, by id. lost: rewards whose tell was interrupted once claimed.
+    busy: a call is under way, was interrupted or left something due; `go_on` first.
+    """
+
+    def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
+        self.policy, self.vault, self.seed = policy, vault, seed
+        self.semi = policy.about.feedback == "semi"
+        self.pending: dict[int, Play] = {}
+        self.asked = self.lost = 0
+        self.busy = False
+        self._claim: Claim | None = None
+        self.turn: Turn = open_turn(policy, seed, policy.init(), 0, 0)
+
+    def ask(self) -> tuple[int, Play]:
+        """The next decision's id and play."""
+        id = self.asked + 1
+        play = self.turn.only or self.turn.play(id, self.semi)
+        self.busy = True
+        self.pending[id] = play
+        self.asked = id
+        self.busy = False
+        return id, play
+
+    def ask_many(self, count: int) -> Iterable[tuple[int, Play]]:
+        """The next so many, all or none of them."""
+        plays = {id: self.turn.play(id, self.semi) for id in range(self.asked + 1, self.asked + count + 1)}
+        self.busy = True
+        self.pending.update(plays)
+        self.asked += count
+        self.busy = False
+        return plays.items()
+
+    def tell(self, id: int, play: Play, reward: object) -> None:
+        """Check, claim, add, count. An exception between two of these lines is made good by `recover`."""
+        action, observe = play
+        where, vault, progress = observe or action, self.vault, self.turn.progress
+        steps = vault.on_grid(where, reward)
+        self.busy = True
+        self._claim = id, where, progress.told.get(where, 0), vault.records, self.lost
+        del self.pending[id]
+        vault.enter(where, steps)
+        progress.count(where)
+        self._claim = None
+        if progress.due is None:
+            self.busy = False
+        else:
+            self.advance()
+
+    def finish(self) -> None:
+        """Have the vault's mechanism give the answer that waited for more records."""
+        self._require_balance()
+        self.busy = True
+        self.vault.finish(self.vault.records, self.turn.told())
+        self.advance()
+
+    def go_on(self) -> None:
+        """Recover, and make what is due."""
+        self.recover()
+        if self.turn.progress.due is not None or self.vault.turns > self.turn.step:
+            self.advance()
+        self.busy = False
+
+    def recover(self) -> None:
+        """Put in order what an interruption left half done. Interrupted itself, it does the same again."""
+        self.vault.settle()
+        while self.pending and next(reversed(self.pending)) > self.asked:  # made, but never handed out
+            self.pending.popitem()
+        if self._claim is None:
+            return
+        id, where, told, records, lost = self._claim
+        if id not in self.pending and self.vault.records == records:
+            self.lost = lost + 1
+        elif id not in self.pending:
+            turn = self.turn
+            self.turn = turn._replace(progress=Progress.at(turn.plan, {**turn.progress.told, where: told + 1}))
+        self._claim = None
+
+    @property
+    def balanced(self) -> bool:
+        """Whether every decision that waits no more was recorded or lost, and none twice."""
+        return self.asked - len(self.pending) == self.vault.records + self.lost
+
+    def _require_balance(self) -> None:
+        if not self.balanced:
+            raise unbalanced("more or fewer rewards were recorded than decisions were told")
+
+    def advance(self) -> None:
+        """Release, update, plan: from where an earlier call failed, if one did."""
+        turn, vault = self.turn, self.vault
+        if vault.turns == turn.step:
+            assert turn.progress.due is not None
+            self._require_balance()
+            vault.release(turn.progress.due, vault.records, turn.told(), turn.plan.drop)
+        assert vault.newest is not None
+        state = self.policy.update(turn.state, turn.plan, vault.newest)
+        self.turn = open_turn(self.policy, self.seed, state, turn.step + 1, self.asked)
+        self.busy = False

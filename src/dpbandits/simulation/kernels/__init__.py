@@ -1,0 +1,1 @@
+"""Compiled loops, one kind of policy a file."""

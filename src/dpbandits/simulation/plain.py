@@ -1,0 +1,148 @@
+"""Host 2, the plain way: any policy in any environment, event by event (one draw a block) or round by round.
+
+Both run the real vault. Compiled twins of the built-in policies (in `compiled/`) are equal to this in law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.core.privacy import Entry, Grid
+from dpbandits.environments.base import Environment, Exhausted, Floats, Integers
+from dpbandits.noise.sources import Noise
+from dpbandits.policies.base import Identified
+from dpbandits.policies.contract import Policy
+from dpbandits.session.session import Session
+from dpbandits.simulation.curve import Curve
+from dpbandits.vault import open_vault
+
+
+class Path(NamedTuple):
+    """One run. plays: shape (checkpoints, arms), counts after each checkpoint round (of a `weighted` policy: sums of weights).
+
+    earned: shape (checkpoints,), expected value of all super arms played, where that is not the sum of their arms' means; else None.
+    rewards: shape (checkpoints,), what the played actions gave, where the environment's rewards are fixed beforehand; else None.
+    """
+
+    plays: Integers | Floats
+    rounds: int  # played; fewer than asked only where a finite environment ran out
+    releases: int
+    events: int
+    ledger: tuple[Entry, ...] = ()
+    state: Any = None
+    acceptance: float = float("nan")
+    earned: Floats | None = None
+    rewards: Floats | None = None
+    found: Identified | None = None  # what a compiled run identified; of other runs the policy tells it from the state
+
+
+def seen(policy: Policy, action: Action, observe: tuple[int, ...] | None) -> Integers | None:
+    """The arms whose rewards a round of `action` shows, as an array; None for the one that was played."""
+    match policy.about.feedback:
+        case "full":
+            return np.arange(policy.arms)
+        case "semi":
+            return np.array(observe or action, np.int64)
+    return None
+
+
+def observe(environment: Environment, policy: Policy, action: Action, rng: np.random.Generator, arms: tuple[int, ...] | None = None) -> Any:
+    """What one round of `action` shows this policy: a reward, or a vector of them (of `arms` alone, where the plan says so)."""
+    many = seen(policy, action, arms)
+    if many is not None:
+        return environment.draw_many(many, rng)
+    assert isinstance(action, int)
+    return environment.draw(action, rng)
+
+
+def observe_block(
+    environment: Environment, policy: Policy, action: Action, times: int, grid: Grid, rng: np.random.Generator,
+    arms: tuple[int, ...] | None = None,
+) -> Any:  # fmt: skip
+    """The sum of `times` such rounds, in grid steps."""
+    many = seen(policy, action, arms)
+    if many is not None:
+        return environment.block_many(many, times, grid, rng)
+    assert isinstance(action, int)
+    return environment.block(action, times, grid, rng)
+
+
+def moves(plan: Plan, t: int, left: int, rng: PublicRng) -> Iterator[tuple[Action, int]]:
+    """(action, times) in playing order for at most `left` rounds after round t. A `Draw` is endless: its reader stops."""
+    match plan:
+        case Hold(action, rounds, _):
+            yield action, min(rounds, left)
+        case Cycle(actions, each, _):
+            for j, action in enumerate(actions):
+                if j * each < left:
+                    yield action, min(each, left - j * each)
+        case Draw(law, _):
+            for i in range(left):
+                yield law.sample(t + i + 1, rng), 1
+
+
+def play_events(
+    policy: Policy, environment: Environment, rounds: int, checkpoints: Integers, *, noise: Noise, seed: int, rng: np.random.Generator,
+    until: Callable[[Any], bool] | None = None, opened: Callable[..., Any] = open_vault,
+) -> Path:  # fmt: skip
+    """One run by events: cost grows with plans and releases, not with rounds (but for `Draw` plans).
+
+    until: ends the run early, at the first state (the initial one, or one after a release) of which it is true.
+    opened: opens the vault; an audit puts a scribe before it.
+    """
+    environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
+    randomizer = policy.randomizer()
+    mechanism = policy.mechanism()
+    vault = opened(policy.about.feedback, mechanism, policy.arms, noise, randomizer)
+    state, t, step, events = policy.init(), 0, 0, 0
+    while t < rounds and not (until is not None and until(state)):
+        public = PublicRng(seed, step)
+        plan = policy.plan(state, public)
+        progress = Progress(plan)
+        for action, times in moves(plan, t, rounds - t, public):
+            if randomizer is None:
+                sums = observe_block(environment, policy, action, times, mechanism.grid, rng, plan.observe)
+                vault.add_block(plan.observe or action, sums, times)
+            else:
+                for _ in range(times):
+                    report = randomizer.report(observe(environment, policy, action, rng, plan.observe), noise)
+                    vault.add(plan.observe or action, report)
+            curve.play(t, action, times)
+            t, events = t + times, events + 1
+            ended = progress.count(plan.observe or action, times)
+            if ended is not None:
+                release = vault.release(ended, t, tuple(sorted(progress.told.items())), plan.drop)
+                state, step = policy.update(state, plan, release), step + 1
+                break
+    return Path(curve.close(), t, vault.releases, events, vault.ledger, state, earned=curve.worth, rewards=curve.gained)
+
+
+def play_rounds(
+    policy: Policy, environment: Environment, rounds: int, checkpoints: Integers, *, noise: Noise, seed: int, rng: np.random.Generator,
+    each: Callable[[int, Session], None] | None = None,
+) -> Path:  # fmt: skip
+    """One run round by round through a `Session`: the reference every faster way is tested against.
+
+    each: is shown the session after every round.
+    """
+    environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
+    session = Session(policy, noise=noise, seed=seed)
+    randomizer = policy.randomizer()
+    t = 0
+    for t in range(1, rounds + 1):
+        decision = session.ask()
+        try:
+            reward = observe(environment, policy, decision.action, rng, decision.observe)
+        except Exhausted:
+            t -= 1
+            break
+        session.tell(decision, reward if randomizer is None else randomizer.report(reward, noise))
+        curve.play(t - 1, decision.action, 1)
+        if each is not None:
+            each(t, session)
+    told = session.ledger, session.state, environment.acceptance
+    return Path(curve.close(), t, session.releases, t, *told, earned=curve.worth, rewards=curve.gained)

@@ -1,0 +1,187 @@
+"""What a simulation returns: integer play counts, from which everything else follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbandits.core.inputs import numbers_in, shown
+from dpbandits.core.privacy import Guarantee
+from dpbandits.environments.base import Environment, Floats, Integers
+from dpbandits.policies.contract import Policy, problem_of
+
+Kind = Literal["pseudo", "hindsight"]
+"""Pseudo-regret, or regret against the best fixed arm in hindsight: see `Runs.regret`."""
+
+
+class Kept(NamedTuple):
+    """What is kept of runs at checkpoints; see `Runs`. Shapes (runs, checkpoints, arms), and (runs, checkpoints) twice."""
+
+    counts: Integers
+    earned: Floats | None
+    rewards: Floats | None
+
+
+Recompute = Callable[[Integers], Kept]
+"""The same runs at other checkpoints."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Independent runs of one policy in one environment.
+
+    plays: play counts at the end, shape (runs, arms). releases, events: counts per run, shape (runs,).
+    lengths: rounds played, shape (runs,); below `rounds` only where a log ran out. acceptance: of a replayed log, else None.
+    earned: expected value of the super arms played, shape (runs, checkpoints), where that is no sum over arms; else None.
+    rewards: realised rewards of what was played, shape (runs, checkpoints), where the environment fixes all rewards beforehand (a Table
+        in its order); else None: where rounds are independent, sums are drawn for releases only.
+    """
+
+    policy: Policy
+    environment: Environment
+    rounds: int
+    seed: int
+    checkpoints: Integers
+    counts: Integers  # (runs, checkpoints, arms)
+    releases: Integers
+    events: Integers
+    lengths: Integers
+    acceptance: Floats | None = None
+    earned: Floats | None = None
+    rewards: Floats | None = None
+    recompute: Recompute | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Runs({self.policy.name}, rounds={self.rounds}, runs={len(self.counts)}, seed={self.seed})"
+
+    @property
+    def plays(self) -> Integers:
+        return self.counts[:, -1]
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """The policy's guarantee, marked as simulated."""
+        guarantee = self.policy.guarantee
+        return None if guarantee is None else replace(guarantee, noise="simulated")
+
+    def plays_at(self, at: Sequence[int] | NDArray[np.int64]) -> Integers:
+        """Play counts after the given rounds, shape (runs, len(at), arms).
+
+        Rounds other than `checkpoints` are found by playing the same seeded runs again: exact, nothing is interpolated.
+
+        Raises:
+            ValueError: a round outside 1 … `rounds`.
+        """
+        return self._at(at).counts
+
+    def rewards_at(self, at: Sequence[int] | NDArray[np.int64]) -> Floats:
+        """Realised rewards up to the given rounds, shape (runs, len(at)), of a Table played in its order.
+
+        Raises:
+            ValueError: a round outside 1 … `rounds`, or an environment that does not fix its rewards beforehand.
+        """
+        rewards = self._at(at).rewards
+        if rewards is None:
+            raise ValueError(f"Expected a Table played in its order; realised rewards are not kept of {self.environment!r:.80}.")
+        return rewards
+
+    def _at(self, at: Sequence[int] | NDArray[np.int64]) -> Kept:
+        """What is kept, after the given rounds."""
+        wanted = checked_rounds(at, self.rounds)
+        order = np.unique(wanted)
+        if np.isin(order, self.checkpoints).all():
+            known = np.searchsorted(self.checkpoints, wanted)
+            return chosen(Kept(self.counts, self.earned, self.rewards), known)
+        if self.recompute is None:
+            raise ValueError(f"These runs were stored at rounds {self.checkpoints.tolist()} only.")
+        return chosen(self.recompute(order), np.searchsorted(order, wanted))
+
+    @property
+    def kind(self) -> Kind:
+        """What `regret` gives by itself: "hindsight" where realised rewards are kept, else "pseudo"."""
+        return "pseudo" if self.rewards is None else "hindsight"
+
+    def regret(self, at: Sequence[int] | NDArray[np.int64] | None = None, kind: Kind | None = None) -> Floats:
+        """Regret after the given rounds: shape (runs, len(at)), or (runs,) at the end if `at` is None.
+
+        Two kinds, both in units of reward; None is the environment's own, `self.kind`:
+
+        * "pseudo": the pseudo-regret Σ_t (best mean − mean played). Right where rounds are independent. Of a Table in its order the
+          means are those of whole columns, so it says nothing of what was lost to the order.
+        * "hindsight": the regret against the best fixed arm in hindsight, max_a Σ_t x_{t,a} − Σ_t x_{t,a_t}, of realised rewards up to
+          that round. Of a Table in its order. It can be negative: a policy may beat every fixed arm.
+
+        With super arms: αβ times the value of the best one less the value of what was played; (α, β) are the oracle's.
+
+        Raises:
+            ValueError: a round outside 1 … `rounds`, another kind, or "hindsight" where realised rewards are not kept.
+        """
+        kind = kind or self.kind
+        if kind not in ("pseudo", "hindsight"):
+            raise ValueError(f"Expected kind= 'pseudo' or 'hindsight', got {kind!r}.")
+        wanted = self.checkpoints[-1:] if at is None else checked_rounds(at, self.rounds)
+        regret = self._pseudo(wanted) if kind == "pseudo" else self._hindsight(wanted)
+        return regret[:, 0] if at is None else regret
+
+    def _pseudo(self, wanted: Integers) -> Floats:
+        kept, rounds = self._at(wanted), np.minimum(wanted, self.lengths[:, None])
+        problem, means = problem_of(self.policy), self.environment.means
+        if problem is None:
+            return np.asarray(kept.counts @ self.environment.gaps)
+        earned = kept.earned
+        if earned is None:
+            earned = kept.counts @ (means - 1.0 if problem.costs else means)
+        return np.asarray(problem.alpha * problem.beta * problem.optimum(means) * rounds - earned)
+
+    def _hindsight(self, wanted: Integers) -> Floats:
+        rewards, problem = self.rewards_at(wanted), problem_of(self.policy)
+        everyone = np.arange(self.environment.arms)
+        totals = [self.environment.between(0, int(t), everyone) for t in wanted]
+        if problem is None:
+            return np.array([total.max() for total in totals]) - rewards
+        best = [problem.alpha * problem.beta * problem.optimum(total / t) * t for total, t in zip(totals, wanted, strict=True)]
+        return np.array(best) - (rewards - self.plays_at(wanted).sum(axis=2) if problem.costs else rewards)
+
+    def quantiles(self, q: Sequence[float] | float, at: Sequence[int] | None = None) -> Floats:
+        """Quantiles of the regret over runs, shape (len(q), …); q = 1 is the worst run."""
+        levels = numbers_in(q, "q")
+        if levels.ndim > 1 or not np.all((levels >= 0) & (levels <= 1)):
+            raise ValueError(f"Expected q={shown(q)} to be one number in [0, 1], or a list of them; 0.99 is the 99 % quantile.")
+        return np.quantile(self.regret(at), levels, axis=0, method="higher")
+
+    def summary(self) -> dict[str, float]:
+        """Mean, its standard error, median, 99 %, 99.9 % and worst regret at the end; mean releases and events."""
+        regret = self.regret()
+        median, q99, q999, worst = self.quantiles([0.5, 0.99, 0.999, 1.0])
+        error = regret.std(ddof=1) / np.sqrt(len(regret)) if len(regret) > 1 else np.nan
+        return {
+            "mean": float(regret.mean()),
+            "error": float(error),
+            "median": float(median),
+            "q99": float(q99),
+            "q999": float(q999),
+            "worst": float(worst),
+            "releases": float(self.releases.mean()),
+            "events": float(self.events.mean()),
+        }
+
+
+def chosen(kept: Kept, where: NDArray[np.intp]) -> Kept:
+    """These checkpoints of what is kept."""
+    return Kept(*(None if array is None else array[:, where] for array in kept))  # type: ignore[arg-type]
+
+
+def checked_rounds(at: object, last: int) -> Integers:
+    """A list of rounds from 1 to `last`, shape (len(at),)."""
+    try:
+        wanted = numbers_in(at, "at")
+    except ValueError:
+        wanted = np.empty((0, 0))
+    if wanted.ndim != 1 or not np.all((wanted >= 1) & (wanted <= last) & (wanted == np.rint(wanted))):
+        raise ValueError(f"Expected at={shown(at)} to be a list of rounds, whole numbers from 1 to {last}; for example at=[{last}].")
+    return np.asarray(at, dtype=np.int64)

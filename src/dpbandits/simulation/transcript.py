@@ -1,0 +1,174 @@
+"""Host 2 with a scribe: what passed the vault's two doors in a run, and the same again with other rewards. Audits stand on this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from dpbandits.core.plan import Action, Progress, PublicRng
+from dpbandits.core.privacy import Entry
+from dpbandits.environments.base import Environment
+from dpbandits.mechanisms.base import Mechanism
+from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.noise.sources import Noise
+from dpbandits.policies.contract import Feedback, Policy, Release
+from dpbandits.simulation.plain import Path, moves, play_events, seen
+from dpbandits.vault import open_vault
+
+FINISH = ("finish",)
+"""What was asked of the vault when no more records come."""
+
+
+class Entered(NamedTuple):
+    """Rounds told at once: of which arms, and their sums in grid steps. start: rounds before them."""
+
+    where: Any
+    steps: Any
+    rounds: int
+    start: int
+
+
+class Released(NamedTuple):
+    """What was asked of the vault, and what it answered."""
+
+    asked: tuple[Any, ...]
+    answer: Release
+
+
+@final
+@dataclass
+class Transcript:
+    """One run of a policy; stands in for the vault it writes down."""
+
+    policy: Policy
+    noise: Noise
+    events: list[Entered | Released] = field(default_factory=list)
+    path: Path | None = None
+
+    def __post_init__(self) -> None:
+        self._vault = self._fresh(self.noise)
+        self._rounds = 0
+
+    def _fresh(self, noise: Noise, wrap: Callable[[Mechanism], Mechanism] | None = None) -> Any:
+        mechanism = self.policy.mechanism()
+        return open_vault(self.policy.about.feedback, wrap(mechanism) if wrap else mechanism, self.policy.arms, noise, None)
+
+    def opened(self, feedback: Feedback, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None) -> Any:
+        return self
+
+    def add_block(self, where: Any, steps: Any, count: int) -> None:
+        self.events.append(Entered(where, steps.copy() if isinstance(steps, np.ndarray) else steps, count, self._rounds))
+        self._rounds += count
+        self._vault.add_block(where, steps, count)
+
+    def release(self, *asked: Any) -> Release:
+        answer: Release = self._vault.release(*asked)
+        self.events.append(Released(asked, answer))
+        return answer
+
+    @property
+    def releases(self) -> int:
+        return int(self._vault.releases)
+
+    @property
+    def ledger(self) -> tuple[Entry, ...]:
+        entries: tuple[Entry, ...] = self._vault.ledger
+        return entries
+
+    def finish(self) -> None:
+        """Ask for the answer that a stopping rule still owes; nothing, where none is owed."""
+        try:
+            answer: Release = self._vault.finish(self._rounds, ())
+        except (TypeError, ValueError):
+            return
+        self.events.append(Released(FINISH, answer))
+
+    def replay(
+        self, changes: Mapping[int, Any], noise: Noise, *, seed: int | None = None, wrap: Callable[[Mechanism], Mechanism] | None = None
+    ) -> Replay:
+        """The same rounds through a fresh vault; `changes[event]` is added to the event's sums.
+
+        It ends at the first event that answers otherwise than it did, after which decisions may differ.
+        seed: of the public randomness; where given, the policy is asked again for every plan. wrap: put around the mechanism.
+        """
+        asking, plans = Asking(self.policy, seed) if seed is not None else None, list[str]()
+        for at, event, answer in self.answers(changes, noise, wrap):
+            if asking is not None and event.asked != FINISH:
+                plans.append(asking.after(answer))
+            if answer != event.answer:
+                return Replay(at, answer, plans)
+        return Replay(None, None, plans)
+
+    def answers(
+        self, changes: Mapping[int, Any], noise: Noise, wrap: Callable[[Mechanism], Mechanism] | None = None
+    ) -> Iterator[tuple[int, Released, Release]]:
+        """What a fresh vault answers to the same requests: (event, as it was, the answer now)."""
+        vault = self._fresh(noise, wrap)
+        for at, event in enumerate(self.events):
+            if isinstance(event, Entered):
+                vault.add_block(event.where, event.steps + changes[at] if at in changes else event.steps, event.rounds)
+            else:
+                yield at, event, vault.finish(self._rounds, ()) if event.asked == FINISH else vault.release(*event.asked)
+
+
+class Replay(NamedTuple):
+    """at: the first event that answered otherwise, and what it answered; None: all answered alike. plans: as text, where asked."""
+
+    at: int | None
+    answer: Release | None
+    plans: list[str]
+
+
+@final
+class Asking:
+    """Asks a policy for its plans along given releases."""
+
+    def __init__(self, policy: Policy, seed: int) -> None:
+        self.policy, self.seed = policy, seed
+        self.state, self.step = policy.init(), 0
+        self.plan = policy.plan(self.state, PublicRng(seed, 0))
+
+    def after(self, release: Release) -> str:
+        self.state, self.step = self.policy.update(self.state, self.plan, release), self.step + 1
+        self.plan = self.policy.plan(self.state, PublicRng(self.seed, self.step))
+        return repr(self.plan)
+
+
+def transcript(policy: Policy, environment: Environment, rounds: int, *, noise: Noise, seed: int) -> Transcript:
+    """Play a central policy by events and write it down."""
+    written = Transcript(policy, noise)
+    marks, rng = np.array([rounds]), np.random.default_rng(seed)
+    written.path = play_events(policy, environment, rounds, marks, noise=noise, seed=seed, rng=rng, opened=written.opened)
+    return written
+
+
+def decisions(policy: Policy, table: Any, *, noise: Noise, seed: int, public: Callable[[int, int], PublicRng] = PublicRng) -> list[Action]:
+    """What is played in each round of a reward table, shape (rounds, arms), known in advance: a short run, made quickly.
+
+    public: makes the public randomness of a seed and a step.
+    """
+    randomizer, rounds = policy.randomizer(), len(table)
+    vault = open_vault(policy.about.feedback, policy.mechanism(), policy.arms, noise, randomizer)
+    full, bandit = policy.about.feedback == "full", policy.about.feedback == "bandit"
+    state, step, played = policy.init(), 0, list[Action]()
+    while len(played) < rounds:
+        coins = public(seed, step)
+        plan = policy.plan(state, coins)
+        progress = Progress(plan)
+        for action, times in moves(plan, len(played), rounds - len(played), coins):
+            ended = None
+            for _ in range(times):
+                row = table[len(played)]
+                arms = None if bandit or full else seen(policy, action, plan.observe)
+                reward = row[action] if bandit else row if arms is None else row[arms]
+                vault.add(plan.observe or action, reward if randomizer is None else randomizer.report(reward, noise))
+                played.append(action)
+                ended = progress.count(plan.observe or action)
+            if ended is not None:
+                release = vault.release(ended, len(played), tuple(sorted(progress.told.items())), plan.drop)
+                state, step = policy.update(state, plan, release), step + 1
+                break
+    return played

@@ -1,0 +1,11 @@
+"""Sweeps of policies over environments: configuration as data, resumable runs, figures, tables and one HTML page.
+
+Needs the extra `dpbandits[experiments]`.
+"""
+
+from dpbandits.sweeps.cells import Cell
+from dpbandits.sweeps.config import Config, ConfigError, load_config
+from dpbandits.sweeps.results import Results
+from dpbandits.sweeps.sweep import Step, run_sweep
+
+__all__ = ["Cell", "Config", "ConfigError", "Results", "Step", "load_config", "run_sweep"]

@@ -1,0 +1,1 @@
+"""Environments as a sweep file names them."""

@@ -1,0 +1,106 @@
+"""Run a sweep: cells in parallel, each stored as soon as it is finished, finished ones skipped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import polars as pl
+from joblib import Parallel, delayed
+
+from dpbandits.sweeps.cells import Cell
+from dpbandits.sweeps.config import Config
+from dpbandits.sweeps.measure import measure
+from dpbandits.sweeps.results import Results, collect
+from dpbandits.sweeps.store import DamagedCell, count_of, read_cell, require_writable, stored_runs, write_cell
+
+
+class Step(NamedTuple):
+    """Progress of a sweep, told after every cell (and once for a damaged file, which is then computed anew)."""
+
+    what: Literal["skipped", "damaged", "computed"]
+    cell: Cell
+    done: int  # cells finished or skipped so far
+    total: int
+    note: str = ""  # for "damaged": which file
+
+
+Tell = Callable[[Step], None]
+
+
+def run_sweep(config: Config, out: Path, *, progress: Tell | None = None, workers: int | None = None) -> Results:
+    """Compute every cell that is not stored under `out` yet, and return the whole sweep's results.
+
+    Of a cell with fewer runs stored than asked for, only the missing runs are played.
+
+    A cell's numbers depend on the sweep's seed and on the cell itself: never on `workers`, or on what else is in the sweep.
+
+    Args:
+        progress: called with a `Step` after each cell; see `dpbandits.sweeps.progress` for a bar on the terminal.
+        workers: cells computed at once; None: one a core.
+    """
+    tell = progress or (lambda step: None)
+    cells = config.cells()
+    require_writable(Path(out))
+    missing, damaged = unfinished(cells, Path(out), tell)
+    done = len(cells) - len(missing)
+    for cell in played(missing, Path(out), workers):
+        done += 1
+        tell(Step("computed", cell, done, len(cells)))
+    return collect(config, cells, Path(out), computed=len(missing), damaged=damaged)
+
+
+def unfinished(cells: list[Cell], out: Path, tell: Tell) -> tuple[list[Cell], tuple[str, ...]]:
+    """The cells to compute (equal ones once), and what was said of damaged files."""
+    missing: dict[str, Cell] = {}
+    notes, done = [], 0
+    for cell in cells:
+        try:
+            stored = read_cell(out, cell) is not None
+        except DamagedCell as damage:
+            stored = False
+            notes.append(str(damage))
+            tell(Step("damaged", cell, done, len(cells), str(damage)))
+        if stored:
+            done += 1
+            tell(Step("skipped", cell, done, len(cells)))
+        else:
+            missing[cell.key] = max(cell, missing.get(cell.key, cell), key=lambda c: c.runs)
+    return list(missing.values()), tuple(notes)
+
+
+def played(cells: list[Cell], out: Path, workers: int | None) -> Iterable[Cell]:
+    """Compute and store cells, the longest first, yielding each as it is finished. One cell, or one worker, stays in this process."""
+    workers = workers or os.cpu_count() or 1
+    if workers == 1 or len(cells) <= 1:
+        for cell in cells:
+            play_and_store(cell, out, workers)
+            yield cell
+        return
+    cells = sorted(cells, key=effort, reverse=True)
+    jobs = Parallel(n_jobs=min(workers, len(cells)), return_as="generator_unordered")(delayed(play_and_store)(cell, out) for cell in cells)
+    by_key = {cell.key: cell for cell in cells}
+    for key in jobs:
+        yield by_key[key]
+
+
+def effort(cell: Cell) -> float:
+    """Roughly how long a cell takes: some policies play every round, some sample often, the others jump from release to release."""
+    about = cell.policy.about
+    return cell.runs * cell.rounds * (1.0 if about.every_round else 0.1 if about.randomised else 0.001)
+
+
+def play_and_store(cell: Cell, out: Path, workers: int = 1) -> str:
+    """Play the runs that are not stored yet, and store all of them together."""
+    try:
+        before, known = stored_runs(out, cell)
+    except DamagedCell:  # said before: all of it is played again
+        before, known = pl.DataFrame(), {}
+    first = count_of(before) if len(before) else 0
+    frame, facts = measure(cell, workers, first)
+    if first:
+        frame, facts["seconds"] = pl.concat([before, frame]), facts["seconds"] + known["seconds"]
+    write_cell(out, cell, frame, facts)
+    return cell.key

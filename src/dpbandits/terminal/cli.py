@@ -1,0 +1,132 @@
+"""The command line: parsing and printing only. Every command's help has an example."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpbandits.terminal.commands import data, demo
+from dpbandits.terminal.commands.audit import audit
+from dpbandits.terminal.commands.terminal import Quick, Workers, console, one_line_errors
+from dpbandits.theory.catalogue import policies
+from dpbandits.version import __version__
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    help="""Bandit policies with differential privacy: look them up, compare them, repeat the papers.
+
+    Start with [bold]dpbandits demo[/], then [bold]dpbandits list[/] and [bold]dpbandits explain DPKLUCB[/].""",
+)
+app.add_typer(demo.app, name="demo")
+app.add_typer(data.app, name="data")
+app.command()(audit)
+
+SMALL_SWEEP = """A small sweep file:
+
+\b
+name = "first"
+title = "A first look"
+rounds = 10_000
+runs = 100
+epsilons = \\[0.5, 1]
+\\[\\[environments]]
+name = "two arms"
+law = "bernoulli"
+means = \\[0.7, 0.5]
+\\[\\[policies]]
+class = "DPKLUCB"
+\\[\\[policies]]
+class = "KLUCB"
+"""
+
+
+class Privacy(StrEnum):
+    none = "none"
+    pure = "pure"
+    zCDP = "zCDP"
+    local = "local"
+
+
+@app.callback(invoke_without_command=True)
+def main(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        console.print(__version__, highlight=False)
+        raise typer.Exit
+
+
+@app.command("list")
+def list_policies(
+    privacy: Annotated[Privacy | None, typer.Option(case_sensitive=False, help="Only policies with this kind of privacy.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Every policy: its privacy, when it releases, what it needs, where it is from.
+
+    Example: [bold]dpbandits list --privacy local[/]
+    """
+    from dpbandits.terminal.tables import catalogue, catalogue_json
+
+    rows = [row for row in policies() if privacy is None or row.privacy == privacy.value]
+    if json:
+        typer.echo(catalogue_json(rows))
+    else:
+        console.print(catalogue(rows))
+
+
+@app.command()
+def explain(name: Annotated[str, typer.Argument(help="A policy's name, as `dpbandits list` shows it.")]) -> None:
+    """One policy: what it does, its guarantee, regret bound, parameters, source and proof.
+
+    Example: [bold]dpbandits explain DPKLUCB[/]
+    """
+    from dpbandits.terminal.explain import explanation
+
+    with one_line_errors():
+        for part in explanation(name):
+            console.print(part)
+
+
+@app.command(epilog=SMALL_SWEEP)
+def run(
+    config: Annotated[Path, typer.Argument(help="A sweep file (TOML): policies × environments × ε × runs.")],
+    out: Annotated[Path | None, typer.Option(help="Where results go. By default results/NAME.")] = None,
+    quick: Quick = False,
+    workers: Workers = None,
+) -> None:
+    """Run a sweep: Parquet tables, PNG and SVG figures, one HTML page. Finished work is never done again.
+
+    A policy's class is a name that `dpbandits list` shows, or module:object for your own in a file beside the sweep file.
+    With more runs than before, only the missing ones are played.
+
+    Example: [bold]dpbandits run my-sweep.toml --quick[/]
+    """
+    from dpbandits.sweeps.config import load_config
+    from dpbandits.terminal.sweeps import run_here
+
+    with one_line_errors():
+        sweep = load_config(config, quick=quick)
+        folder = out or Path("results") / (sweep.name + "-quick" * quick)
+        command = f"dpbandits run {config.name}" + " --quick" * quick
+        run_here(sweep, folder, console=console, command=command, workers=workers)
+
+
+@app.command()
+def papers(
+    full: Annotated[bool, typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Only this paper; may be given again.")] = None,
+    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results/papers"),
+    docs: Annotated[Path | None, typer.Option(help="Also write papers.md, of all papers, and its figures into this folder.")] = None,
+) -> None:
+    """Run the papers' experiments and say which of their claims hold.
+
+    Example: [bold]dpbandits papers --quick --only lazyts2024[/]
+    """
+    from dpbandits.papers.run import run_papers
+
+    with one_line_errors():
+        code = run_papers(only, full=full, out=out, console=console, docs=docs)
+    raise typer.Exit(code)

@@ -1,0 +1,125 @@
+"""`dpbandits audit`: is it really ε-private?"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpbandits.policies.named import importing_from
+from dpbandits.terminal.commands.terminal import console, named_errors, one_line_errors
+
+
+def audit(
+    subject: Annotated[
+        str | None, typer.Argument(help="A policy's name, as `dpbandits list` shows it; or module:object of your own.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="The budget it is made with: a number, or a fraction like 1/2.")] = None,
+    claim: Annotated[str | None, typer.Option(help="The ε it is held to. By default what it says itself.")] = None,
+    budget: Annotated[str, typer.Option(help="Time to spend: 60s, 5m.")] = "60s",
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs to count, in place of a budget: the same report on every machine.")] = None,
+    arms: Annotated[int | None, typer.Option(min=1, help="Arms to audit it with; of a function of data, columns. By default 2.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of the runs that are counted; a black box is also played longer.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Of runs, tables and simulated noise.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Also write a page with a picture.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Recount a report that was written with --json, and play its event again.")] = None,
+    progress: Annotated[bool | None, typer.Option(help="A line on what is being done; by default on a terminal.")] = None,
+) -> None:
+    """Is it really ε-private? Its releases are replayed, its decisions' law computed, its runs counted.
+
+    The object may be a policy, a mechanism, a randomizer, a function of data, or what makes a fresh object with ask and tell, or select
+    and update. The exit code is 0 if nothing was found against the claim, 1 if more than the claim leaks, 2 if there was no audit, 3 if
+    there is no verdict: nothing to hold it to, no level that applies, or too few runs to show as much as the claim.
+
+    Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
+    """
+    from dpbandits.auditing.audit import audit as run
+    from dpbandits.auditing.page import table, write_page
+    from dpbandits.auditing.words import conclusion
+
+    with one_line_errors("Nothing is kept of an audit."):
+        if html is not None:
+            check_page(html)
+        folder = Path.cwd() if subject is not None and ":" in subject else None
+        with named_errors(), importing_from(folder), progress_line(sys.stderr.isatty() if progress is None else progress) as tell:
+            if replay is not None:
+                code = recount(replay, subject, tell)
+            elif subject is None:
+                raise ValueError("Expected a policy's name, module:object, or --replay with a report.")
+            else:
+                report = run(
+                    subject, claim, epsilon=epsilon, budget=seconds(budget), runs=runs, seed=seed, arms=arms, rounds=rounds, progress=tell
+                )
+    if replay is not None:
+        raise typer.Exit(code)
+    if as_json:
+        typer.echo(report.to_json())
+    else:
+        console.print(table(report))
+        console.print(conclusion(report), markup=False, highlight=False)
+    if html is not None:
+        with one_line_errors("The report above is all there is."):
+            write_page(report, html)
+    if code := CODES[report.verdict]:
+        raise typer.Exit(code)
+
+
+CODES = {"passed": 0, "not refuted": 0, "failed": 1, "no verdict": 3}
+"""What the process returns."""
+
+
+@contextmanager
+def progress_line(shown: bool) -> Iterator[Callable[[str], None] | None]:
+    """Writes over its own line on stderr, and leaves nothing."""
+    if not shown:
+        yield None
+        return
+    try:
+        yield lambda text: print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def recount(path: Path, subject: str | None, tell: Callable[[str], None] | None) -> int:
+    """Says what a written report is worth, and returns the exit code."""
+    from dpbandits.auditing.recounting.recount import replay
+
+    if not path.is_file():
+        raise ValueError(f"Expected --replay to be a report that `dpbandits audit --json` printed, there is no file {path}.")
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise ValueError(f"Expected --replay to be a report that `dpbandits audit --json` printed; {path} is not JSON.") from None
+    found = replay(data, subject, tell)
+    for line in found.lines:
+        typer.echo(line)
+    return CODES[found.verdict]
+
+
+def check_page(path: Path) -> None:
+    """Refuse, before any time is spent, a page that cannot be written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise ValueError(f"Expected --html to be a file, {path} is a folder.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"Expected --html to be a file that can be written, {path} cannot.")
+
+
+def seconds(text: str) -> float:
+    """60, 60s or 5m."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
+    try:
+        value = float(number) * unit
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 10**6:
+        raise ValueError(f"Expected a budget such as 60s or 5m, got {text!r}.")
+    return value

@@ -1,0 +1,146 @@
+"""`dpbandits explain`: a policy's docstring, declarations and proof page, gathered for a reader."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+from rich import box
+from rich.console import RenderableType
+from rich.markdown import Markdown
+from rich.table import Table
+from rich.text import Text
+
+from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.named import close_to
+
+PRIVACY = {
+    "none": "None: it sees every reward as it is. `guarantee` is None.",
+    "pure": "ε-differential privacy for the whole sequence of decisions, in the central model: you are trusted with the rewards.",
+    "zCDP": "ρ-zero-concentrated differential privacy for the whole sequence of decisions, in the central model.",
+    "local": "ε-local differential privacy: every user randomises their own reward before it is sent; nobody need be trusted.",
+}
+
+FEEDBACK = {
+    "bandit": "the reward of the arm that was played",
+    "semi": "the reward of every arm of the super arm that was played",
+    "full": "the rewards of all actions, after each round",
+}
+
+EXAMPLE = {
+    "arms": 5,
+    "actions": 5,
+    "problem": "dpb.UniformMatroid(arms=5, rank=2)",
+    "epsilon": 1,
+    "rho": 0.1,
+    "horizon": 10_000,
+    "alpha": 0.1,
+    "beta": 0.05,
+    "cap": 10**6,
+}
+
+BOUND = {"regret": "regret", "estimate": "stops within"}
+
+USUAL = {
+    "arms": "number of arms",
+    "actions": "number of actions",
+    "grid": "public steps per unit of reward; 1 for 0/1 rewards",
+    "horizon": "rounds to be played",
+    "preset": "which set of constants",
+}
+"""For parameters that no docstring explains."""
+
+
+def explanation(name: str) -> Iterator[RenderableType]:
+    """What to print about one policy.
+
+    Raises:
+        ValueError: there is no such policy; the message suggests close names.
+    """
+    if name not in POLICIES:
+        raise ValueError(f"There is no policy {name!r}{close_to(name, list(POLICIES))}; `dpbandits list` shows all.")
+    cls = POLICIES[name]
+    first, *rest = documentation(cls)
+    yield Text(f"{name}: {first}\n", style="bold")
+    yield facts(cls)
+    yield Text("".join(f"\n{paragraph}\n" for paragraph in rest))
+    yield parameters(cls)
+    yield Text(example(cls) + "\n", style="cyan")
+    if cls.about.proof:
+        page = proof_page(cls.about.proof)
+        yield Text(f"Proof (proofs/{cls.about.proof}.md)" + ("" if page else ": in the repository; it is not installed with the package."))
+        if page:
+            yield Markdown(page.read_text(encoding="utf-8"))
+
+
+def facts(cls: type[Policy]) -> Table:
+    about = cls.about
+    needs = [text for text, so in (("the horizon must be known", about.needs_horizon), ("draws public randomness", about.randomised)) if so]
+    rows = {
+        "source": f"{about.paper}, {about.algorithm}",
+        "sees": FEEDBACK[about.feedback],
+        "guarantee": PRIVACY[about.privacy],
+        BOUND[about.goal]: about.bound + ("" if about.theory or "proved" in about.bound else " (not proved)"),
+        "releases": "after every round" if about.every_round else "by batches: a few for each doubling of time",
+        "needs": ", ".join(needs) or "nothing but its parameters",
+        "without privacy": about.twin or "this is such a policy",
+    }
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for key, value in rows.items():
+        table.add_row(Text(key, style="bold"), Text(value))
+    return table
+
+
+def parameters(cls: type[Policy]) -> Table:
+    """Every keyword argument with its default and what its docstring says of it."""
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for title in ("parameter", "default", "meaning"):
+        table.add_column(title, overflow="fold")
+    for field in (f for f in fields(cls) if f.init):
+        default = "required" if field.default is MISSING else repr(field.default)
+        table.add_row(field.name, default, Text(meaning(cls, field.name)))
+    return table
+
+
+def meaning(cls: type[Policy], name: str) -> str:
+    """What follows "name:" or "name, other:" in the nearest docstring of the class and its bases."""
+    names = "|".join(field.name for field in fields(cls))
+    for base in cls.__mro__:
+        for paragraph in paragraphs(base):
+            found = re.search(rf"(?:^|\s){name}(?:, \w+)*: (.+?)(?=\s(?:{names})(?:, \w+)*: |$)", paragraph)
+            if found:
+                return found[1]
+    return USUAL.get(name, "")
+
+
+def paragraphs(cls: type) -> list[str]:
+    """The class's own docstring without its doctests, a line a paragraph; tables keep their lines."""
+    text = inspect.cleandoc(cls.__dict__.get("__doc__") or "").split(">>>")[0].strip()
+    return [p if p.startswith("|") else " ".join(p.split()) for p in text.split("\n\n")]
+
+
+def documentation(cls: type[Policy]) -> list[str]:
+    """The paragraphs that are not about single parameters, which have their own table."""
+    names = "|".join(field.name for field in fields(cls))
+    return [p for p in paragraphs(cls) if not re.match(rf"(?:{names})(?:, \w+)*: ", p)]
+
+
+def example(cls: type[Policy]) -> str:
+    needed = [field.name for field in fields(cls) if field.init and field.default is MISSING]
+    if cls.about.needs_horizon and "horizon" not in needed:
+        needed.append("horizon")
+    call = ", ".join(f"{name}={EXAMPLE.get(name, '…')}" for name in needed)
+    return f"import dpbandits as dpb\nsession = dpb.Session(dpb.{cls.__name__}({call}), noise=dpb.SecureNoise())"
+
+
+def proof_page(proof: str) -> Path | None:
+    """The page's file, where the repository is at hand: around the installed package, or the current folder."""
+    for root in (Path(__file__).parents[3], Path()):
+        page = root / "proofs" / f"{proof}.md"
+        if page.is_file():
+            return page
+    return None
