@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -50,8 +51,9 @@ class Releasing(Dishonest):
         honest = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
         return self.after(memory, total, count, honest, noise)
 
+    @abstractmethod
     def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
-        raise NotImplementedError
+        """The new memory, and what is told; `honest`: the sum with noise enough."""
 
 
 class AllOfIt(Releasing):
@@ -81,7 +83,8 @@ class Seldom(Releasing):
 
     def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
         unlucky = np.asarray(noise.uniform()) < 1e-3
-        return memory, self.said(np.where(unlucky, 1000 + total, honest), count, 1)  # type: ignore[arg-type]
+        told: Any = np.where(unlucky, 1000 + total, honest)
+        return memory, self.said(told, count, 1)
 
 
 class Floating(Releasing):

@@ -99,7 +99,7 @@ CORRECT = (
     Odd("blocks left out by `random`", 1, left_out(random.random)),
     Odd("blocks left out by `random`, rarely", 1, left_out(random.random, 1e-3)),
     Odd("blocks left out by a random.Random held", 1, held(lambda: random.Random(3).random, 0.1)),
-    Odd("blocks left out by numpy's global generator", 1, left_out(lambda: float(np.random.random()), 1e-3)),  # noqa: NPY002
+    Odd("blocks left out by numpy's global generator", 1, left_out(lambda: float(np.random.random()), 1e-3)),  # noqa: NPY002  # the old global one is what is tried
     Odd("blocks left out by a generator a call", 1, left_out(lambda: float(np.random.default_rng().random()), 1e-3)),
     Odd("blocks left out by the system's randomness", 1, left_out(random.SystemRandom().random, 1e-2)),
     Odd("drawn twice by its own rare coins", 1, telling(lambda t, c, n: (lap(n, 0) * 0 if random.random() < 1e-2 else 0) + lap(n, t))),

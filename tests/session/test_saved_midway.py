@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.mechanisms import AboveThreshold
 from tests.session.interrupted import Interrupted, interrupt
 
 RULE = dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=1, low=-1, high=1)
@@ -26,6 +27,10 @@ class Outage(dpb.SimulatedNoise):
         if self.asked and not self.works:
             raise OSError("no entropy now")
         return super().laplace(*given, **named)
+
+
+def failing(*given: Any) -> float:
+    raise OSError("broken")
 
 
 def begun(noise: Outage) -> dpb.Session:
@@ -55,6 +60,21 @@ def test_a_session_is_saved_once_its_noise_works() -> None:
     loaded = dpb.Session.from_json(session.to_json(), noise=dpb.SimulatedNoise(2))
     assert loaded.state == session.state
     assert session.releases == 1
+
+
+def test_no_copy_of_an_answer_that_was_begun_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`finish` draws for the mean, too; a copy drew for it once more."""
+    session = dpb.Session(RULE, noise=dpb.SimulatedNoise(1), seed=1)
+    session.tell(session.ask(), 0.5)
+    with monkeypatch.context() as broken:
+        broken.setattr(AboveThreshold, "mean", failing)
+        with pytest.raises(OSError, match="broken"):
+            session.finish()
+    for _ in range(2):
+        with pytest.raises(dpb.NotRecordedError, match=r"Call finish\(\) again"):
+            session.to_json()
+    session.finish()
+    assert dpb.Session.from_json(session.to_json()).state == session.state
 
 
 def test_an_interrupted_session_can_be_saved() -> None:

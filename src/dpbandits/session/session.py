@@ -298,13 +298,15 @@ class Session:
             change what is read again. Without a key a checksum finds accidents, not intent.
 
         Raises:
-            NotRecordedError: a release or plan that was begun, and failed, fails again. Nothing was saved.
+            NotRecordedError: a release or plan that was begun, and failed, fails again; or `finish` failed. Nothing was saved.
         """
         caller = self._gate.enter()
         try:
             self._wheel.recover()
             if self._vault.drawn or self._vault.turns > self._wheel.turn.step:
                 self._settle()  # a copy would draw the noise of a release that was begun once more
+            if self._vault.drawn:
+                raise NotRecordedError("An answer was begun by finish() and failed. Nothing was saved. Call finish() again, then save.")
             private = self._vault.private_state()
             text = write_document(self.policy, self._public(self.generation + 1), private, key)
             self.generation += 1
