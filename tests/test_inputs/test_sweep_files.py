@@ -106,6 +106,7 @@ def test_one_cell_with_two_numbers_of_runs_is_played_once(tmp_path: Path) -> Non
 
 def test_a_policy_of_ones_own_is_played_and_its_file_belongs_to_the_result(tmp_path: Path) -> None:
     (tmp_path / "sweeps_mine.py").write_text(OWN.format(extra=1.0))
+    run_sweep(load_config(written(tmp_path)), tmp_path / "before", workers=2)  # leaves workers waiting that do not know Mine
     path = written(tmp_path, SWEEP.replace("ThompsonBeta", "sweeps_mine:Mine"))
     results = run_sweep(load_config(path), tmp_path / "out", workers=2)
     assert results.summary["label"].to_list() == ["DPKLUCB", "Mine"]

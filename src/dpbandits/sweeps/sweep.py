@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -80,10 +81,17 @@ def played(cells: list[Cell], out: Path, workers: int | None) -> Iterable[Cell]:
             yield cell
         return
     cells = sorted(cells, key=effort, reverse=True)
-    jobs = Parallel(n_jobs=min(workers, len(cells)), return_as="generator_unordered")(delayed(play_and_store)(cell, out) for cell in cells)
+    places = tuple(sys.path)  # workers that an earlier sweep left waiting do not know this sweep's folder: other places, other workers
+    pool = Parallel(n_jobs=min(workers, len(cells)), return_as="generator_unordered", initializer=import_from, initargs=(places,))
+    jobs = pool(delayed(play_and_store)(cell, out) for cell in cells)
     by_key = {cell.key: cell for cell in cells}
     for key in jobs:
         yield by_key[key]
+
+
+def import_from(places: tuple[str, ...]) -> None:
+    """A worker imports modules, a policy of one's own among them, from where its parent does."""
+    sys.path[:] = places
 
 
 def effort(cell: Cell) -> float:
