@@ -1,1 +1,3 @@
-"""Speed against plain compiled loops, and tails over many runs. Not part of the tests: run `make benchmarks`."""
+"""Speed against plain compiled loops, and tails over many runs. Not part of the tests: run `make
+benchmarks`.
+"""

@@ -1,4 +1,5 @@
-"""Positive and negative controls: is every specimen caught, does everything correct pass, at every repetition?
+"""Positive and negative controls: is every specimen caught, does everything correct pass, at every
+repetition?
 
 A level without randomness (exact law, report law) is run once and counted once.
 """
@@ -36,9 +37,15 @@ REPLAYS = 60
 """Of every written run."""
 
 RUNS = 20_000
-"""Counted runs a side of the statistical level: a number, not a time, so that a repetition is its seed."""
+"""Counted runs a side of the statistical level: a number, not a time, so that a repetition is its
+seed.
+"""
 
-MORE_RUNS = {"sparse vector variant 3": 200_000, "sparse vector variant 6": 100_000, "noisy max with its value, Laplace": 50_000}
+MORE_RUNS = {
+    "sparse vector variant 3": 200_000,
+    "sparse vector variant 6": 100_000,
+    "noisy max with its value, Laplace": 50_000,
+}
 """Of what leaks little more than it claims."""
 
 
@@ -47,7 +54,8 @@ MORE_RUNS = {"sparse vector variant 3": 200_000, "sparse vector variant 6": 100_
 class Control:
     """One subject at one level.
 
-    claim: None for the subject's own. runs: counted a side of the statistical level. open: of what is correct it may also say nothing.
+    claim: None for the subject's own. runs: counted a side of the statistical level. open: of what
+        is correct it may also say nothing.
     """
 
     name: str
@@ -61,7 +69,9 @@ class Control:
 
 
 class Row(NamedTuple):
-    """What the level said of a control. right: times it was caught (if broken) or passed, of `runs`. bound: the largest certified."""
+    """What the level said of a control. right: times it was caught (if broken) or passed, of
+    `runs`. bound: the largest certified.
+    """
 
     control: Control
     runs: int
@@ -70,7 +80,9 @@ class Row(NamedTuple):
     seconds: float
 
 
-def judge(level: str, subject: Any, claim: Fraction | None, seed: int, runs: int = RUNS) -> LevelResult:
+def judge(
+    level: str, subject: Any, claim: Fraction | None, seed: int, runs: int = RUNS
+) -> LevelResult:
     """One level's verdict on a policy or a bare mechanism."""
     policy: Policy = feed(subject) if isinstance(subject, Mechanism) else subject
     guarantee, randomizer = policy.guarantee, policy.randomizer()
@@ -82,13 +94,17 @@ def judge(level: str, subject: Any, claim: Fraction | None, seed: int, runs: int
         case "report law" if randomizer is not None:
             return report_law_level(randomizer, claim)
     seen = MechanismSubject(subject) if isinstance(subject, Mechanism) else PolicySubject(subject)
-    return statistical_level(seen, claim or (guarantee.epsilon if guarantee else None), seed=seed, workers=1, runs=runs)
+    return statistical_level(
+        seen, claim or (guarantee.epsilon if guarantee else None), seed=seed, workers=1, runs=runs
+    )
 
 
 def broken() -> Iterator[Control]:
     """Every specimen, at the level that must catch it."""
     for s in SPECIMENS:
-        yield Control(s.name, True, s.caught_by, s.make, s.claim, s.truth, MORE_RUNS.get(s.name, RUNS))
+        yield Control(
+            s.name, True, s.caught_by, s.make, s.claim, s.truth, MORE_RUNS.get(s.name, RUNS)
+        )
 
 
 def honest(name: str, level: str, subject: Policy | Mechanism) -> Control:
@@ -96,7 +112,9 @@ def honest(name: str, level: str, subject: Policy | Mechanism) -> Control:
 
 
 def correct() -> Iterator[Control]:
-    """Every private policy at the exact white-box level for it, every mechanism, and short runs of some in law."""
+    """Every private policy at the exact white-box level for it, every mechanism, and short runs of
+    some in law.
+    """
     for name in POLICIES:
         for i, policy in enumerate(examples(name)):
             if policy.guarantee is not None:
@@ -145,7 +163,9 @@ def run(control: Control, repetitions: int, seed: int = 0) -> Row:
 
 def acceptable(found: LevelResult, may_be_open: bool) -> bool:
     """Of what is correct."""
-    return found.outcome in ("passed", "not refuted") or (may_be_open and found.outcome == "not applicable")
+    return found.outcome in ("passed", "not refuted") or (
+        may_be_open and found.outcome == "not applicable"
+    )
 
 
 def verdicts(rows: Iterable[Row]) -> tuple[int, int, int]:
@@ -161,5 +181,8 @@ def markdown(rows: Iterable[Row]) -> str:
     for row in rows:
         verdict = "caught" if row.control.broken else "passes"
         bound = "∞" if row.bound == float("inf") else f"{row.bound:.3f}"
-        lines.append(f"| {row.control.name} | {row.control.truth} | {row.control.level} | {verdict} {row.right} of {row.runs} | {bound} |")
+        lines.append(
+            f"| {row.control.name} | {row.control.truth} | {row.control.level} | {verdict} "
+            f"{row.right} of {row.runs} | {bound} |"
+        )
     return "\n".join(lines) + "\n"

@@ -1,4 +1,5 @@
-"""`make audit`: every registered private policy, the mechanisms, and the broken specimens that must be caught; written to docs/audit.md.
+"""`make audit`: every registered private policy, the mechanisms, and the broken specimens that must
+be caught; written to docs/audit.md.
 
 `python -m benchmarks.audit_everything --out docs/audit.md [--runs 10000]`
 """
@@ -26,8 +27,9 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 
 TIGHT = {"1/10": 320, "1/2": 40, "1": 40, "2": 40}
-"""Budgets of the mechanism that shows how much the statistical level can certify: one noised sum. The smallest needs the most runs: so
-many times those of the others' audits."""
+"""Budgets of the mechanism that shows how much the statistical level can certify: one noised sum.
+The smallest needs the most runs: so many times those of the others' audits.
+"""
 
 
 Reports = list[AuditReport]
@@ -35,8 +37,16 @@ Reports = list[AuditReport]
 
 def instances() -> list[Policy]:
     """Every private policy and preset, small: two arms, 0/1 rewards, the checks' parameters."""
-    made: list[Any] = [policy for name in POLICIES for policy in examples(name, arms=2) if policy.guarantee is not None]
-    return [replace(policy, grid=1) if "grid" in {f.name for f in fields(policy)} else policy for policy in made]
+    made: list[Any] = [
+        policy
+        for name in POLICIES
+        for policy in examples(name, arms=2)
+        if policy.guarantee is not None
+    ]
+    return [
+        replace(policy, grid=1) if "grid" in {f.name for f in fields(policy)} else policy
+        for policy in made
+    ]
 
 
 def one_audit(job: tuple[Any, ...]) -> AuditReport:
@@ -49,7 +59,14 @@ def specimen_audit(job: tuple[int, int]) -> AuditReport:
 
     at, runs = job
     specimen = SPECIMENS[at]
-    return audit(specimen.make(), specimen.claim, levels=(specimen.caught_by,), runs=runs, name=specimen.name, workers=1)
+    return audit(
+        specimen.make(),
+        specimen.claim,
+        levels=(specimen.caught_by,),
+        runs=runs,
+        name=specimen.name,
+        workers=1,
+    )
 
 
 def tightest(epsilon: Fraction, runs: int) -> AuditReport:
@@ -57,7 +74,9 @@ def tightest(epsilon: Fraction, runs: int) -> AuditReport:
     return audit(LazyForgetful(epsilon=epsilon), levels=("statistical",), runs=runs, workers=2)
 
 
-def side_by_side(call: Callable[[Any], AuditReport], jobs: Iterable[Any], tell: Callable[[AuditReport], None]) -> list[AuditReport]:
+def side_by_side(
+    call: Callable[[Any], AuditReport], jobs: Iterable[Any], tell: Callable[[AuditReport], None]
+) -> list[AuditReport]:
     """One audit a core."""
     jobs = list(jobs)
     with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
@@ -69,7 +88,11 @@ def side_by_side(call: Callable[[Any], AuditReport], jobs: Iterable[Any], tell: 
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [" | ".join(header), " | ".join("---" for _ in header), *(" | ".join(row) for row in rows)]
+    lines = [
+        " | ".join(header),
+        " | ".join("---" for _ in header),
+        *(" | ".join(row) for row in rows),
+    ]
     return "\n".join(f"| {line} |" for line in lines) + "\n"
 
 
@@ -79,24 +102,50 @@ def row(report: AuditReport) -> list[str]:
     first = found.get("transcript") or found.get("report law")
     loss = first.details.get("loss_value") if first is not None else None
     unit = " (ρ)" if first is not None and first.details.get("unit") == "rho" else ""
-    cells = [f"{first.outcome}, {loss:.4g}{unit}" if first is not None and loss is not None else "–"]
+    cells = [
+        f"{first.outcome}, {loss:.4g}{unit}" if first is not None and loss is not None else "–"
+    ]
     for name in ("exact law", "statistical"):
         level = found.get(name)
         looked = level is not None and (level.outcome != "not applicable" or level.lower_bound > 0)
-        cells.append(f"{level.outcome}, {figure_of(level.lower_bound)}" if level is not None and looked else "–")
+        cells.append(
+            f"{level.outcome}, {figure_of(level.lower_bound)}"
+            if level is not None and looked
+            else "–"
+        )
     claim = "–" if report.claim is None else printed(report.claim)
     return [f"`{report.subject}`", claim, *cells]
 
 
-HEADER = ("subject", "claim ε", "transcript or report law: loss", "exact law: ε at least", "statistical: ε at least")
+HEADER = (
+    "subject",
+    "claim ε",
+    "transcript or report law: loss",
+    "exact law: ε at least",
+    "statistical: ε at least",
+)
 
 
 def document(policies: Reports, bare: Reports, tight: Reports, broken: Reports, runs: int) -> str:
     from dpbandits.auditing.broken import SPECIMENS
 
-    shares = [[printed(r.claim or Fraction(0)), f"{r.lower_bound:.4f}", f"{r.lower_bound / float(r.claim or 1):.3f}"] for r in tight]
+    shares = [
+        [
+            printed(r.claim or Fraction(0)),
+            f"{r.lower_bound:.4f}",
+            f"{r.lower_bound / float(r.claim or 1):.3f}",
+        ]
+        for r in tight
+    ]
     caught = [
-        [s.name, s.what, claim_of(s), s.truth, r.levels[0].level if r.levels else s.caught_by, control(r)]
+        [
+            s.name,
+            s.what,
+            claim_of(s),
+            s.truth,
+            r.levels[0].level if r.levels else s.caught_by,
+            control(r),
+        ]
         for s, r in zip(SPECIMENS, broken, strict=True)
     ]
     failed = [report.subject for report in (*policies, *bare, *tight) if report.failed]
@@ -104,11 +153,18 @@ def document(policies: Reports, bare: Reports, tight: Reports, broken: Reports, 
     return "\n".join(
         [
             "# Audit\n",
-            "Written by `make audit`. Every private policy and preset with two arms and 0/1 rewards, simulated noise, "
-            f"{runs:,} counted runs an audit: the same figures on every machine. A verdict and the ε (or loss) found: the transcript's "
-            "loss is exact for the runs that were replayed; the exact law is of the first decisions; a statistical bound is wrong with "
-            "probability 10⁻⁶ at most. Bounds below the claim refute nothing: they are what so many runs could certify.\n",
-            f"Failed: {', '.join(failed) or 'none'}. Specimens missed: {', '.join(missed) or 'none'}.\n",
+            "Written by `make audit`. Every private policy and preset with two arms and 0/1 "
+            "rewards, simulated noise, "
+            f"{runs:,} counted runs an audit: the same figures on every machine. A verdict and "
+            "the ε (or loss) found: the transcript's "
+            "loss is exact for the runs that were replayed; the exact law is of the first "
+            "decisions; a statistical bound is wrong with "
+            "probability 10⁻⁶ at most. Bounds below the claim refute nothing: they are what so "
+            "many runs could certify.\n",
+            (
+                f"Failed: {', '.join(failed) or 'none'}. Specimens missed: "
+                f"{', '.join(missed) or 'none'}.\n"
+            ),
             "## Policies\n",
             markdown(HEADER, map(row, policies)),
             "## Mechanisms\n",
@@ -130,7 +186,11 @@ def claim_of(specimen: Any) -> str:
 def control(report: AuditReport) -> str:
     if not report.failed:
         return "**missed**"
-    bounds = [level.lower_bound or float(level.details.get("loss_value", 0)) for level in report.levels if level.outcome == "failed"]
+    bounds = [
+        level.lower_bound or float(level.details.get("loss_value", 0))
+        for level in report.levels
+        if level.outcome == "failed"
+    ]
     return f"caught, {figure_of(max(bounds))}" if max(bounds) else "caught, replay diverges"
 
 
@@ -151,7 +211,9 @@ def main() -> int:
     policies = side_by_side(one_audit, [(p, None, LEVELS, given.runs) for p in instances()], tell)
     bare = side_by_side(one_audit, [(m, None, LEVELS, given.runs) for _, m in tried()], tell)
     tight = [tightest(Fraction(e), given.runs * times) for e, times in TIGHT.items()]
-    broken = side_by_side(specimen_audit, [(at, given.runs * 2) for at in range(len(SPECIMENS))], tell)
+    broken = side_by_side(
+        specimen_audit, [(at, given.runs * 2) for at in range(len(SPECIMENS))], tell
+    )
     given.out.write_text(document(policies, bare, tight, broken, given.runs), encoding="utf-8")
     failed = any(report.failed for report in (*policies, *bare, *tight))
     return int(failed or not all(report.failed for report in broken))

@@ -1,7 +1,9 @@
-"""Positive and negative controls of the auditor, and exact losses. `python -m benchmarks.controls [--repetitions 50] [--out FILE]`.
+"""Positive and negative controls of the auditor, and exact losses. `python -m benchmarks.controls
+[--repetitions 50] [--out FILE]`.
 
-1. Every specimen, at the level that must catch it; everything correct, at the levels that must pass it; and subjects of unusual shape,
-   right and wrong (`benchmarks/odd`). Asked for: no false alarm, and no specimen missed more than once in fifty repetitions.
+1. Every specimen, at the level that must catch it; everything correct, at the levels that must pass
+  it; and subjects of unusual shape, right and wrong (`benchmarks/odd`). Asked for: no false alarm,
+  and no specimen missed more than once in fifty repetitions.
 2. The exact loss of short runs, beside what their releases could show.
 3. What published constants really hold.
 """
@@ -19,7 +21,17 @@ from pathlib import Path
 from typing import Any
 
 import dpbandits as dpb
-from benchmarks.audit_controls import Control, Row, broken, correct, markdown, run, short, title, verdicts
+from benchmarks.audit_controls import (
+    Control,
+    Row,
+    broken,
+    correct,
+    markdown,
+    run,
+    short,
+    title,
+    verdicts,
+)
 from benchmarks.odd import CORRECT, MISSED, WRONG, Odd
 from benchmarks.odd.releases import SPECIMENS as RELEASES
 from dpbandits.auditing.broken.published import OneVectorStart
@@ -43,7 +55,9 @@ COUNTERS: list[Policy] = [
         dpb.HybridUCB(arms=2, epsilon=epsilon),
     )
 ]
-"""Several draws are alive in their answers at once, so lattices are larger and losses come with an error."""
+"""Several draws are alive in their answers at once, so lattices are larger and losses come with an
+error.
+"""
 
 THREE: list[Policy] = [
     dpb.AnytimeLazyUCB(arms=3, epsilon=1),
@@ -61,17 +75,20 @@ COUNTED = (
     "coins in plan",
 )
 FEW = 2_000
-"""Odd subjects that are correct and judged by runs, too, and how many: most are played one run after the other."""
+"""Odd subjects that are correct and judged by runs, too, and how many: most are played one run
+after the other.
+"""
 
 EXACT_POINTS = 3e9
 """Of lattices, for one law; what takes longer is not listed, or on a coarser lattice."""
 
 EXACT = """## Exact loss of short runs
 
-Rewards 0 and 1, grid 1. *Exact loss*: the largest log-ratio over all sequences of decisions, all tables and all replacements of one round;
-it is at least the figure and, for the pair of tables that shows it, at most the error higher. *Attainable*: what the releases made before
-the last decision tell about one reward, at most. Where the loss is below that, decisions of so few rounds do not show it, which is no sign
-of stronger privacy.
+Rewards 0 and 1, grid 1. *Exact loss*: the largest log-ratio over all sequences of decisions, all
+tables and all replacements of one round; it is at least the figure and, for the pair of tables that
+shows it, at most the error higher. *Attainable*: what the releases made before the last decision
+tell about one reward, at most. Where the loss is below that, decisions of so few rounds do not show
+it, which is no sign of stronger privacy.
 
 """
 
@@ -99,8 +116,23 @@ def all_missed() -> Iterator[Control]:
 
 
 def odd_control(odd: Odd, level: str, wrong: bool) -> Control:
-    truth = "not DP" if math.isinf(odd.true) else "more than 1" if math.isnan(odd.true) else f"{odd.true:.4g}"
-    return Control(odd.name, wrong, level, lambda: bare(odd.make(), level), ONE, truth, runs=odd.runs or FEW, open=not wrong)
+    truth = (
+        "not DP"
+        if math.isinf(odd.true)
+        else "more than 1"
+        if math.isnan(odd.true)
+        else f"{odd.true:.4g}"
+    )
+    return Control(
+        odd.name,
+        wrong,
+        level,
+        lambda: bare(odd.make(), level),
+        ONE,
+        truth,
+        runs=odd.runs or FEW,
+        open=not wrong,
+    )
 
 
 def bare(policy: Policy, level: str) -> Any:
@@ -109,7 +141,9 @@ def bare(policy: Policy, level: str) -> Any:
 
 
 def judged(kind: Callable[[], Iterator[Control]], repetitions: int) -> list[Row]:
-    """Every control, one a core at a time. Controls make their subjects with functions of their own, so they are named by their place."""
+    """Every control, one a core at a time. Controls make their subjects with functions of their
+    own, so they are named by their place.
+    """
     places = range(len(list(kind())))
     rows = []
     with ProcessPoolExecutor(os.cpu_count()) as pool:
@@ -119,17 +153,23 @@ def judged(kind: Callable[[], Iterator[Control]], repetitions: int) -> list[Row]
     return rows
 
 
-def one_row(kind: Callable[[], Iterator[Control]], place: int, repetitions: int) -> tuple[int, int, int, float, float]:
+def one_row(
+    kind: Callable[[], Iterator[Control]], place: int, repetitions: int
+) -> tuple[int, int, int, float, float]:
     return place, *run(list(kind())[place], repetitions)[1:]
 
 
 def controls_text(repetitions: int) -> str:
-    bad, good, missed_ones = (judged(kind, repetitions) for kind in (all_broken, all_correct, all_missed))
+    bad, good, missed_ones = (
+        judged(kind, repetitions) for kind in (all_broken, all_correct, all_missed)
+    )
     specimens, missed, alarms = verdicts([*bad, *good])
     runs = sum(row.runs for row in good)
     return (
-        f"{specimens} specimens, at most {missed} time(s) missed in {repetitions} repetitions; {alarms} false alarms in {runs} audits of "
-        f"what is correct.\n\n## Broken on purpose\n\n{markdown(bad)}\n## Broken, and too seldom to be seen\n\n{markdown(missed_ones)}\n"
+        f"{specimens} specimens, at most {missed} time(s) missed in {repetitions} repetitions; "
+        f"{alarms} false alarms in {runs} audits of "
+        f"what is correct.\n\n## Broken on purpose\n\n{markdown(bad)}\n## Broken, and too seldom "
+        f"to be seen\n\n{markdown(missed_ones)}\n"
         f"## Correct\n\n{markdown(good)}"
     )
 
@@ -139,7 +179,10 @@ def exact_text() -> str:
     cases = [(policy, 2, rounds) for policy in (*short(), *COUNTERS) for rounds in (4, 6, 8)]
     cases += [(policy, 3, rounds) for policy in THREE for rounds in (4, 5, 6)]
     lines = [
-        "| policy | arms | ε | T | exact loss of the decisions | error | attainable from the releases |",
+        (
+            "| policy | arms | ε | T | exact loss of the decisions | error | attainable from the "
+            "releases |"
+        ),
         "|---|---|---|---|---|---|---|",
     ]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
@@ -151,25 +194,45 @@ def exact_text() -> str:
 
 def exact_line(policy: Policy, arms: int, rounds: int) -> str:
     found = exact_law(policy, rounds, Work(EXACT_POINTS), arms=arms)
-    loss, error = (f"{found.lower_bound:.4f}", f"{max(found.error, 1e-12):.0e}") if found.outcome == "passed" else ("–", found.evidence)
+    loss, error = (
+        (f"{found.lower_bound:.4f}", f"{max(found.error, 1e-12):.0e}")
+        if found.outcome == "passed"
+        else ("–", found.evidence)
+    )
     attainable = "–" if found.attainable is None else f"{found.attainable:g}"
-    return f"| {title(policy)} | {arms} | {float(getattr(policy, 'budget', 1)):g} | {rounds} | {loss} | {error} | {attainable} |"
+    return (
+        f"| {title(policy)} | {arms} | {float(getattr(policy, 'budget', 1)):g} | {rounds} | "
+        f"{loss} | {error} | {attainable} |"
+    )
 
 
 def published_text() -> str:
     lines = ["| published | rounds | claims | holds | ours |", "|---|---|---|---|---|"]
     for n in (2, 4, 64):
-        published, ours = (noisy_max_loss(NoisyMax(epsilon=e * ONE, grid=Grid(steps=1024)), n) for e in (2, 1))
-        lines.append(f"| RNM-FTNL, noise Lap(1/ε), an epoch of {n} rounds | {n} | 1 | {published:.3f} | {ours:.3f} with Lap(2/ε) |")
-    for leaves in (4, 8, 16):
-        prices = [Streams(dpb.HybridUCB(arms=2, epsilon=1, preset=p).mechanism()).price((1,) * leaves) for p in ("published", "corrected")]
+        published, ours = (
+            noisy_max_loss(NoisyMax(epsilon=e * ONE, grid=Grid(steps=1024)), n) for e in (2, 1)
+        )
         lines.append(
-            f"| Hybrid-UCB's tree, root released | {leaves} of an arm | 1 | {float(prices[0] or 0):g} | {float(prices[1] or 0):g} |"
+            f"| RNM-FTNL, noise Lap(1/ε), an epoch of {n} rounds | {n} | 1 | {published:.3f} | "
+            f"{ours:.3f} with Lap(2/ε) |"
+        )
+    for leaves in (4, 8, 16):
+        prices = [
+            Streams(dpb.HybridUCB(arms=2, epsilon=1, preset=p).mechanism()).price((1,) * leaves)
+            for p in ("published", "corrected")
+        ]
+        lines.append(
+            f"| Hybrid-UCB's tree, root released | {leaves} of an arm | 1 | "
+            f"{float(prices[0] or 0):g} | {float(prices[1] or 0):g} |"
         )
     problem = dpb.UniformMatroid(arms=6, rank=2)
-    losses = [transcript_level(start(problem=problem, epsilon=1), rounds=100).details["loss"] for start in (OneVectorStart, DPUCBMAT)]
+    losses = [
+        transcript_level(start(problem=problem, epsilon=1), rounds=100).details["loss"]
+        for start in (OneVectorStart, DPUCBMAT)
+    ]
     lines.append(
-        f"| DPUCB-MAT, started from one vector of L = 6 elements, K = 2 | 100 | 1 | {losses[0]} | {losses[1]} from covering bases |"
+        f"| DPUCB-MAT, started from one vector of L = 6 elements, K = 2 | 100 | 1 | {losses[0]} "
+        f"| {losses[1]} from covering bases |"
     )
     return "\n".join(lines) + "\n"
 
@@ -180,7 +243,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     sections = (
-        "# Controls of the auditor, and exact losses\n\nWritten by `python -m benchmarks.controls`; do not edit.\n",
+        (
+            "# Controls of the auditor, and exact losses\n\nWritten by `python -m "
+            "benchmarks.controls`; do not edit.\n"
+        ),
         controls_text(arguments.repetitions),
         EXACT + exact_text(),
         "## What published constants hold, at ε = 1\n\n" + published_text(),

@@ -27,14 +27,24 @@ print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_m
 
 def million_row() -> Row:
     """In a process of its own, so that the peak of memory is this run's."""
-    done = subprocess.run([sys.executable, "-c", MILLION], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", MILLION], check=True, capture_output=True, text=True
+    )
     seconds, megabytes = map(float, done.stdout.split())
     text = f"{seconds:.1f} s, peak of the process {megabytes:.0f} MB"
-    return Row("RNMFTNL, K = 10⁶, T = 10⁹, one run", text, "under 5 s and 300 MB", seconds < 5 and megabytes < 300)
+    return Row(
+        "RNMFTNL, K = 10⁶, T = 10⁹, one run",
+        text,
+        "under 5 s and 300 MB",
+        seconds < 5 and megabytes < 300,
+    )
 
 
 def run_time(actions: int, rounds: int) -> float:
-    policy, environment = dpb.RNMFTNL(actions=actions, epsilon=1), dpb.Bernoulli(np.random.default_rng(0).random(actions))
+    policy, environment = (
+        dpb.RNMFTNL(actions=actions, epsilon=1),
+        dpb.Bernoulli(np.random.default_rng(0).random(actions)),
+    )
     dpb.simulate(policy, environment, 10, at=[])
     times = []
     for seed in range(7):
@@ -49,8 +59,18 @@ def growth_rows() -> list[Row]:
     wide = run_time(100_000, 10**6) / run_time(10_000, 10**6)
     long = run_time(10_000, 10**12) / run_time(10_000, 10**6)
     return [
-        Row("RNMFTNL, K = 10⁵ against K = 10⁴, T = 10⁶", f"{wide:.1f} times the time", "about 10 (at most 12)", wide <= 12),
-        Row("RNMFTNL, T = 10¹² against T = 10⁶, K = 10⁴", f"{long:.2f} times the time", "about 2 (at most 2.2)", long <= 2.2),
+        Row(
+            "RNMFTNL, K = 10⁵ against K = 10⁴, T = 10⁶",
+            f"{wide:.1f} times the time",
+            "about 10 (at most 12)",
+            wide <= 12,
+        ),
+        Row(
+            "RNMFTNL, T = 10¹² against T = 10⁶, K = 10⁴",
+            f"{long:.2f} times the time",
+            "about 2 (at most 2.2)",
+            long <= 2.2,
+        ),
     ]
 
 

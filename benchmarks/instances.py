@@ -1,9 +1,11 @@
-"""Which policy has the lowest mean regret, and where DPKLUCB's tail is fat, on instances nobody tuned for.
+"""Which policy has the lowest mean regret, and where DPKLUCB's tail is fat, on instances nobody
+tuned for.
 
-`python -m benchmarks.instances [--runs 2000] [--out FILE]`. Arms are in a random order in every run.
+`python -m benchmarks.instances [--runs 2000] [--out FILE]`. Arms are in a random order in every
+run.
 
-1. DPKLUCB, DPIMED and NoiseAwareTS on the three instances on which NoiseAwareTS was tuned, on click rates, near one, with a hundred arms,
-   at a tiny gap, and on real rates.
+1. DPKLUCB, DPIMED and NoiseAwareTS on the three instances on which NoiseAwareTS was tuned, on click
+  rates, near one, with a hundred arms, at a tiny gap, and on real rates.
 2. DPKLUCB's 99.9 % quantile over its mean, as means come close to one.
 """
 
@@ -43,7 +45,9 @@ class Instance(NamedTuple):
 
 
 def instances(data: Path) -> list[Instance]:
-    """data: a folder with obd/item_click_rates.csv and upworthy/upworthy_selected_tests.csv; what is not there is left out."""
+    """data: a folder with obd/item_click_rates.csv and upworthy/upworthy_selected_tests.csv; what
+    is not there is left out.
+    """
     found = [Instance(f"tuned on: {name}", means) for name, means in INSTANCES.items()]
     found += [
         Instance("click rates: .036 .03", [0.036, 0.03]),
@@ -53,16 +57,28 @@ def instances(data: Path) -> list[Instance]:
         Instance("K = 100: .75 … .25 evenly", np.linspace(0.75, 0.25, 100).tolist(), share=0.0125),
         Instance("gap 10⁻³: .5 .499, T = 10⁷", [0.5, 0.499], rounds=10**7, share=0.2),
     ]
-    found += [Instance(f"trial: {name}", datasets.clinical(name).environment.means.tolist()) for name in datasets.TRIALS]
+    found += [
+        Instance(f"trial: {name}", datasets.clinical(name).environment.means.tolist())
+        for name in datasets.TRIALS
+    ]
     return found + clicks(data)
 
 
 def clicks(data: Path) -> list[Instance]:
     """Real click rates: the items of a fashion site's campaign, and a headline test."""
-    rates, tests = data / "obd" / "item_click_rates.csv", data / "upworthy" / "upworthy_selected_tests.csv"
+    rates, tests = (
+        data / "obd" / "item_click_rates.csv",
+        data / "upworthy" / "upworthy_selected_tests.csv",
+    )
     found = []
     if rates.exists():
-        found.append(Instance("Open Bandit Dataset, men: 34 items", datasets.obd_rates(rates, "men").means.tolist(), share=0.1))
+        found.append(
+            Instance(
+                "Open Bandit Dataset, men: 34 items",
+                datasets.obd_rates(rates, "men").means.tolist(),
+                share=0.1,
+            )
+        )
     if tests.exists():
         name, test = next(iter(datasets.upworthy(tests).items()))
         means = test.environment.means.tolist()
@@ -71,8 +87,13 @@ def clicks(data: Path) -> list[Instance]:
 
 
 def played(policy: dpb.Policy, means: list[float], rounds: int, runs: int) -> dict[str, float]:
-    summary = dpb.simulate(policy, dpb.Bernoulli(means), rounds, runs=runs, seed=2026, at=[], shuffle=True).summary()
-    return summary | {name: summary[name] if enough(q, runs) else np.nan for name, q in (("q99", 0.99), ("q999", 0.999))}
+    summary = dpb.simulate(
+        policy, dpb.Bernoulli(means), rounds, runs=runs, seed=2026, at=[], shuffle=True
+    ).summary()
+    return summary | {
+        name: summary[name] if enough(q, runs) else np.nan
+        for name, q in (("q99", 0.99), ("q999", 0.999))
+    }
 
 
 def told(name: str, s: dict[str, float], runs: int) -> str:
@@ -90,7 +111,14 @@ def means_rows(runs: int, data: Path) -> list[Row]:
                 policy = kind(arms=len(instance.means), epsilon=epsilon)
                 found[name] = played(policy, instance.means, instance.rounds, count)
                 texts.append(told(name, found[name], count))
-            rows.append(Row(f"{instance.name}, ε = {epsilon:g}", f"{'; '.join(texts)}. {lowest(found)}", "", None))
+            rows.append(
+                Row(
+                    f"{instance.name}, ε = {epsilon:g}",
+                    f"{'; '.join(texts)}. {lowest(found)}",
+                    "",
+                    None,
+                )
+            )
             print(rows[-1], flush=True)
     return rows
 
@@ -109,15 +137,32 @@ def tail_rows() -> list[Row]:
         for epsilon in (1, 0.1):
             s = played(dpb.DPKLUCB(arms=len(means), epsilon=epsilon), means, 10**6, TAIL_RUNS)
             text = f"{described(s)}; 99.9 % is {s['q999'] / s['mean']:.1f} means"
-            rows.append(Row(f"DPKLUCB, {name}, ε = {epsilon:g}", text, "99.9 % < 3 means", s["q999"] < 3 * s["mean"]))
+            rows.append(
+                Row(
+                    f"DPKLUCB, {name}, ε = {epsilon:g}",
+                    text,
+                    "99.9 % < 3 means",
+                    s["q999"] < 3 * s["mean"],
+                )
+            )
             print(rows[-1], flush=True)
     return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=2_000, help="runs of a fast policy; slow ones and many arms take fewer")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder with obd/ and upworthy/; skipped where absent")
+    parser.add_argument(
+        "--runs",
+        type=int,
+        default=2_000,
+        help="runs of a fast policy; slow ones and many arms take fewer",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("../shared/data"),
+        help="folder with obd/ and upworthy/; skipped where absent",
+    )
     parser.add_argument("--out", type=Path, help="write the tables as markdown, too")
     args = parser.parse_args()
     parts = {
@@ -128,7 +173,10 @@ def main() -> None:
         show(title, rows)
     if args.out:
         command = f"python -m benchmarks.instances --runs {args.runs} --out {args.out}"
-        args.out.write_text("\n".join(markdown(title, command, rows) for title, rows in parts.items()), encoding="utf-8")
+        args.out.write_text(
+            "\n".join(markdown(title, command, rows) for title, rows in parts.items()),
+            encoding="utf-8",
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""How NoiseAwareTS's constants were found. `python -m benchmarks.noise_aware [--runs 4000] [--out FILE]`.
+"""How NoiseAwareTS's constants were found. `python -m benchmarks.noise_aware [--runs 4000] [--out
+FILE]`.
 
-Regret at T = 10⁵ as mean / 99.9 % / worst, for variations of the variance factor c, the net, and the first batch.
+Regret at T = 10⁵ as mean / 99.9 % / worst, for variations of the variance factor c, the net, and
+the first batch.
 """
 
 from __future__ import annotations
@@ -30,7 +32,11 @@ def regret(policy: dpb.Policy, means: list[float], runs: int) -> str:
 
 
 def row(name: str, make: Any, runs: int) -> Row:
-    cells = [f"{text}, ε = {eps:g}: {regret(make(len(means), eps), means, runs)}" for text, means in INSTANCES.items() for eps in (1, 0.1)]
+    cells = [
+        f"{text}, ε = {eps:g}: {regret(make(len(means), eps), means, runs)}"
+        for text, means in INSTANCES.items()
+        for eps in (1, 0.1)
+    ]
     return Row(name, "; ".join(cells), "", None)
 
 
@@ -53,7 +59,11 @@ def main() -> None:
     title = f"NoiseAwareTS, variations: mean / 99.9 % / worst regret at T = 10⁵, {args.runs} runs"
     show(title, rows)
     if args.out:
-        args.out.write_text(markdown(title, f"python -m benchmarks.noise_aware --runs {args.runs} --out {args.out}", rows))
+        args.out.write_text(
+            markdown(
+                title, f"python -m benchmarks.noise_aware --runs {args.runs} --out {args.out}", rows
+            )
+        )
 
 
 if __name__ == "__main__":

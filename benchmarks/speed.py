@@ -1,4 +1,6 @@
-"""Speed: ratios against the plain loops of `loops/`, measured in this very run. `python -m benchmarks.speed [--out FILE]`."""
+"""Speed: ratios against the plain loops of `loops/`, measured in this very run. `python -m
+benchmarks.speed [--out FILE]`.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,13 @@ def run_time(policy: Any, rounds: int, runs: int = 1, repeats: int = 1) -> float
     """Seconds per run, play counts at the end only."""
     dpb.simulate(policy, ENVIRONMENT, min(rounds, 1000), at=[])  # compiles
     seeds = iter(range(10**6))
-    return clock(lambda: dpb.simulate(policy, ENVIRONMENT, rounds, runs=runs, seed=next(seeds), at=[]), repeats) / runs
+    return (
+        clock(
+            lambda: dpb.simulate(policy, ENVIRONMENT, rounds, runs=runs, seed=next(seeds), at=[]),
+            repeats,
+        )
+        / runs
+    )
 
 
 def lazy_rows() -> list[Row]:
@@ -50,8 +58,18 @@ def lazy_rows() -> list[Row]:
     slow = loop_time(loops.lazy_ucb, rounds)
     one, many = run_time(policy, rounds, repeats=21), run_time(policy, rounds, runs=1000, repeats=3)
     return [
-        Row("AnytimeLazyUCB, T = 5·10⁷, one run", f"{slow / one:,.0f} times faster than the loop", "at least 1,000", slow / one >= 1000),
-        Row("… a batch of 1,000 runs, per run", f"{slow / many:,.0f} times faster than the loop", "at least 20,000", slow / many >= 20_000),
+        Row(
+            "AnytimeLazyUCB, T = 5·10⁷, one run",
+            f"{slow / one:,.0f} times faster than the loop",
+            "at least 1,000",
+            slow / one >= 1000,
+        ),
+        Row(
+            "… a batch of 1,000 runs, per run",
+            f"{slow / many:,.0f} times faster than the loop",
+            "at least 20,000",
+            slow / many >= 20_000,
+        ),
     ]
 
 
@@ -65,14 +83,23 @@ def growth_rows() -> list[Row]:
     ):
         short, long = (run_time(policy, rounds, runs=500, repeats=5) for rounds in (10**6, 10**12))
         text = f"{long / short:.2f} times the time ({1e3 * long:.2f} ms a run)"
-        rows.append(Row(f"{policy.name}, T = 10¹² against T = 10⁶", text, "at most 3", long / short <= 3))
+        rows.append(
+            Row(f"{policy.name}, T = 10¹² against T = 10⁶", text, "at most 3", long / short <= 3)
+        )
     return rows
 
 
 def thompson_rows() -> list[Row]:
     slow = loop_time(loops.lazy_ts, 10**6, repeats=5)
     fast = run_time(dpb.LazyDPTS(arms=5, epsilon=EPS), 10**6, repeats=21)
-    return [Row("LazyDPTS, T = 10⁶, one run", f"{slow / fast:.1f} times faster than the loop", "at least 20", slow / fast >= 20)]
+    return [
+        Row(
+            "LazyDPTS, T = 10⁶, one run",
+            f"{slow / fast:.1f} times faster than the loop",
+            "at least 20",
+            slow / fast >= 20,
+        )
+    ]
 
 
 def every_round_rows() -> list[Row]:
@@ -87,18 +114,32 @@ def every_round_rows() -> list[Row]:
         (loops.ldp_klucb, dpb.LDPKLUCB(arms=5, epsilon=EPS)),
     ):
         ratio = run_time(policy, rounds, repeats=3) / loop_time(loop, rounds, repeats=3)
-        rows.append(Row(f"{policy.name}, T = 10⁶", f"{ratio:.2f} times the loop", "at most 1.5", ratio <= 1.5))
+        rows.append(
+            Row(
+                f"{policy.name}, T = 10⁶",
+                f"{ratio:.2f} times the loop",
+                "at most 1.5",
+                ratio <= 1.5,
+            )
+        )
     return rows
 
 
 def memory_row() -> Row:
-    """Growth of the peak of the whole process when a policy that releases every round plays 100 times longer."""
+    """Growth of the peak of the whole process when a policy that releases every round plays 100
+    times longer.
+    """
     policy = dpb.UCB1(arms=5)
     dpb.simulate(policy, ENVIRONMENT, 10**5)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     dpb.simulate(policy, ENVIRONMENT, 10**7)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    return Row("UCB1, peak memory at T = 10⁷ beyond T = 10⁵", f"{grown:.1f} MB", "independent of T", grown < 5)
+    return Row(
+        "UCB1, peak memory at T = 10⁷ beyond T = 10⁵",
+        f"{grown:.1f} MB",
+        "independent of T",
+        grown < 5,
+    )
 
 
 def session_rows() -> list[Row]:
@@ -108,7 +149,14 @@ def session_rows() -> list[Row]:
         session.tell(session.ask(), 1.0)
         rate = pairs / clock(lambda session=session, pairs=pairs: ask_and_tell(session, pairs))
         what = f"{rate:,.0f} ask + tell pairs a second"
-        rows.append(Row(f"DPKLUCB session, K = {arms}, secure noise", what, f"at least {least:,}", rate >= least))
+        rows.append(
+            Row(
+                f"DPKLUCB session, K = {arms}, secure noise",
+                what,
+                f"at least {least:,}",
+                rate >= least,
+            )
+        )
     return rows
 
 
@@ -120,7 +168,8 @@ def ask_and_tell(session: dpb.Session, pairs: int) -> None:
 def import_row() -> Row:
     """In a fresh interpreter, its own start taken off."""
     bare, full = (
-        clock(lambda code=code: subprocess.run([sys.executable, "-c", code], check=True), 9) for code in ("pass", "import dpbandits")
+        clock(lambda code=code: subprocess.run([sys.executable, "-c", code], check=True), 9)
+        for code in ("pass", "import dpbandits")
     )
     return Row("import dpbandits", f"{full - bare:.2f} s", "under 0.3 s", full - bare < 0.3)
 

@@ -30,6 +30,13 @@ def show(title: str, rows: Sequence[Row]) -> None:
 
 
 def markdown(title: str, command: str, rows: Sequence[Row]) -> str:
-    lines = [f"# {title}", "", f"Written by `{command}`; do not edit.", "", "| what | measured | wanted | met |", "|---|---|---|---|"]
+    lines = [
+        f"# {title}",
+        "",
+        f"Written by `{command}`; do not edit.",
+        "",
+        "| what | measured | wanted | met |",
+        "|---|---|---|---|",
+    ]
     lines += [f"| {row.what} | {row.measured} | {row.wanted} | {verdict(row)} |" for row in rows]
     return "\n".join(lines) + "\n"

@@ -1,8 +1,11 @@
-"""Tails, which fast exact simulation makes visible. `python -m benchmarks.tails [--runs 20000] [--out FILE]`.
+"""Tails, which fast exact simulation makes visible. `python -m benchmarks.tails [--runs 20000]
+[--out FILE]`.
 
-1. The default DPKLUCB on every setting of the three papers: 99.9 % below 3 times the mean, mean at most 1.4 times Σ Δ ln T/d_eps.
-   Their means are at most .75; close to one the first does not hold: see `benchmarks/instances.py`.
-2. NoiseAwareTS against DPKLUCB: at least 10 % less mean regret on three instances; its tail with each preset.
+1. The default DPKLUCB on every setting of the three papers: 99.9 % below 3 times the mean, mean at
+  most 1.4 times Σ Δ ln T/d_eps. Their means are at most .75; close to one the first does not hold:
+  see `benchmarks/instances.py`.
+2. NoiseAwareTS against DPKLUCB: at least 10 % less mean regret on three instances; its tail with
+  each preset.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ INSTANCES = {
 
 
 def settings() -> dict[str, list[float]]:
-    """The Bernoulli means of all three papers: C1–C4 for every K, the lazy papers' three settings, the journal version's two."""
+    """The Bernoulli means of all three papers: C1–C4 for every K, the lazy papers' three settings,
+    the journal version's two.
+    """
     found: dict[str, list[float]] = {}
     for arms in (3, 5, 10, 20):
         i, a = np.arange(1, arms + 1), 0.5 / (arms - 1) ** 2
@@ -40,7 +45,10 @@ def summary(policy: Policy, means: list[float], rounds: int, runs: int) -> dict[
 
 
 def described(s: dict[str, float]) -> str:
-    tail = f"median {s['median']:.0f}, 99 % {s['q99']:.0f}, 99.9 % {s['q999']:.0f}, worst {s['worst']:.0f}"
+    tail = (
+        f"median {s['median']:.0f}, 99 % {s['q99']:.0f}, 99.9 % {s['q999']:.0f}, worst "
+        f"{s['worst']:.0f}"
+    )
     return f"mean {s['mean']:.1f} ± {s['error']:.1f}, {tail}"
 
 
@@ -53,7 +61,14 @@ def default_rows(runs: int) -> list[Row]:
             bound = dpb.lower_bound(policy, dpb.Bernoulli(means), 10**6)
             met = s["q999"] < 3 * s["mean"] and s["mean"] <= 1.4 * bound
             text = f"{described(s)}; mean/bound {s['mean'] / bound:.2f}"
-            rows.append(Row(f"DPKLUCB, {name}, ε = {epsilon:g}", text, "99.9 % < 3 means, mean ≤ 1.4 bounds", met))
+            rows.append(
+                Row(
+                    f"DPKLUCB, {name}, ε = {epsilon:g}",
+                    text,
+                    "99.9 % < 3 means, mean ≤ 1.4 bounds",
+                    met,
+                )
+            )
     return rows
 
 
@@ -62,11 +77,27 @@ def noise_aware_rows(runs: int) -> list[Row]:
     for name, means in INSTANCES.items():
         for epsilon in (1, 0.1):
             reference = summary(dpb.DPKLUCB(arms=len(means), epsilon=epsilon), means, 10**5, runs)
-            rows.append(Row(f"DPKLUCB, {name}, ε = {epsilon:g}", described(reference), "the reference", None))
+            rows.append(
+                Row(
+                    f"DPKLUCB, {name}, ε = {epsilon:g}", described(reference), "the reference", None
+                )
+            )
             for preset in dpb.NoiseAwareTS.presets:
-                s = summary(dpb.NoiseAwareTS(arms=len(means), epsilon=epsilon, preset=preset), means, 10**5, runs)
+                s = summary(
+                    dpb.NoiseAwareTS(arms=len(means), epsilon=epsilon, preset=preset),
+                    means,
+                    10**5,
+                    runs,
+                )
                 gain = 1 - s["mean"] / reference["mean"]
-                rows.append(Row(f"… NoiseAwareTS {preset}", f"{described(s)}; {gain:.0%} less", "at least 10 % less", gain >= 0.1))
+                rows.append(
+                    Row(
+                        f"… NoiseAwareTS {preset}",
+                        f"{described(s)}; {gain:.0%} less",
+                        "at least 10 % less",
+                        gain >= 0.1,
+                    )
+                )
     return rows
 
 
@@ -83,7 +114,12 @@ def main() -> None:
         show(f"{title}, {args.runs} runs", rows)
     if args.out:
         command = f"python -m benchmarks.tails --runs {args.runs} --out {args.out}"
-        args.out.write_text("\n".join(markdown(f"{title}, {args.runs} runs", command, rows) for title, rows in parts.items()))
+        args.out.write_text(
+            "\n".join(
+                markdown(f"{title}, {args.runs} runs", command, rows)
+                for title, rows in parts.items()
+            )
+        )
 
 
 if __name__ == "__main__":

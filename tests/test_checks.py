@@ -1,4 +1,6 @@
-"""Every shipped check on every policy in the table: a new policy is tested without writing a test."""
+"""Every shipped check on every policy in the table: a new policy is tested without writing a
+test.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def concerns(check: str, policy: Policy) -> bool:
 PAIRS = [(policy, check) for policy in INSTANCES for check in CHECKS if concerns(check, policy)]
 
 
-@pytest.mark.parametrize(("policy", "check"), PAIRS, ids=[f"{policy!r}-{check}" for policy, check in PAIRS])
+@pytest.mark.parametrize(
+    ("policy", "check"), PAIRS, ids=[f"{policy!r}-{check}" for policy, check in PAIRS]
+)
 def test_policy(policy: Policy, check: str) -> None:
     CHECKS[check](policy)
 

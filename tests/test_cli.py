@@ -54,7 +54,11 @@ def test_the_sweep_file_in_the_help_is_a_sweep_file(tmp_path: Path) -> None:
     from dpbandits.sweeps import load_config
 
     (tmp_path / "first.toml").write_text(SMALL_SWEEP.split("\b\n")[1].replace("\\[", "["))
-    assert [cell.label for cell in load_config(tmp_path / "first.toml").cells()] == ["DPKLUCB", "DPKLUCB", "KLUCB"]
+    assert [cell.label for cell in load_config(tmp_path / "first.toml").cells()] == [
+        "DPKLUCB",
+        "DPKLUCB",
+        "KLUCB",
+    ]
 
 
 def test_list_shows_every_policy() -> None:
@@ -76,7 +80,14 @@ def test_explain_tells_all_there_is(name: str) -> None:
     about = POLICIES[name].about
     assert result.exit_code == 0
     text = " ".join(result.stdout.split())
-    for part in (about.paper, about.algorithm, about.bound, about.proof, POLICIES[name].size_name, "dpb.Session"):
+    for part in (
+        about.paper,
+        about.algorithm,
+        about.bound,
+        about.proof,
+        POLICIES[name].size_name,
+        "dpb.Session",
+    ):
         assert part in text
 
 
@@ -101,7 +112,14 @@ def test_run_writes_everything_and_does_nothing_twice(tmp_path: Path) -> None:
     assert "two arms, ε = 1" in first.stdout
     assert "simulated" in first.stdout
     assert str(out / "report.html") in first.stdout
-    assert {p.name for p in out.iterdir()} == {"cells", "curves.parquet", "figures", "report.html", "summary.csv", "summary.parquet"}
+    assert {p.name for p in out.iterdir()} == {
+        "cells",
+        "curves.parquet",
+        "figures",
+        "report.html",
+        "summary.csv",
+        "summary.parquet",
+    }
     assert "dpbandits run small.toml" in (out / "report.html").read_text()
     assert "0 computed, 2 finished before" in dpbandits("run", str(sweep), "--out", str(out)).stdout
     quick = dpbandits("run", str(sweep), "--out", str(out), "--quick", "--workers", "1")
@@ -110,7 +128,9 @@ def test_run_writes_everything_and_does_nothing_twice(tmp_path: Path) -> None:
     assert "2 computed" in dpbandits("run", str(sweep), "--out", str(out), "--workers", "1").stdout
 
 
-def test_results_go_to_a_folder_of_the_sweeps_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_go_to_a_folder_of_the_sweeps_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("small.toml").write_text(SWEEP)
     assert dpbandits("run", "small.toml", "--quick", "--workers", "1").exit_code == 0
@@ -157,7 +177,8 @@ def test_the_demo_compares_on_a_real_trial(tmp_path: Path, monkeypatch: pytest.M
     for part in ("depression trial, ε = 0.5", "price", "lower", "99.9 %", "worst", "0.5 of 0.5"):
         assert part in result.stdout
     page = Path("demo/report.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 4  # two figures, each for a desk and for a phone
+    # two figures, each for a desk and for a phone
+    assert page.count("data:image/svg+xml;base64,") == 4
     assert page.count(": privacy cost ") == 2
     assert "responses over 10,000 patients" in page
     assert "Annals of Family Medicine" in page
@@ -171,6 +192,18 @@ def test_the_version_is_printed() -> None:
 
 @pytest.mark.parametrize("module", ["dpbandits", "dpbandits.terminal.cli"])
 def test_importing_loads_no_extra_that_is_not_needed(module: str) -> None:
-    heavy = {"matplotlib", "polars", "pydantic", "joblib", "numba", *({"typer", "rich"} if module == "dpbandits" else ())}
+    heavy = {
+        "matplotlib",
+        "polars",
+        "pydantic",
+        "joblib",
+        "numba",
+        *({"typer", "rich"} if module == "dpbandits" else ()),
+    }
     code = f"import sys, {module}; print(*sorted({heavy!r} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+        == []
+    )

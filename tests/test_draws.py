@@ -1,4 +1,6 @@
-"""Our own samplers, exactly: every course that their coins may take is followed, and the chances are added up. Nothing here is random."""
+"""Our own samplers, exactly: every course that their coins may take is followed, and the chances
+are added up. Nothing here is random.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Undecided(Exception):
 
 
 class Anew(Exception):
-    """The sampler throws its first coin again: it has rejected what it had, and what follows has the same law."""
+    """The sampler throws its first coin again: it has rejected what it had, and what follows has
+    the same law.
+    """
 
 
 class Coins:
@@ -49,8 +53,12 @@ class Coins:
         return bool(self.throw([1 - kept, kept]))
 
 
-def law(sampler: Callable[[Coins], int], patch: pytest.MonkeyPatch) -> tuple[dict[int, float], float, float]:
-    """The chance of every outcome over the courses that are followed to their end, of those that start anew, and of all the others."""
+def law(
+    sampler: Callable[[Coins], int], patch: pytest.MonkeyPatch
+) -> tuple[dict[int, float], float, float]:
+    """The chance of every outcome over the courses that are followed to their end, of those that
+    start anew, and of all the others.
+    """
     found, anew, left, courses = dict[int, float](), 0.0, 0.0, [((), 1.0)]
     while courses:
         given, chance = courses.pop()
@@ -71,11 +79,17 @@ def law(sampler: Callable[[Coins], int], patch: pytest.MonkeyPatch) -> tuple[dic
 
 
 def check(found: dict[int, float], anew: float, left: float, exact: Callable[[int], float]) -> None:
-    """Each chance lies between what was found and that plus what was left out, once it is certain not to start anew."""
+    """Each chance lies between what was found and that plus what was left out, once it is certain
+    not to start anew.
+    """
     assert left < 1e-3
     assert sum(found.values()) + anew + left == pytest.approx(1, abs=1e-9)
     for outcome, chance in found.items():
-        assert chance / (1 - anew) - 1e-9 <= exact(outcome) <= (chance + left) / (1 - anew - left) + 1e-9
+        assert (
+            chance / (1 - anew) - 1e-9
+            <= exact(outcome)
+            <= (chance + left) / (1 - anew - left) + 1e-9
+        )
 
 
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(3), Fraction(3, 2), Fraction(1, 3)])
@@ -97,7 +111,10 @@ def test_gaussian(variance: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
             if next(asked):
                 raise Anew
             q = math.exp(-1 / scale)
-            return coins.throw([(1 - q) / (1 + q) * q ** abs(x - REACH) for x in range(2 * REACH + 1)]) - REACH
+            return (
+                coins.throw([(1 - q) / (1 + q) * q ** abs(x - REACH) for x in range(2 * REACH + 1)])
+                - REACH
+            )
 
         monkeypatch.setattr(draws, "laplace", proposed)
         return draws.gaussian(variance)
@@ -111,7 +128,10 @@ def test_gaussian(variance: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("values", [[3, 1, 2], [0, 0], [5], [7, 2, 7, 0]])
 def test_choices(values: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     scale = Fraction(5, 2)
-    for sampler, name in ((draws.permute_and_flip, "permute-and-flip"), (draws.exponential, "exponential")):
+    for sampler, name in (
+        (draws.permute_and_flip, "permute-and-flip"),
+        (draws.exponential, "exponential"),
+    ):
         found, anew, left = law(lambda coins, sampler=sampler: sampler(values, scale), monkeypatch)  # type: ignore[misc]
         expected = selection_law(values, scale=float(scale), selection=name)  # type: ignore[arg-type]
         check(found, anew, left, lambda i, expected=expected: float(expected[i]))  # type: ignore[misc]
@@ -120,18 +140,28 @@ def test_choices(values: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("part", "whole"), [(0, 3), (1, 7), (3, 4), (1, 1), (5, 2), (30, 4)])
 def test_the_coin(part: int, whole: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its bias, by its own steps: the k-th uniform number below whole·k is below part with chance part/(whole·k)."""
+    """Its bias, by its own steps: the k-th uniform number below whole·k is below part with chance
+    part/(whole·k).
+    """
 
     def bias(part: int, whole: int) -> float:
         if part > whole:
             return bias(1, 1) * bias(part - whole, whole)
         reach = [math.prod(part / (whole * k) for k in range(1, tries)) for tries in range(1, 40)]
-        return sum(chance * (1 - part / (whole * tries)) for tries, chance in enumerate(reach, 1) if tries % 2)
+        return sum(
+            chance * (1 - part / (whole * tries))
+            for tries, chance in enumerate(reach, 1)
+            if tries % 2
+        )
 
     assert bias(part, whole) == pytest.approx(math.exp(-part / whole), rel=1e-12)
     for tries in (1, 2, 3):
         seen, script = list[int](), iter([0] * (tries - 1) + [10**9])
-        monkeypatch.setattr(draws, "randbelow", lambda size, seen=seen, script=script: seen.append(size) or next(script))
+        monkeypatch.setattr(
+            draws,
+            "randbelow",
+            lambda size, seen=seen, script=script: seen.append(size) or next(script),
+        )
         if 0 < part <= whole:
             assert draws.decayed(part, whole) is (tries % 2 == 1)
             assert seen == [whole * k for k in range(1, tries + 1)]

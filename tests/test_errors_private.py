@@ -1,4 +1,6 @@
-"""No error about a reward, a report or a message tells what came, nowhere in its chain: causes, contexts, notes and arguments."""
+"""No error about a reward, a report or a message tells what came, nowhere in its chain: causes,
+contexts, notes and arguments.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Talkative:
     def _tell(self, *_: object) -> Any:
         raise RuntimeError(f"my value is 0.{DIGITS}")
 
-    __float__ = __index__ = __len__ = __iter__ = __getitem__ = __eq__ = __lt__ = __array__ = __hash__ = _tell  # type: ignore[assignment]
+    __float__ = __index__ = __len__ = __iter__ = __getitem__ = __eq__ = __lt__ = __array__ = (
+        __hash__
+    ) = _tell  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Talkative(0.{DIGITS})"
@@ -62,7 +66,13 @@ def told(error: BaseException) -> str:
     chain, words = [error], list[str]()
     while chain:
         one = chain.pop()
-        words += [str(one), repr(one), repr(one.args), *getattr(one, "__notes__", []), repr(getattr(one, "doc", ""))]
+        words += [
+            str(one),
+            repr(one),
+            repr(one.args),
+            *getattr(one, "__notes__", []),
+            repr(getattr(one, "doc", "")),
+        ]
         chain += [other for other in (one.__cause__, one.__context__) if other is not None]
         chain += list(getattr(one, "exceptions", ()))
     return " ".join(words)
@@ -76,9 +86,24 @@ def objects(*values: object) -> Any:
 
 
 REWARDS: list[Any] = [
-    Talkative(), Wrong(), 7314.0, -0.7314, "0.7314", b"0.7314", 0.7314j, [7314.0], {"x": 0.7314}, [0.7314, "x"], np.array(["0.7314"]),
-    np.array([0.7314, 7314.0]), np.array("0.7314"), [Talkative()], [Wrong(), 1.0], objects(Talkative(), 1), (7314, 0),
-]  # fmt: skip
+    Talkative(),
+    Wrong(),
+    7314.0,
+    -0.7314,
+    "0.7314",
+    b"0.7314",
+    0.7314j,
+    [7314.0],
+    {"x": 0.7314},
+    [0.7314, "x"],
+    np.array(["0.7314"]),
+    np.array([0.7314, 7314.0]),
+    np.array("0.7314"),
+    [Talkative()],
+    [Wrong(), 1.0],
+    objects(Talkative(), 1),
+    (7314, 0),
+]
 
 CHECKS: list[Callable[[Any], object]] = [
     checked_reward,
@@ -87,13 +112,17 @@ CHECKS: list[Callable[[Any], object]] = [
     lambda reward: LocalLaplace(epsilon=1).report(reward, dpb.SimulatedNoise(1)),  # type: ignore[arg-type]
     lambda reward: client().answer(messages.decision_to_json(1, 0, None), reward),
     lambda reward: client().answer(messages.decision_to_json(1, [0, 1, 2], None), reward),
-    lambda reward: client().answer(messages.decision_to_json(1, [0, 1, 2], None), {0: reward, 1: 0.5, 2: 0.5}),
+    lambda reward: client().answer(
+        messages.decision_to_json(1, [0, 1, 2], None), {0: reward, 1: 0.5, 2: 0.5}
+    ),
 ]
 
 
 def client() -> Client:
     randomizer = LocalLaplace(epsilon=1, width=3)  # type: ignore[arg-type]
-    return Client(messages.randomizer_to_json(randomizer), most=1, noise=dpb.SimulatedNoise(1), simulated=True)
+    return Client(
+        messages.randomizer_to_json(randomizer), most=1, noise=dpb.SimulatedNoise(1), simulated=True
+    )
 
 
 @pytest.mark.parametrize("check", range(len(CHECKS)))
@@ -111,7 +140,9 @@ def test_a_mapping_tells_nothing() -> None:
 
 
 def test_the_look_finds_what_is_told() -> None:
-    """The control: an error raised in the handler of another carries it along, though it is not shown."""
+    """The control: an error raised in the handler of another carries it along, though it is not
+    shown.
+    """
 
     def hidden() -> None:
         try:
@@ -134,12 +165,24 @@ class Hidden(Report):
 
 NAME = LocalLaplace(epsilon=1).name  # type: ignore[arg-type]
 REPORTS: list[Any] = [
-    0.7314, Talkative(), "0.7314", Report(0.7314, NAME, "simulated"), Report(Talkative(), NAME, "simulated"),  # type: ignore[arg-type]
-    Report(3, "0.7314", "simulated"), Report(3, Talkative(), "simulated"), Report(3, NAME, "0.7314"),  # type: ignore[arg-type]
-    Report(3, NAME, Talkative()), Report((3, 0.7314), NAME, "simulated"), Report((Talkative(),), NAME, "simulated"),  # type: ignore[arg-type]
-    Report((), NAME, "simulated"), Report(True, NAME, "simulated"), Report(7314 * 10**9, NAME, "simulated"), Hidden(3, NAME, "simulated"),
-    Report([7314], NAME, "simulated"), Report(3, "LocalLaplace(epsilon=7314, grid=1024)", "simulated"),  # type: ignore[arg-type]
-]  # fmt: skip
+    0.7314,
+    Talkative(),
+    "0.7314",
+    Report(0.7314, NAME, "simulated"),
+    Report(Talkative(), NAME, "simulated"),  # type: ignore[arg-type]
+    Report(3, "0.7314", "simulated"),
+    Report(3, Talkative(), "simulated"),
+    Report(3, NAME, "0.7314"),  # type: ignore[arg-type]
+    Report(3, NAME, Talkative()),
+    Report((3, 0.7314), NAME, "simulated"),
+    Report((Talkative(),), NAME, "simulated"),  # type: ignore[arg-type]
+    Report((), NAME, "simulated"),
+    Report(True, NAME, "simulated"),
+    Report(7314 * 10**9, NAME, "simulated"),
+    Hidden(3, NAME, "simulated"),
+    Report([7314], NAME, "simulated"),
+    Report(3, "LocalLaplace(epsilon=7314, grid=1024)", "simulated"),  # type: ignore[arg-type]
+]
 
 
 @pytest.mark.parametrize("at", range(len(REPORTS)))
@@ -164,14 +207,31 @@ def test_no_damaged_report_is_sent(at: int) -> None:
 def texts() -> Iterator[tuple[Callable[[str], object], str]]:
     """Each of the three messages with a reward in each of its places, and beside them."""
     sound = {
-        messages.randomizer_from_json: messages.randomizer_to_json(RandomizedResponse(epsilon=1), "a"),  # type: ignore[arg-type]
+        messages.randomizer_from_json: messages.randomizer_to_json(
+            RandomizedResponse(epsilon=1), "a"
+        ),  # type: ignore[arg-type]
         messages.decision_from_json: messages.decision_to_json(1, [0, 1], (1,), campaign="a"),
         messages.report_from_json: messages.report_to_json(1, Report(3, NAME, "simulated"), "a"),
     }
     for read, text in sound.items():
-        yield from ((read, broken) for broken in (f"0.{DIGITS}", text[:-1] + f" 0.{DIGITS}", text.replace("{", f'{{"r": 0.{DIGITS}, ', 1)))
+        yield from (
+            (read, broken)
+            for broken in (
+                f"0.{DIGITS}",
+                text[:-1] + f" 0.{DIGITS}",
+                text.replace("{", f'{{"r": 0.{DIGITS}, ', 1),
+            )
+        )
         for field in json.loads(text):
-            for value in (0.7314, [0.7314], {"steps": 0.7314, "rounding": "0.7314"}, "0.7314" * 100, -7314, True, None):
+            for value in (
+                0.7314,
+                [0.7314],
+                {"steps": 0.7314, "rounding": "0.7314"},
+                "0.7314" * 100,
+                -7314,
+                True,
+                None,
+            ):
                 if field != "observe" or value is not None:
                     yield read, json.dumps(json.loads(text) | {field: value})
 

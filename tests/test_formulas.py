@@ -21,7 +21,12 @@ epsilons = st.floats(0.01, 20)
 def numeric_d_eps(x: float, y: float, eps: float) -> float:
     low, high = min(x, y), max(x, y)
     best = min(kl(x, y), eps * abs(y - x))
-    found = minimize_scalar(lambda z: eps * abs(z - x) + kl(z, y), bounds=(low, high), method="bounded", options={"xatol": 1e-13})
+    found = minimize_scalar(
+        lambda z: eps * abs(z - x) + kl(z, y),
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-13},
+    )
     return min(best, float(found.fun))
 
 
@@ -60,13 +65,23 @@ def test_d_eps_upper_at_extremes(x: float, eps: float) -> None:
 def test_kl_upper_is_the_inverse_of_kl(p: float, level: float) -> None:
     q = kl_upper(p, level)
     if kl(p, 1 - 1e-15) > level:
-        assert q == pytest.approx(brentq(lambda y: kl(p, y) - level, p, 1 - 1e-15, xtol=1e-15), abs=1e-10)
+        assert q == pytest.approx(
+            brentq(lambda y: kl(p, y) - level, p, 1 - 1e-15, xtol=1e-15), abs=1e-10
+        )
     else:
         assert q > 1 - 1e-14
 
 
 @pytest.mark.parametrize(
-    ("p", "q", "value"), [(0, 0, 0), (1, 1, 0), (0, 1, math.inf), (1, 0, math.inf), (0, 0.5, math.log(2)), (1, 0.5, math.log(2))]
+    ("p", "q", "value"),
+    [
+        (0, 0, 0),
+        (1, 1, 0),
+        (0, 1, math.inf),
+        (1, 0, math.inf),
+        (0, 0.5, math.log(2)),
+        (1, 0.5, math.log(2)),
+    ],
 )
 def test_kl_at_the_edges(p: float, q: float, value: float) -> None:
     assert kl(p, q) == pytest.approx(value)
@@ -79,18 +94,36 @@ def test_d_eps_limits() -> None:
     assert d_eps(0.3, 1.0, 2.0) == pytest.approx(2.0 * 0.7)
 
 
-@given(st.floats(-0.5, 1.5), st.floats(-0.5, 1.5), st.integers(0, 10), st.integers(0, 10), st.integers(2, 2000), st.floats(0.05, 10))
+@given(
+    st.floats(-0.5, 1.5),
+    st.floats(-0.5, 1.5),
+    st.integers(0, 10),
+    st.integers(0, 10),
+    st.integers(2, 2000),
+    st.floats(0.05, 10),
+)
 @settings(max_examples=400, derandomize=True)
-def test_crossing_equals_round_by_round_comparison(mean_i: float, mean_j: float, log_i: int, log_j: int, t: int, eps: float) -> None:
+def test_crossing_equals_round_by_round_comparison(
+    mean_i: float, mean_j: float, log_i: int, log_j: int, t: int, eps: float
+) -> None:
     n_i, n_j, i, j, end = 2**log_i, 2**log_j, 0, 1, t + 3000
     if indices.overtakes_at(t, i, mean_i, n_i, j, mean_j, n_j, eps):
         i, j, mean_i, mean_j, n_i, n_j = j, i, mean_j, mean_i, n_j, n_i
-    brute = next((s for s in range(t + 1, end) if indices.overtakes_at(s, i, mean_i, n_i, j, mean_j, n_j, eps)), end)
+    brute = next(
+        (
+            s
+            for s in range(t + 1, end)
+            if indices.overtakes_at(s, i, mean_i, n_i, j, mean_j, n_j, eps)
+        ),
+        end,
+    )
     assert indices.crossing(i, mean_i, n_i, j, mean_j, n_j, t, end, eps) == brute
 
 
 def test_crossing_at_a_trillion_rounds() -> None:
-    """Far out the closed form must still find the crossing: just before it arm 0 leads, after it arm 1."""
+    """Far out the closed form must still find the crossing: just before it arm 0 leads, after it
+    arm 1.
+    """
     n = (2**30, 2**24)
     t = 10**6
     assert not indices.overtakes_at(t, 0, 0.7, n[0], 1, 0.6985, n[1], 0.5)
@@ -107,11 +140,15 @@ def test_epoch_is_the_papers() -> None:
     assert pulls == math.ceil(max(32 * l8 / gap**2, 8 * l4 / (eps * gap)) + 1)
     assert width == pytest.approx(2 * math.sqrt(l8 / (2 * pulls)) + 2 * l4 / (pulls * eps))
     assert width < gap  # so that an arm with a gap above 2·2^-e is dropped
-    assert elimination_width(100, 5, 0.01) == pytest.approx(2 * math.sqrt(math.log(4 * 5 * 1e4 / 0.01) / 200))
+    assert elimination_width(100, 5, 0.01) == pytest.approx(
+        2 * math.sqrt(math.log(4 * 5 * 1e4 / 0.01) / 200)
+    )
 
 
 def test_sum_radius_holds() -> None:
-    """Chan–Shi–Song: |sum of m Laplace(b)| exceeds the radius with probability at most δ. False-alarm rate below 1e-6."""
+    """Chan–Shi–Song: |sum of m Laplace(b)| exceeds the radius with probability at most δ.
+    False-alarm rate below 1e-6.
+    """
     rng, delta, runs = np.random.default_rng(1), 0.05, 40_000
     for m in (1, 5, 40):
         radius = indices.sum_radius(m, 2.0, math.log(2 / delta))

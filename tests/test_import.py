@@ -5,15 +5,30 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ("matplotlib", "numba", "polars", "pydantic", "typer", "rich", "opendp", "scipy.stats", "pandas", "joblib")
+HEAVY = (
+    "matplotlib",
+    "numba",
+    "polars",
+    "pydantic",
+    "typer",
+    "rich",
+    "opendp",
+    "scipy.stats",
+    "pandas",
+    "joblib",
+)
 
 
 def fresh(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def test_import_is_light() -> None:
-    """No plotting, compiling, tables or noise library at import; the seconds are in benchmarks, where a busy machine is no failure."""
+    """No plotting, compiling, tables or noise library at import; the seconds are in benchmarks,
+    where a busy machine is no failure.
+    """
     loaded = fresh("import sys, dpbandits; print(' '.join(sys.modules))").split()
     assert [name for name in HEAVY if name in loaded] == []
 
@@ -37,4 +52,6 @@ def test_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['typer'] = None; from dpbandits.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.strip() == "The command line needs typer: pip install 'dpbandits[experiments]'"
+    assert (
+        done.stderr.strip() == "The command line needs typer: pip install 'dpbandits[experiments]'"
+    )

@@ -1,4 +1,6 @@
-"""Mechanisms: exact node counts, exact worst-case loss of one record, equal prefix sums, and the randomizers' exact laws."""
+"""Mechanisms: exact node counts, exact worst-case loss of one record, equal prefix sums, and the
+randomizers' exact laws.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class Silent:
 
 
 def worst_loss(mechanism: Separable, length: int) -> Fraction:
-    """The largest exact loss over all changes of one leaf of a stream, by replaying with the noised values frozen."""
+    """The largest exact loss over all changes of one leaf of a stream, by replaying with the noised
+    values frozen.
+    """
     steps = mechanism.grid.steps
 
     def run(stream: list[int], noise: Recorder) -> None:
@@ -64,7 +68,9 @@ def worst_loss(mechanism: Separable, length: int) -> Fraction:
 
 @pytest.mark.parametrize("leaves", [1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 33])
 def test_tree_costs_epsilon_and_no_less_when_full(leaves: int) -> None:
-    """A leaf of a full tree of 2^k leaves sits in k + 1 = bit_length nodes: lg N rounded up would be one short."""
+    """A leaf of a full tree of 2^k leaves sits in k + 1 = bit_length nodes: lg N rounded up would
+    be one short.
+    """
     tree = BinaryTree(epsilon=ONE, leaves=leaves, grid=Grid(steps=4))
     loss = worst_loss(tree, leaves)
     assert loss <= 1
@@ -104,7 +110,9 @@ def test_promise_is_the_exact_worst_loss(mechanism: Separable, held: Fraction) -
 
 @pytest.mark.parametrize("r", [1, 2, 3, 4, 5])
 def test_published_hybrid_costs_more_by_its_root(r: int) -> None:
-    """In the segment of 2^r leaves a record of the printed mechanism pays ε(1 + 1/(2r)), of the corrected one at most ε."""
+    """In the segment of 2^r leaves a record of the printed mechanism pays ε(1 + 1/(2r)), of the
+    corrected one at most ε.
+    """
     start, size = 2**r - 1, 2**r
     losses = {}
     for root in (True, False):
@@ -118,7 +126,9 @@ def test_published_hybrid_costs_more_by_its_root(r: int) -> None:
                 noise = noise or Recorder(1, script=first.draws)
                 memory: Any = mechanism.start()
                 for j, x in enumerate(stream):
-                    memory, _ = mechanism.step(memory, mechanism.grid.steps if changed and j == i else x, 1, noise)
+                    memory, _ = mechanism.step(
+                        memory, mechanism.grid.steps if changed and j == i else x, 1, noise
+                    )
                 outputs.append(noise)
             runs.append(outputs[1].loss())
         losses[root] = max(runs)
@@ -126,7 +136,14 @@ def test_published_hybrid_costs_more_by_its_root(r: int) -> None:
     assert losses[False] <= 1
 
 
-@pytest.mark.parametrize("mechanism", [BinaryTree(epsilon=ONE, leaves=100), Hybrid(epsilon=ONE), Hybrid(epsilon=ONE, segments="doubling")])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        BinaryTree(epsilon=ONE, leaves=100),
+        Hybrid(epsilon=ONE),
+        Hybrid(epsilon=ONE, segments="doubling"),
+    ],
+)
 def test_counters_sum_every_prefix(mechanism: Separable) -> None:
     rng = np.random.default_rng(3)
     memory, total, rounds = mechanism.start(), 0, 0
@@ -147,8 +164,14 @@ def test_logarithmic_answers_at_powers_of_two() -> None:
 
 
 def test_draws_are_counted() -> None:
-    """`Answer.draws` is the number of noise draws inside the answer: what the policies' widths rely on."""
-    for mechanism in (BinaryTree(epsilon=ONE, leaves=64), LazyCumulative(epsilon=ONE), Logarithmic(epsilon=ONE)):
+    """`Answer.draws` is the number of noise draws inside the answer: what the policies' widths rely
+    on.
+    """
+    for mechanism in (
+        BinaryTree(epsilon=ONE, leaves=64),
+        LazyCumulative(epsilon=ONE),
+        Logarithmic(epsilon=ONE),
+    ):
         memory: Any = mechanism.start()
         variances = {}
         rng_runs = 3000
@@ -183,7 +206,8 @@ def test_randomised_response_ratio_never_exceeds_e_to_epsilon(epsilon: str) -> N
     """keep/(1 − keep) <= e^ε, in exact arithmetic of the float that is used."""
     keep = Fraction(RandomizedResponse(epsilon=Fraction(epsilon)).keep)
     eps = Fraction(epsilon)
-    lower_bound_of_exp = sum(eps**k / math.factorial(k) for k in range(200))  # partial sums stay below e^ε
+    # partial sums stay below e^ε
+    lower_bound_of_exp = sum(eps**k / math.factorial(k) for k in range(200))
     assert Fraction(1, 2) <= keep < 1
     assert keep / (1 - keep) <= lower_bound_of_exp
 
@@ -191,7 +215,11 @@ def test_randomised_response_ratio_never_exceeds_e_to_epsilon(epsilon: str) -> N
 @pytest.mark.parametrize("reward", [0.0, 0.25, 1.0])
 def test_randomised_response_law(reward: float) -> None:
     """P[1 | r] = (r e^ε + 1 − r)/(1 + e^ε); false-alarm rate 1e-6."""
-    randomizer, noise, n = RandomizedResponse(epsilon=1, grid=Grid(steps=4)), SimulatedNoise(4), 40_000
+    randomizer, noise, n = (
+        RandomizedResponse(epsilon=1, grid=Grid(steps=4)),
+        SimulatedNoise(4),
+        40_000,
+    )
     ones = sum(randomizer.report(reward, noise).steps == 4 for _ in range(n))
     p = (reward * math.e + 1 - reward) / (1 + math.e)
     assert abs(ones - n * p) < 4.9 * math.sqrt(n * p * (1 - p))

@@ -1,4 +1,6 @@
-"""Broken privacy and broken hosts must be caught: each mutant fails some shipped check, and the check it fails is named."""
+"""Broken privacy and broken hosts must be caught: each mutant fails some shipped check, and the
+check it fails is named.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def caught(check: str, policy: Policy) -> None:
 
 
 def sum_stays_open(patch: pytest.MonkeyPatch) -> None:
-    """A release empties the count of its block and leaves the sum: the next release reads the same rewards again."""
+    """A release empties the count of its block and leaves the sum: the next release reads the same
+    rewards again.
+    """
     honest = ArmVault._close
 
     def close(self: ArmVault, this_try: Any, coordinates: Any, *rest: Any) -> Any:
@@ -72,14 +76,22 @@ def tree_does_not_split(patch: pytest.MonkeyPatch) -> None:
     """Every node of the tree gets the whole epsilon."""
     honest = tree_module.add_leaf
     patch.setattr(
-        tree_module, "add_leaf", lambda nodes, leaf, total, eps, s, noise: honest(nodes, leaf, total, eps * len(nodes[0]), s, noise)
+        tree_module,
+        "add_leaf",
+        lambda nodes, leaf, total, eps, s, noise: honest(
+            nodes, leaf, total, eps * len(nodes[0]), s, noise
+        ),
     )
 
 
 def hybrid_does_not_split(patch: pytest.MonkeyPatch) -> None:
     """The open segment's tree gets twice its half."""
     honest = hybrid_module.add_leaf
-    patch.setattr(hybrid_module, "add_leaf", lambda nodes, leaf, x, eps, s, noise: honest(nodes, leaf, x, eps * 2, s, noise))
+    patch.setattr(
+        hybrid_module,
+        "add_leaf",
+        lambda nodes, leaf, x, eps, s, noise: honest(nodes, leaf, x, eps * 2, s, noise),
+    )
 
 
 def tells_repeat(patch: pytest.MonkeyPatch) -> None:
@@ -95,7 +107,11 @@ def tells_repeat(patch: pytest.MonkeyPatch) -> None:
 
 def exact_sum_returned(patch: pytest.MonkeyPatch) -> None:
     """The mechanism forgets its noise."""
-    patch.setattr(LazyForgetful, "step", lambda self, memory, total, count, noise: (None, Answer(total / self.grid.steps, count, 1)))
+    patch.setattr(
+        LazyForgetful,
+        "step",
+        lambda self, memory, total, count, noise: (None, Answer(total / self.grid.steps, count, 1)),
+    )
 
 
 def early_at_horizon(patch: pytest.MonkeyPatch) -> None:
@@ -103,7 +119,11 @@ def early_at_horizon(patch: pytest.MonkeyPatch) -> None:
 
     class Hasty(Progress):
         def __init__(self, plan: Any) -> None:
-            super().__init__(Hold(plan.action, plan.rounds - 1, plan.release) if isinstance(plan, Hold) and plan.rounds > 1 else plan)
+            super().__init__(
+                Hold(plan.action, plan.rounds - 1, plan.release)
+                if isinstance(plan, Hold) and plan.rounds > 1
+                else plan
+            )
 
     patch.setattr(plain, "Progress", Hasty)
 
@@ -156,17 +176,29 @@ MUTANTS: list[tuple[Patch, Policy, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("mutate", "policy", "check"), MUTANTS, ids=[f"{m.__name__}-{p.name}" for m, p, _ in MUTANTS])
-def test_mutant_is_caught(mutate: Patch, policy: Policy, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("mutate", "policy", "check"), MUTANTS, ids=[f"{m.__name__}-{p.name}" for m, p, _ in MUTANTS]
+)
+def test_mutant_is_caught(
+    mutate: Patch, policy: Policy, check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     CHECKS[check](policy)  # the honest one passes
     mutate(monkeypatch)
     caught(check, policy)
 
 
-@pytest.mark.parametrize("mutate", [block_stays_open, reward_enters_twice, tells_repeat], ids=lambda mutate: mutate.__name__)
-@pytest.mark.parametrize("policy", [LAZY, DPUCB(arms=3, epsilon=1, horizon=500)], ids=lambda policy: policy.name)
+@pytest.mark.parametrize(
+    "mutate",
+    [block_stays_open, reward_enters_twice, tells_repeat],
+    ids=lambda mutate: mutate.__name__,
+)
+@pytest.mark.parametrize(
+    "policy", [LAZY, DPUCB(arms=3, epsilon=1, horizon=500)], ids=lambda policy: policy.name
+)
 def test_the_ledger_fails(mutate: Patch, policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What counts or reads a reward twice is seen by the ledger itself, in a plain session, before anything of it is released."""
+    """What counts or reads a reward twice is seen by the ledger itself, in a plain session, before
+    anything of it is released.
+    """
     mutate(monkeypatch)
     session = Session(policy, noise=SimulatedNoise(1), seed=1)
     with pytest.raises(LedgerError, match=r"does not add up.*Nothing was released"):

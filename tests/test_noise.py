@@ -1,4 +1,6 @@
-"""Noise: the law of both sources against the exact mass function; false-alarm rate 1e-6 a test. Scales rounded up."""
+"""Noise: the law of both sources against the exact mass function; false-alarm rate 1e-6 a test.
+Scales rounded up.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +33,23 @@ def p_value(draws: np.ndarray, mass: object, reach: int) -> float:
     expected = mass(inner) * len(draws)  # type: ignore[operator]
     inner, expected = inner[expected >= 10], expected[expected >= 10]
     low, high = inner.min(), inner.max()
-    counts = np.array([(draws < low).sum(), *[(draws == k).sum() for k in inner], (draws > high).sum()])
+    counts = np.array(
+        [(draws < low).sum(), *[(draws == k).sum() for k in inner], (draws > high).sum()]
+    )
     rest = max(1e-9, (len(draws) - expected.sum()) / 2)
     expected = np.array([rest, *expected, rest])
     if rest < 5:  # tails too thin for a cell of their own
         counts = np.array([counts[0] + counts[1], *counts[2:-2], counts[-2] + counts[-1]])
-        expected = np.array([expected[0] + expected[1], *expected[2:-2], expected[-2] + expected[-1]])
+        expected = np.array(
+            [expected[0] + expected[1], *expected[2:-2], expected[-2] + expected[-1]]
+        )
     return float(chisquare(counts, expected * counts.sum() / expected.sum()).pvalue)
 
 
 def laplace_p_value(noise: Noise, n: int, sensitivity: int, epsilon: int) -> float:
-    draws = np.array([noise.laplace(0, sensitivity=sensitivity, epsilon=Fraction(epsilon)) for _ in range(n)])
+    draws = np.array(
+        [noise.laplace(0, sensitivity=sensitivity, epsilon=Fraction(epsilon)) for _ in range(n)]
+    )
     scale = sensitivity / epsilon
     return p_value(draws, lambda k: laplace_mass(k, scale), int(20 * scale))
 
@@ -58,7 +66,9 @@ def test_secure_laplace(sensitivity: int, epsilon: int, pool: bool) -> None:
 
 
 @pytest.mark.parametrize("rho", [Fraction(1, 2), Fraction(1, 50)])
-@pytest.mark.parametrize("noise", [SimulatedNoise(6), SecureNoise(), SecureNoise(pool=False)], ids=repr)
+@pytest.mark.parametrize(
+    "noise", [SimulatedNoise(6), SecureNoise(), SecureNoise(pool=False)], ids=repr
+)
 def test_gaussian(rho: Fraction, noise: Noise) -> None:
     sigma = 1 / math.sqrt(2 * rho)
     draws = np.array([noise.gaussian(0, sensitivity=1, rho=rho) for _ in range(20_000)])
@@ -69,8 +79,22 @@ def test_compiled_laplace_and_gaussian() -> None:
     from dpbandits.simulation.parts.primitives import gaussian, laplace
 
     rng = np.random.default_rng(7)
-    assert p_value(np.array([laplace(rng, 8.0) for _ in range(40_000)]), lambda k: laplace_mass(k, 8.0), 160) > 1e-6
-    assert p_value(np.array([gaussian(rng, 3.0) for _ in range(40_000)]), lambda k: gaussian_mass(k, 3.0), 26) > 1e-6
+    assert (
+        p_value(
+            np.array([laplace(rng, 8.0) for _ in range(40_000)]),
+            lambda k: laplace_mass(k, 8.0),
+            160,
+        )
+        > 1e-6
+    )
+    assert (
+        p_value(
+            np.array([gaussian(rng, 3.0) for _ in range(40_000)]),
+            lambda k: gaussian_mass(k, 3.0),
+            26,
+        )
+        > 1e-6
+    )
 
 
 def test_value_is_shifted_not_scaled() -> None:
@@ -79,10 +103,24 @@ def test_value_is_shifted_not_scaled() -> None:
     assert one - 1000 == b.laplace(0, sensitivity=1, epsilon=Fraction(1))
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(3, 10), Fraction(7, 10), Fraction(1, 3), Fraction(1), Fraction("2.7")])
+@pytest.mark.parametrize(
+    "epsilon",
+    [
+        Fraction(1, 10),
+        Fraction(3, 10),
+        Fraction(7, 10),
+        Fraction(1, 3),
+        Fraction(1),
+        Fraction("2.7"),
+    ],
+)
 @pytest.mark.parametrize("sensitivity", [1, 1024])
-def test_secure_scale_is_rounded_up(epsilon: Fraction, sensitivity: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """OpenDP's own map never exceeds epsilon, and the scale is at most a few floats above the exact one."""
+def test_secure_scale_is_rounded_up(
+    epsilon: Fraction, sensitivity: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenDP's own map never exceeds epsilon, and the scale is at most a few floats above the exact
+    one.
+    """
     import opendp.prelude as dp
 
     seen: list[float] = []

@@ -1,4 +1,6 @@
-"""A copied or pickled secure source draws for itself: one draw on two sums would give away their exact difference."""
+"""A copied or pickled secure source draws for itself: one draw on two sums would give away their
+exact difference.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,14 @@ def draws(noise: SecureNoise) -> list[int]:
 
 @pytest.mark.parametrize(
     "copied",
-    [copy.copy, copy.deepcopy, *(lambda noise, p=p: pickle.loads(pickle.dumps(noise, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1))],
+    [
+        copy.copy,
+        copy.deepcopy,
+        *(
+            lambda noise, p=p: pickle.loads(pickle.dumps(noise, p))
+            for p in range(pickle.HIGHEST_PROTOCOL + 1)
+        ),
+    ],
 )
 def test_a_copy_starts_with_empty_pools(copied: Callable[[SecureNoise], SecureNoise]) -> None:
     noise = SecureNoise()
@@ -49,7 +58,9 @@ def test_two_copies_of_a_session_never_share_a_draw() -> None:
             session.tell(session.ask(), reward)
         totals.append([e.stop - e.start for e in session.ledger])
     assert totals[0] == totals[1] == [1, 2, 4, 8, 16, 32, 64]
-    assert not {id(pool) for pool in s._noise._pools.values()} & {id(pool) for pool in other._noise._pools.values()}  # type: ignore[attr-defined]
+    assert not {id(pool) for pool in s._noise._pools.values()} & {
+        id(pool) for pool in other._noise._pools.values()
+    }  # type: ignore[attr-defined]
     differences = {a - b for a, b in zip(pools(s), pools(other), strict=False)}
     assert differences != {0}
 

@@ -1,4 +1,6 @@
-"""No draw twice: forked processes that share an id, forks in the middle of a draw, threads. What OpenDP keeps in memory counts, too."""
+"""No draw twice: forked processes that share an id, forks in the middle of a draw, threads. What
+OpenDP keeps in memory counts, too.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ PRICE = Fraction(1, 10)
 
 TWINS = """
 import ctypes, os, sys
+from functools import partial
 options, isolated = eval(sys.argv[1]), sys.argv[2] == "namespaces"
 
 def unshare(flags):
@@ -32,7 +35,8 @@ def fork():
 
 def draws(noise):
     told = [noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(100)]
-    return told + [noise.select([0] * 1000, sensitivity=1024, epsilon=Fraction(1), law=law) for law in ("laplace", "exponential")]
+    select = partial(noise.select, [0] * 1000, sensitivity=1024, epsilon=Fraction(1))
+    return told + [select(law=law) for law in ("laplace", "exponential")]
 
 unshare(0x30000000)  # a user and a process namespace: the next child has process id 1
 if isolated:
@@ -59,8 +63,15 @@ os._exit(0)
 
 
 def twins(options: dict[str, bool], how: str) -> list[tuple[int, list[int]]]:
-    """What a process and its forked child, both with process id 1, draw from one noise source after the fork."""
-    done = subprocess.run([sys.executable, "-c", TWINS, repr(options), how], capture_output=True, text=True, timeout=300)
+    """What a process and its forked child, both with process id 1, draw from one noise source after
+    the fork.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", TWINS, repr(options), how],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     if done.returncode == 77:
         pytest.skip("this system does not let us make process namespaces")
     assert done.returncode == 0, done.stderr
@@ -70,15 +81,20 @@ def twins(options: dict[str, bool], how: str) -> list[tuple[int, list[int]]]:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.parametrize("how", ["namespaces", "patched"])
 @pytest.mark.parametrize("options", [{}, {"pool": False}], ids=["pool", "no pool"])
-def test_a_fork_with_the_parents_process_id_draws_for_itself(options: dict[str, bool], how: str) -> None:
-    """Of 100 draws of scale 10,000 two are equal at one place with probability 1/40,000; at three places with less than 1e-8.
+def test_a_fork_with_the_parents_process_id_draws_for_itself(
+    options: dict[str, bool], how: str
+) -> None:
+    """Of 100 draws of scale 10,000 two are equal at one place with probability 1/40,000; at three
+    places with less than 1e-8.
 
-    In namespaces OpenDP's own generator repeats, too: it looks at the process id alone. So empty pools are not enough.
+    In namespaces OpenDP's own generator repeats, too: it looks at the process id alone. So empty
+    pools are not enough.
     """
     (one, ours), (other, theirs) = twins(options, how)
     assert one == other == 1
     assert sum(a == b for a, b in zip(ours[:100], theirs[:100], strict=True)) < 3
-    assert ours[100:] != theirs[100:]  # two places among 1,000 actions each: equal by chance with probability 1e-6
+    # two places among 1,000 actions each: equal by chance with probability 1e-6
+    assert ours[100:] != theirs[100:]
 
 
 @pytest.fixture
@@ -124,13 +140,16 @@ def test_a_child_of_a_process_with_opendp_draws_afresh(
     noise = SecureNoise()
     monkeypatch.delitem(sys.modules, "opendp", raising=False)
     process.forked()
-    assert noise.laplace(0, sensitivity=1, epsilon=PRICE) >= 0  # OpenDP is not there yet: the child makes a generator of its own
+    # OpenDP is not there yet: the child makes a generator of its own
+    assert noise.laplace(0, sensitivity=1, epsilon=PRICE) >= 0
     monkeypatch.setitem(sys.modules, "opendp", noise_module)
     process.forked()
     assert noise.laplace(0, sensitivity=1, epsilon=PRICE) == -1
 
 
-def test_a_fork_that_goes_round_python(process: type[Process], numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_that_goes_round_python(
+    process: type[Process], numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No handler is called; another process id is enough."""
     monkeypatch.setattr(noise_module, "fresh_draw", lambda *scale: -1)
     monkeypatch.setitem(sys.modules, "opendp", noise_module)
@@ -154,7 +173,9 @@ def test_another_thread_takes_the_last_draw(monkeypatch: pytest.MonkeyPatch) -> 
     assert SecureNoise().laplace(0, sensitivity=1, epsilon=PRICE) == 3
 
 
-def test_threads_never_get_one_draw_twice(numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_never_get_one_draw_twice(
+    numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     noise, told = SecureNoise(), list[list[int]]()
     monkeypatch.setattr(SecureNoise, "pool_size", 2)
 
@@ -176,7 +197,9 @@ def test_threads_never_get_one_draw_twice(numbered: Callable[..., list[int]], mo
 
 
 def test_without_a_pool_nothing_is_drawn_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by us nor by a generator in memory: every call asks the operating system, and OpenDP is not asked at all."""
+    """Neither by us nor by a generator in memory: every call asks the operating system, and OpenDP
+    is not asked at all.
+    """
     asked = list[int]()
     honest = os.urandom
 
@@ -210,7 +233,12 @@ def test_no_pool_is_kept_by_copies_and_saved_sources() -> None:
 
     noise = SecureNoise(pool=False)
     assert repr(noise) == "SecureNoise(pool=False)"
-    for again in (copy.copy(noise), copy.deepcopy(noise), pickle.loads(pickle.dumps(noise)), noise_from_state(noise.state())):
+    for again in (
+        copy.copy(noise),
+        copy.deepcopy(noise),
+        pickle.loads(pickle.dumps(noise)),
+        noise_from_state(noise.state()),
+    ):
         assert isinstance(again, SecureNoise)
         assert not again.pool
     assert SecureNoise().state() == {"kind": "secure"}

@@ -1,6 +1,8 @@
-"""Noise beyond its shape: tails, granularity, the direction of rounding, floating-point attacks, and sums that no order changes.
+"""Noise beyond its shape: tails, granularity, the direction of rounding, floating-point attacks,
+and sums that no order changes.
 
-Every statistical test is wrong with probability 1e-6 at most; the secure source cannot be seeded, so that is its rate of false alarms.
+Every statistical test is wrong with probability 1e-6 at most; the secure source cannot be seeded,
+so that is its rate of false alarms.
 """
 
 from __future__ import annotations
@@ -35,15 +37,19 @@ def below(k: np.ndarray[Any, Any], scale: float) -> np.ndarray[Any, Any]:
     """P(X <= k) of the discrete Laplace law."""
     r = math.exp(-1 / scale)
     away = np.asarray(k, float)
-    return np.where(away >= 0, 1 - r ** np.maximum(away + 1, 0) / (1 + r), r ** np.maximum(-away, 0) / (1 + r))
+    return np.where(
+        away >= 0, 1 - r ** np.maximum(away + 1, 0) / (1 + r), r ** np.maximum(-away, 0) / (1 + r)
+    )
 
 
 @pytest.mark.parametrize("kind", ["secure", "simulated"])
 @pytest.mark.parametrize("scale", [3, 1024])
 def test_law_and_tails(kind: str, scale: int) -> None:
-    """Chi-square over cells that reach far into both tails: beyond 4, 6 and 7 scales there are 1.8 %, 0.25 % and 0.09 % of all draws.
+    """Chi-square over cells that reach far into both tails: beyond 4, 6 and 7 scales there are 1.8
+    %, 0.25 % and 0.09 % of all draws.
 
-    Where a cell expects 27, the chi-square law is too light at 1e-6; at 1e-8 it leaves room for that.
+    Where a cell expects 27, the chi-square law is too light at 1e-6; at 1e-8 it leaves room for
+    that.
     """
     draws = draws_of(kind, scale, 60_000)
     edges = np.unique(np.round(scale * np.array([-7, -6, -4, *np.linspace(-3, 3, 25), 4, 6, 7])))
@@ -55,7 +61,9 @@ def test_law_and_tails(kind: str, scale: int) -> None:
 
 @pytest.mark.parametrize("kind", ["secure", "simulated"])
 def test_both_signs_and_zero_once(kind: str) -> None:
-    """A sampler that joins two halves gets 0 twice as often as it should; the chance of 0 is tanh(1/(2·scale))."""
+    """A sampler that joins two halves gets 0 twice as often as it should; the chance of 0 is
+    tanh(1/(2·scale)).
+    """
     draws = draws_of(kind, 2, 40_000)
     assert binomtest(int((draws == 0).sum()), len(draws), math.tanh(1 / 4)).pvalue > 5e-7
     assert binomtest(int((draws > 0).sum()), int((draws != 0).sum()), 0.5).pvalue > 5e-7
@@ -63,7 +71,9 @@ def test_both_signs_and_zero_once(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["secure", "simulated"])
 def test_granularity_is_one_step(kind: str) -> None:
-    """Every residue comes up alike: noise is not a multiple of some power of two, however large its scale (the law's own bias: 1e-6)."""
+    """Every residue comes up alike: noise is not a multiple of some power of two, however large its
+    scale (the law's own bias: 1e-6).
+    """
     draws = draws_of(kind, 50_000, 30_000)
     assert draws.dtype == np.int64
     for modulus in (2, 3, 16):
@@ -72,15 +82,21 @@ def test_granularity_is_one_step(kind: str) -> None:
 
 @pytest.mark.parametrize("rho", [Fraction(1, 3), Fraction(7, 10), Fraction(2)])
 def test_gaussian_scale_is_rounded_up(rho: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
-    scale = spied_scale(monkeypatch, "make_gaussian", lambda: secure_draws("gaussian", STEPS, rho, 1))
+    scale = spied_scale(
+        monkeypatch, "make_gaussian", lambda: secure_draws("gaussian", STEPS, rho, 1)
+    )
     exact = STEPS * STEPS / (2 * rho)
     assert exact <= scale**2 <= exact * (1 + Fraction(1, 2**40))
 
 
 @pytest.mark.parametrize("law", ["exponential", "permute-and-flip"])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(3, 7), Fraction("2.7")])
-def test_selection_scale_is_rounded_up(law: Any, epsilon: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
-    scale = spied_scale(monkeypatch, "make_noisy_max", lambda: secure_choice([1, 2], STEPS, epsilon, law))
+def test_selection_scale_is_rounded_up(
+    law: Any, epsilon: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scale = spied_scale(
+        monkeypatch, "make_noisy_max", lambda: secure_choice([1, 2], STEPS, epsilon, law)
+    )
     exact = 2 * STEPS / epsilon
     assert exact <= scale <= exact * (1 + Fraction(1, 2**40))
 
@@ -101,7 +117,8 @@ def spied_scale(patch: pytest.MonkeyPatch, maker: str, call: Any) -> Fraction:
     return Fraction(seen[-1])
 
 
-# Mironov 2012: not every float is a value of ln(u), so low bits tell which input a naive sampler had.
+# Mironov 2012: not every float is a value of ln(u), so low bits tell which input a naive sampler
+# had.
 
 
 def naive_laplace(value: float, count: int, seed: int) -> np.ndarray[Any, Any]:
@@ -122,15 +139,19 @@ def could_be_of_zero(outputs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def test_the_floating_point_attack_breaks_a_naive_sampler() -> None:
-    """Positive control: outputs that only the value 1 can make are a quarter of all, and no output on 0 is taken for one."""
+    """Positive control: outputs that only the value 1 can make are a quarter of all, and no output
+    on 0 is taken for one.
+    """
     assert could_be_of_zero(naive_laplace(0.0, 4000, 1)).all()
     assert could_be_of_zero(naive_laplace(1.0, 4000, 2)).mean() < 0.75
 
 
 @pytest.mark.parametrize("noise", [SecureNoise(), SimulatedNoise(3)], ids=lambda n: n.kind)
 def test_the_floating_point_attack_learns_nothing_from_ours(noise: Noise) -> None:
-    """Whole steps are added and divided afterwards: on either value the outputs are multiples of 1/1024, all of them, and nothing else.
-    So any set of low bits is as likely on 0 as on 1 (chi-square, both against even)."""
+    """Whole steps are added and divided afterwards: on either value the outputs are multiples of
+    1/1024, all of them, and nothing else. So any set of low bits is as likely on 0 as on 1
+    (chi-square, both against even).
+    """
     mechanism = LazyForgetful(epsilon=ONE, grid=Grid(steps=STEPS))
     for value in (0, 1):
         answers = [mechanism.step(None, value * STEPS, 1, noise)[1].total for _ in range(4000)]
@@ -140,7 +161,8 @@ def test_the_floating_point_attack_learns_nothing_from_ours(noise: Noise) -> Non
         assert chisquare(low_bits).pvalue > 1e-7
 
 
-# Haney et al. 2022: a float sum depends on the order of its terms, so one record can move it by more than its own size.
+# Haney et al. 2022: a float sum depends on the order of its terms, so one record can move it by
+# more than its own size.
 
 
 class Silent:

@@ -38,9 +38,19 @@ def test_ledger_matches_a_naive_sum_over_records() -> None:
     rng = random.Random(1)
     for _ in range(200):
         entries = [
-            Entry(rng.randrange(2), a := rng.randrange(10), a + rng.randrange(1, 6), Fraction(rng.randrange(1, 4), 3)) for _ in range(6)
+            Entry(
+                rng.randrange(2),
+                a := rng.randrange(10),
+                a + rng.randrange(1, 6),
+                Fraction(rng.randrange(1, 4), 3),
+            )
+            for _ in range(6)
         ]
-        naive = max(sum((e.cost or 0) for e in entries if e.coordinate == c and e.start <= j < e.stop) for c in range(2) for j in range(20))
+        naive = max(
+            sum((e.cost or 0) for e in entries if e.coordinate == c and e.start <= j < e.stop)
+            for c in range(2)
+            for j in range(20)
+        )
         assert spent(entries) == naive
 
 
@@ -84,14 +94,25 @@ def test_bad_grid(steps: Any) -> None:
 def test_guarantee_without_its_number() -> None:
     with pytest.raises(ValueError, match="no guarantee"):
         _ = Guarantee(measure="zCDP", epsilon=ONE).cost
-    assert "publication claims 1" in str(Guarantee(measure="pure", epsilon=Fraction(3, 2), claimed=ONE))
+    assert "publication claims 1" in str(
+        Guarantee(measure="pure", epsilon=Fraction(3, 2), claimed=ONE)
+    )
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("1", "1"), ("0.1", "0.1"), ("1/3", "1/3"), ("1.0000004", "1.0000004"), ("22/7", "22/7"), ("1e-20", "1E-20"),
-     ("123456789/1000000007", "0.123457"), ("1.00000000000001", "1.00001"), ("3333333333333333/10000000000000000", "0.333334")],
-)  # fmt: skip
+    [
+        ("1", "1"),
+        ("0.1", "0.1"),
+        ("1/3", "1/3"),
+        ("1.0000004", "1.0000004"),
+        ("22/7", "22/7"),
+        ("1e-20", "1E-20"),
+        ("123456789/1000000007", "0.123457"),
+        ("1.00000000000001", "1.00001"),
+        ("3333333333333333/10000000000000000", "0.333334"),
+    ],
+)
 def test_a_printed_guarantee_never_says_less(value: str, text: str) -> None:
     exact = Fraction(value)
     guarantee = Guarantee(measure="pure", epsilon=exact, zero_out=exact / 2, claimed=exact / 4)

@@ -1,4 +1,6 @@
-"""Proof pages and code name each other, and the numbers the pages state hold. Nothing here is random."""
+"""Proof pages and code name each other, and the numbers the pages state hold. Nothing here is
+random.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,11 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.formulas.divergences import d_eps
 
 FOLDER = Path(__file__).parents[1] / "proofs"
-PAGES = {page.stem: page.read_text(encoding="utf-8") for page in sorted(FOLDER.glob("*.md")) if page.stem != "README"}
+PAGES = {
+    page.stem: page.read_text(encoding="utf-8")
+    for page in sorted(FOLDER.glob("*.md"))
+    if page.stem != "README"
+}
 SHARED = {"boundary", "discrete_noise"}
 CODE_NAME = re.compile(r"`(dpbandits(?:\.\w+)+)`")
 POLICY_PAGES = {cls.about.proof for cls in POLICIES.values() if cls.about.proof}
@@ -39,13 +45,30 @@ def promise(policy: Policy) -> Guarantee:
 def built() -> list[Mechanism | Randomizer]:
     """One instance of every mechanism and randomizer the package exports."""
     inner = mechanisms.LazyForgetful(epsilon=Fraction(1))
-    settings: dict[str, Any] = {"epsilon": Fraction(1), "rho": Fraction(1), "leaves": 3, "inner": inner, "actions": 2, "width": 2}
+    settings: dict[str, Any] = {
+        "epsilon": Fraction(1),
+        "rho": Fraction(1),
+        "leaves": 3,
+        "inner": inner,
+        "actions": 2,
+        "width": 2,
+    }
     classes = [getattr(mechanisms, name) for name in mechanisms.__all__]
-    wanted = [c for c in classes if issubclass(c, (Mechanism, Randomizer)) and not inspect.isabstract(c) and c is not mechanisms.Pure]
-    return [c(**{f.name: settings[f.name] for f in fields(c) if f.name in settings}) for c in wanted]
+    wanted = [
+        c
+        for c in classes
+        if issubclass(c, (Mechanism, Randomizer))
+        and not inspect.isabstract(c)
+        and c is not mechanisms.Pure
+    ]
+    return [
+        c(**{f.name: settings[f.name] for f in fields(c) if f.name in settings}) for c in wanted
+    ]
 
 
-MECHANISM_PAGES = {guarantee.proof for guarantee in (thing.promise() for thing in built()) if guarantee is not None}
+MECHANISM_PAGES = {
+    guarantee.proof for guarantee in (thing.promise() for thing in built()) if guarantee is not None
+}
 
 
 def resolve(name: str) -> object:
@@ -80,7 +103,9 @@ def test_every_page_is_named_and_every_name_has_a_page() -> None:
 def test_private_policy_names_its_pages(policy: Policy) -> None:
     assert policy.about.proof in PAGES
     assert promise(policy).proof in MECHANISM_PAGES
-    assert f"{promise(policy).proof}.md" in PAGES[policy.about.proof], "the policy's page must lead to its mechanism's"
+    assert f"{promise(policy).proof}.md" in PAGES[policy.about.proof], (
+        "the policy's page must lead to its mechanism's"
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -110,7 +135,9 @@ def test_links_between_pages(page: str) -> None:
 
 def test_the_index_lists_every_page() -> None:
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert {name for name, file in re.findall(r"\[(\w+)\]\((\w+)\.md\)", text) if name == file} == set(PAGES)
+    assert {
+        name for name, file in re.findall(r"\[(\w+)\]\((\w+)\.md\)", text) if name == file
+    } == set(PAGES)
 
 
 def test_local_and_published_guarantees_are_what_the_pages_say() -> None:
@@ -139,7 +166,9 @@ class Prices:
 
 
 def paid(mechanism: BinaryTree | Hybrid, leaves: int, record: int) -> Prices:
-    """What a reward of one in leaf `record`, all others zero, pays over `leaves` leaves; prefix sums are checked on the way."""
+    """What a reward of one in leaf `record`, all others zero, pays over `leaves` leaves; prefix
+    sums are checked on the way.
+    """
     prices, memory = Prices(), mechanism.start()
     for leaf in range(1, leaves + 1):
         memory, answer = mechanism.step(memory, int(leaf == record), 1, prices)  # type: ignore[arg-type]
@@ -148,7 +177,9 @@ def paid(mechanism: BinaryTree | Hybrid, leaves: int, record: int) -> Prices:
 
 
 def test_tree_nodes() -> None:
-    """binary_tree: at most N.bit_length() nodes a leaf, reached by leaf 1; ⌈lg N⌉ is short exactly at powers of two."""
+    """binary_tree: at most N.bit_length() nodes a leaf, reached by leaf 1; ⌈lg N⌉ is short exactly
+    at powers of two.
+    """
     for n in range(1, 71):
         tree = BinaryTree(epsilon=Fraction(1), leaves=n, grid=Grid(steps=1))
         prices = [paid(tree, n, leaf) for leaf in range(1, n + 1)]
@@ -161,7 +192,9 @@ def test_tree_nodes() -> None:
 @pytest.mark.parametrize("segments", ["powers", "doubling"])
 @pytest.mark.parametrize("root", [False, True])
 def test_hybrid_price_by_segment(segments: Any, root: bool) -> None:
-    """hybrid: ε a record if corrected; ε(1 + 1/(2r)) in a segment of 2^r leaves as published; ε/2 in a segment of one."""
+    """hybrid: ε a record if corrected; ε(1 + 1/(2r)) in a segment of 2^r leaves as published; ε/2
+    in a segment of one.
+    """
     hybrid = Hybrid(epsilon=Fraction(1), segments=segments, root=root, grid=Grid(steps=1))
     worst: dict[int, Fraction] = {}
     leaf = 0
@@ -186,8 +219,12 @@ def exp_below(x: Fraction) -> Fraction:
 
 
 def test_randomised_response_never_exceeds_its_budget() -> None:
-    """randomized_response: q/(1 − q) <= e^ε in exact arithmetic, and q falls short of its ideal by less than 2^-49."""
-    grid = [Fraction(k, 1000) for k in (*range(1, 200), *range(200, 3000, 61), *range(3000, 30001, 977))]
+    """randomized_response: q/(1 − q) <= e^ε in exact arithmetic, and q falls short of its ideal by
+    less than 2^-49.
+    """
+    grid = [
+        Fraction(k, 1000) for k in (*range(1, 200), *range(200, 3000, 61), *range(3000, 30001, 977))
+    ]
     for epsilon in [*grid, *(Fraction(1, 10**k) for k in range(4, 13)), Fraction(30)]:
         q = Fraction(RandomizedResponse(epsilon=epsilon).keep)
         below = exp_below(epsilon)
@@ -197,22 +234,35 @@ def test_randomised_response_never_exceeds_its_budget() -> None:
 
 
 def test_discrete_laplace_facts() -> None:
-    """discrete_noise 3 to 6: moments, generating function, convex order, coupling and tail against the continuous law."""
+    """discrete_noise 3 to 6: moments, generating function, convex order, coupling and tail against
+    the continuous law.
+    """
     for a in (1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0):
         p, slack = math.exp(-a), 1 + 1e-9
         variance = 2 * p / (1 - p) ** 2
         assert variance == pytest.approx(1 / (2 * math.sinh(a / 2) ** 2))
         assert variance <= 2 / a**2
         for share in (0.1, 0.5, 0.9, 0.99):
-            moment = math.sinh(a / 2) ** 2 / (math.sinh(a * (1 + share) / 2) * math.sinh(a * (1 - share) / 2))
+            moment = math.sinh(a / 2) ** 2 / (
+                math.sinh(a * (1 + share) / 2) * math.sinh(a * (1 - share) / 2)
+            )
             assert moment <= slack / (1 - share**2)
         for step in range(1, 201):
             x = step / 20
             k = math.floor(x)
             tail = 2 * p ** math.ceil(x) / (1 + p)
-            assert tail <= (1 + math.tanh(a / 2)) * math.exp(-a * x) * slack <= (1 + a / 2) * math.exp(-a * x) * slack**2
-            assert p**k * (p / (1 - p * p) - (x - k) * p / (1 + p)) <= math.exp(-a * x) / (2 * a) * slack  # integrated tails
-            above = p ** (k + 1) / (1 + p)  # P[X > x], between the continuous tails one step further and one step nearer
+            assert (
+                tail
+                <= (1 + math.tanh(a / 2)) * math.exp(-a * x) * slack
+                <= (1 + a / 2) * math.exp(-a * x) * slack**2
+            )
+            # integrated tails
+            assert (
+                p**k * (p / (1 - p * p) - (x - k) * p / (1 + p))
+                <= math.exp(-a * x) / (2 * a) * slack
+            )
+            # P[X > x], between the continuous tails one step further and one step nearer
+            above = p ** (k + 1) / (1 + p)
             nearer = math.exp(-a * (x - 1)) / 2 if x >= 1 else 1 - math.exp(-a * (1 - x)) / 2
             assert math.exp(-a * (x + 1)) / 2 <= above * slack <= nearer * slack**2
 

@@ -1,4 +1,6 @@
-"""Regret against independent references (T = 10⁶, means .75 .625 .5 .375 .25, ε = .5) and over settings."""
+"""Regret against independent references (T = 10⁶, means .75 .625 .5 .375 .25, ε = .5) and over
+settings.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import pytest
 import dpbandits as dpb
 
 ENVIRONMENT = dpb.Bernoulli([0.75, 0.625, 0.5, 0.375, 0.25])
-REFERENCES = [  # policy, reference mean; the references are rounded means of other programs: they are known to about 3 %
+# policy, reference mean; the references are rounded means of other programs: they are known to
+# about 3 %
+REFERENCES = [
     (dpb.AnytimeLazyUCB(arms=5, epsilon=0.5), 3270, 2000),
     (dpb.LazyDPTS(arms=5, epsilon=0.5), 1240, 400),
     (dpb.AdaPKLUCB(arms=5, epsilon=0.5), 2100, 2000),
@@ -16,7 +20,11 @@ REFERENCES = [  # policy, reference mean; the references are rounded means of ot
 ]
 
 
-@pytest.mark.parametrize(("policy", "reference", "runs"), REFERENCES, ids=lambda x: x.name if isinstance(x, dpb.Policy) else str(x))
+@pytest.mark.parametrize(
+    ("policy", "reference", "runs"),
+    REFERENCES,
+    ids=lambda x: x.name if isinstance(x, dpb.Policy) else str(x),
+)
 def test_reference(policy: dpb.Policy, reference: float, runs: int) -> None:
     """Mean regret within 3 % of the reference plus five standard errors."""
     s = dpb.simulate(policy, ENVIRONMENT, 10**6, runs=runs, seed=11, at=[]).summary()
@@ -25,7 +33,9 @@ def test_reference(policy: dpb.Policy, reference: float, runs: int) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1])
 def test_default_has_thin_tails(epsilon: float) -> None:
-    """2,000 runs here; `make benchmarks` plays 20,000 on every setting of the papers (docs/tails.md)."""
+    """2,000 runs here; `make benchmarks` plays 20,000 on every setting of the papers
+    (docs/tails.md).
+    """
     policy = dpb.DPKLUCB(arms=5, epsilon=epsilon)
     s = dpb.simulate(policy, ENVIRONMENT, 10**6, runs=2000, seed=12, at=[]).summary()
     assert s["q999"] < 3 * s["mean"]
@@ -33,11 +43,16 @@ def test_default_has_thin_tails(epsilon: float) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1])
-@pytest.mark.parametrize("means", [[0.75, 0.625, 0.5, 0.375, 0.25], [0.5, 0.4, 0.4, 0.4, 0.4], [0.9, 0.8, 0.85]], ids=str)
+@pytest.mark.parametrize(
+    "means", [[0.75, 0.625, 0.5, 0.375, 0.25], [0.5, 0.4, 0.4, 0.4, 0.4], [0.9, 0.8, 0.85]], ids=str
+)
 def test_noise_aware_has_ten_percent_less(means: list[float], epsilon: float) -> None:
     environment, arms = dpb.Bernoulli(means), len(means)
     ours, default = (
         dpb.simulate(policy, environment, 10**5, runs=4000, seed=13, at=[]).summary()
-        for policy in (dpb.NoiseAwareTS(arms=arms, epsilon=epsilon), dpb.DPKLUCB(arms=arms, epsilon=epsilon))
+        for policy in (
+            dpb.NoiseAwareTS(arms=arms, epsilon=epsilon),
+            dpb.DPKLUCB(arms=arms, epsilon=epsilon),
+        )
     )
     assert ours["mean"] < 0.9 * default["mean"]

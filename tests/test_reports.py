@@ -1,4 +1,6 @@
-"""Reports are cut off at a public bound: what a broken client can do to a sum is limited, and what a report tells stays what it was."""
+"""Reports are cut off at a public bound: what a broken client can do to a sum is limited, and what
+a report tells stays what it was.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class Huge(dpb.SimulatedNoise):
         return value + self.seed * 2**59 - 2**58
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 3), Fraction(1), Fraction(50), Fraction(1000)])
+@pytest.mark.parametrize(
+    "epsilon", [Fraction(1, 100), Fraction(1, 3), Fraction(1), Fraction(50), Fraction(1000)]
+)
 @pytest.mark.parametrize("width", [1, 4])
 def test_the_bound_is_sixty_scales(epsilon: Fraction, width: int) -> None:
     randomizer = LocalLaplace(epsilon=epsilon, width=width, grid=Grid(steps=7))
@@ -52,10 +56,16 @@ def test_a_broken_client_cannot_ruin_a_sum() -> None:
 @pytest.mark.parametrize("reach", [0, 1, 3, 60])
 @pytest.mark.parametrize("grid", [1, 7, 1024])
 def test_cutting_off_costs_nothing(reach: int, grid: int) -> None:
-    """However near the bound is, no report tells more than the number it was cut off from; the audit says so, and sees one that does."""
+    """However near the bound is, no report tells more than the number it was cut off from; the
+    audit says so, and sees one that does.
+    """
     kind = type("Near", (LocalLaplace,), {"reach": reach})
     result = report_law_level(kind(epsilon=Fraction(1), grid=Grid(steps=grid)))
     assert result.outcome == "passed"
     assert result.details["loss"] == "1"
-    leaky = type("Leaky", (kind,), {"randomise": lambda self, steps, noise: LocalLaplace.randomise(self, 2 * steps, noise)})
+    leaky = type(
+        "Leaky",
+        (kind,),
+        {"randomise": lambda self, steps, noise: LocalLaplace.randomise(self, 2 * steps, noise)},
+    )
     assert report_law_level(leaky(epsilon=Fraction(1), grid=Grid(steps=grid))).outcome != "passed"

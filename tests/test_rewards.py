@@ -1,4 +1,6 @@
-"""What counts as a reward: numbers of any kind; nothing that only spells, hides or half is one. Errors name the arm, never the value."""
+"""What counts as a reward: numbers of any kind; nothing that only spells, hides or half is one.
+Errors name the arm, never the value.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,26 @@ from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled
 from dpbandits.policies import CUCBLDP1, LazyCUCB
 
 NO_NUMBERS: list[Any] = [
-    "0.5", b"1", bytearray(b"1"), memoryview(b"1"), np.str_("0.5"), np.bytes_(b"1"), np.array("0.5"), np.array("0.5", object),
-    1 + 0j, np.complex128(1), np.array(1 + 1j), np.ma.masked, np.ma.array(0.5, mask=True), np.ma.array(0.5),
-    np.timedelta64(1), np.datetime64(1, "s"), np.array([0.5]), None, [0.5],
-]  # fmt: skip
+    "0.5",
+    b"1",
+    bytearray(b"1"),
+    memoryview(b"1"),
+    np.str_("0.5"),
+    np.bytes_(b"1"),
+    np.array("0.5"),
+    np.array("0.5", object),
+    1 + 0j,
+    np.complex128(1),
+    np.array(1 + 1j),
+    np.ma.masked,
+    np.ma.array(0.5, mask=True),
+    np.ma.array(0.5),
+    np.timedelta64(1),
+    np.datetime64(1, "s"),
+    np.array([0.5]),
+    None,
+    [0.5],
+]
 
 
 def named(value: object) -> str:
@@ -29,7 +47,9 @@ def named(value: object) -> str:
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=named)
 def test_what_is_no_number_is_no_reward(value: Any) -> None:
     for check in (checked_reward, lambda x: scaled_value(x, 0, 1)):
-        with pytest.raises(dpb.RewardError, match=f"object of type {type(value).__name__}") as error:
+        with pytest.raises(
+            dpb.RewardError, match=f"object of type {type(value).__name__}"
+        ) as error:
             check(value)
         assert "0.5" not in str(error.value)
     if np.ndim(value) == 0:
@@ -40,14 +60,28 @@ def test_what_is_no_number_is_no_reward(value: Any) -> None:
 @pytest.mark.parametrize(
     "values",
     [
-        ["0.5", "1"], [b"1", "1"], [0.5, "1"], "01", np.array(["0.5", "1"]), np.array(["0.5", 1], object), [1 + 1j, 0],
-        np.array([1 + 1j, 0]), np.ma.array([0.5, 1], mask=[True, False]), np.ma.array([0.5, 1]), [np.ma.masked, 1], [None, 1],
-        np.array([1, 1], "m8[s]"), {0: 1, 1: 0}, iter([1, 0]),
+        ["0.5", "1"],
+        [b"1", "1"],
+        [0.5, "1"],
+        "01",
+        np.array(["0.5", "1"]),
+        np.array(["0.5", 1], object),
+        [1 + 1j, 0],
+        np.array([1 + 1j, 0]),
+        np.ma.array([0.5, 1], mask=[True, False]),
+        np.ma.array([0.5, 1]),
+        [np.ma.masked, 1],
+        [None, 1],
+        np.array([1, 1], "m8[s]"),
+        {0: 1, 1: 0},
+        iter([1, 0]),
     ],
     ids=named,
-)  # fmt: skip
+)
 def test_what_is_no_vector_of_numbers_is_refused(values: Any) -> None:
-    with pytest.raises(dpb.RewardError, match="Expected a vector of 2 rewards that are numbers") as error:
+    with pytest.raises(
+        dpb.RewardError, match="Expected a vector of 2 rewards that are numbers"
+    ) as error:
         checked_rewards(values, 2)
     assert "0.5" not in str(error.value)
     s = dpb.Session(LazyCUCB(problem=dpb.TopK(arms=3, k=2), epsilon=1), noise=dpb.SimulatedNoise(1))
@@ -59,7 +93,16 @@ def test_what_is_no_vector_of_numbers_is_refused(values: Any) -> None:
 
 @pytest.mark.parametrize(
     "half",
-    [0.5, Decimal("0.5"), Fraction(1, 2), np.float32(0.5), np.float16(0.5), np.longdouble(0.5), np.array(0.5), np.array(0.5, object)],
+    [
+        0.5,
+        Decimal("0.5"),
+        Fraction(1, 2),
+        np.float32(0.5),
+        np.float16(0.5),
+        np.longdouble(0.5),
+        np.array(0.5),
+        np.array(0.5, object),
+    ],
 )
 def test_numbers_of_any_kind(half: Any) -> None:
     assert checked_reward(half) == scaled_value(half, 0, 1) == 0.5
@@ -76,5 +119,8 @@ def test_the_error_names_the_arm() -> None:
     for tell in (lambda: s.tell(d, [0.5, 1.5]), lambda: s.tell_many([(d, [0.5, 1.5])])):
         with pytest.raises(dpb.RewardError, match="that of arm 3 is a value outside it"):
             tell()
-    with pytest.raises(dpb.RewardError, match="entry 1 is NaN"):  # on a user's device the arms are not known here
-        CUCBLDP1(problem=dpb.TopK(arms=4, k=2), epsilon=1).randomizer().report([0.5, np.nan], dpb.SimulatedNoise(1))
+    # on a user's device the arms are not known here
+    with pytest.raises(dpb.RewardError, match="entry 1 is NaN"):
+        CUCBLDP1(problem=dpb.TopK(arms=4, k=2), epsilon=1).randomizer().report(
+            [0.5, np.nan], dpb.SimulatedNoise(1)
+        )

@@ -1,6 +1,8 @@
-"""What a seed plays stays what it was: every policy, preset and host, against numbers kept in seeds.json.
+"""What a seed plays stays what it was: every policy, preset and host, against numbers kept in
+seeds.json.
 
-After a change that is meant to change them: `python -m tests.test_seeds` writes the file anew, and the changelog says why.
+After a change that is meant to change them: `python -m tests.test_seeds` writes the file anew, and
+the changelog says why.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from dpbandits.policies.contract import Policy
 from dpbandits.simulation.plain import observe
 
 KEPT = Path(__file__).with_name("seeds.json")
-INSTANCES = {f"{name} {at}": policy for name in POLICIES for at, policy in enumerate(examples(name))}
+INSTANCES = {
+    f"{name} {at}": policy for name in POLICIES for at, policy in enumerate(examples(name))
+}
 
 
 def digest(numbers: Any) -> str:
@@ -39,23 +43,38 @@ def world(policy: Policy) -> Bernoulli:
 def simulated(policy: Policy, compiled: bool) -> str:
     """Play counts at three horizons, and how often was released."""
     rounds = min(600, horizon_of(policy))
-    runs = simulate(policy, world(policy), rounds, runs=2, seed=3, at=[7, 150], workers=1, compiled=compiled)
+    runs = simulate(
+        policy, world(policy), rounds, runs=2, seed=3, at=[7, 150], workers=1, compiled=compiled
+    )
     return digest([*runs.plays_at([7, 150, rounds]).ravel(), *runs.releases])
 
 
 def decided(policy: Policy) -> str:
     """A session's super arms, round by round."""
-    session, rng, environment = Session(policy, noise=SimulatedNoise(4), seed=5), np.random.default_rng(6), world(policy)
+    session, rng, environment = (
+        Session(policy, noise=SimulatedNoise(4), seed=5),
+        np.random.default_rng(6),
+        world(policy),
+    )
     played = []
     for _ in range(100):
         decision = session.ask()
-        played += [-1, *(decision.action if isinstance(decision.action, tuple) else (decision.action,))]
-        tell(session, decision, observe(environment, policy, decision.action, rng, decision.observe))
+        played += [
+            -1,
+            *(decision.action if isinstance(decision.action, tuple) else (decision.action,)),
+        ]
+        tell(
+            session, decision, observe(environment, policy, decision.action, rng, decision.observe)
+        )
     return digest(played)
 
 
 def numbers(policy: Policy) -> dict[str, str]:
-    return {"compiled": simulated(policy, True), "plain": simulated(policy, False), "session": decided(policy)}
+    return {
+        "compiled": simulated(policy, True),
+        "plain": simulated(policy, False),
+        "session": decided(policy),
+    }
 
 
 def test_every_instance_is_kept() -> None:

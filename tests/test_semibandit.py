@@ -1,4 +1,6 @@
-"""Combinatorial semi-bandits: small cases by hand, presets' privacy, the law of reports, bonuses that hold."""
+"""Combinatorial semi-bandits: small cases by hand, presets' privacy, the law of reports, bonuses
+that hold.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,15 @@ def state(totals: tuple[float, ...], rounds: tuple[int, ...], t: int) -> Statist
 def cell(policy: Policy, rounds: int = 200) -> Any:
     tape = Tape(np.random.default_rng(1).random((policy.arms, rounds)).round())
     marks = np.array([rounds])
-    return play_rounds(policy, tape, rounds, marks, noise=dpb.SimulatedNoise(2), seed=3, rng=np.random.default_rng(4))
+    return play_rounds(
+        policy,
+        tape,
+        rounds,
+        marks,
+        noise=dpb.SimulatedNoise(2),
+        seed=3,
+        rng=np.random.default_rng(4),
+    )
 
 
 def test_cucb_by_hand() -> None:
@@ -54,12 +64,20 @@ def test_bonuses_by_hand() -> None:
     wanted = {
         CUCBLDP1(problem=TOP, epsilon=4): own + (2 / 4) * math.sqrt(8 * both / n),
         CUCBLDP2(problem=TOP, epsilon=4): own + (1 / 4) * math.sqrt(8 * both / n),
-        CUCBLDP1(problem=TOP, epsilon=4, preset="published", horizon=big): 4 * math.sqrt(2 * 4 * log_h / (16 * n)),
-        CUCBLDP2(problem=TOP, epsilon=4, preset="published", horizon=big): 4 * math.sqrt(2 * log_h / (16 * n)),
-        CUCBDP(problem=TOP, epsilon=4, horizon=big): own + (2 * 20 / 4) * math.sqrt(both) * math.sqrt(8 * both) / n,
-        CUCBDPMax(problem=TOP, epsilon=4, horizon=big): own + (20 / 4) * math.sqrt(both) * math.sqrt(8 * both) / n,
-        CUCBDP(problem=TOP, epsilon=4, horizon=big, preset="published"): math.sqrt(4 * math.log(4 * big) / n) + 12 * 2 * log_h**3 / (4 * n),
-        LazyCUCB(problem=TOP, epsilon=4): math.sqrt(1.5 * math.log(4 * t) / n) + 3 * 2 * math.log(4 * t) / (4 * n),
+        CUCBLDP1(problem=TOP, epsilon=4, preset="published", horizon=big): 4
+        * math.sqrt(2 * 4 * log_h / (16 * n)),
+        CUCBLDP2(problem=TOP, epsilon=4, preset="published", horizon=big): 4
+        * math.sqrt(2 * log_h / (16 * n)),
+        CUCBDP(problem=TOP, epsilon=4, horizon=big): own
+        + (2 * 20 / 4) * math.sqrt(both) * math.sqrt(8 * both) / n,
+        CUCBDPMax(problem=TOP, epsilon=4, horizon=big): own
+        + (20 / 4) * math.sqrt(both) * math.sqrt(8 * both) / n,
+        CUCBDP(problem=TOP, epsilon=4, horizon=big, preset="published"): math.sqrt(
+            4 * math.log(4 * big) / n
+        )
+        + 12 * 2 * log_h**3 / (4 * n),
+        LazyCUCB(problem=TOP, epsilon=4): math.sqrt(1.5 * math.log(4 * t) / n)
+        + 3 * 2 * math.log(4 * t) / (4 * n),
     }
     for policy, value in wanted.items():
         draws = arms if isinstance(policy, (CUCBLDP1, CUCBLDP2)) else np.array([3.0])
@@ -67,19 +85,25 @@ def test_bonuses_by_hand() -> None:
 
 
 def test_published_tree_bonus_is_useless_for_long() -> None:
-    """The privacy term alone is above 1 until n = 158 000 at T = 10⁶, K = 5, ε = 1; with the other one 161 000."""
+    """The privacy term alone is above 1 until n = 158 000 at T = 10⁶, K = 5, ε = 1; with the other
+    one 161 000.
+    """
     policy = CUCBDP(problem=dpb.TopK(arms=5, k=5), epsilon=1, horizon=10**6, preset="published")
     n = np.array([158_000.0, 162_000.0])
     assert [bool(x > 1) for x in policy.radius(n, n, 1)] == [True, False]
 
 
 def test_presets_have_the_privacy_they_have() -> None:
-    """As published a node has Lap(2K ln T/ε): εL/(2 ln T) in all, above the claim at T = 2 and 4 only."""
+    """As published a node has Lap(2K ln T/ε): εL/(2 ln T) in all, above the claim at T = 2 and 4
+    only.
+    """
     for horizon in (2, 3, 4, 5, 6, 7, 8, 16, 10**4, 10**6):
         policy = CUCBDP(problem=TOP, epsilon=1, horizon=horizon, preset="published")
         guarantee = policy.guarantee
         assert guarantee is not None
-        assert float(guarantee.cost) == pytest.approx(horizon.bit_length() / (2 * math.log(horizon)), rel=1e-5)
+        assert float(guarantee.cost) == pytest.approx(
+            horizon.bit_length() / (2 * math.log(horizon)), rel=1e-5
+        )
         assert policy.node_scale == pytest.approx(2 * 2 * math.log(horizon), rel=1e-5)
         assert guarantee.claimed == 1
         assert (guarantee.cost > 1) == (horizon in (2, 4))
@@ -88,7 +112,9 @@ def test_presets_have_the_privacy_they_have() -> None:
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "CUCB"])
 def test_ledger_adds_up_to_the_claim(name: str) -> None:
-    """A round reads K coordinates (one, where only the least-seen arm is told), each at its share."""
+    """A round reads K coordinates (one, where only the least-seen arm is told), each at its
+    share.
+    """
     for policy in examples(name):
         path = cell(policy)
         guarantee = policy.guarantee
@@ -104,19 +130,27 @@ def test_ledger_adds_up_to_the_claim(name: str) -> None:
 def test_only_the_least_seen_arm_is_told(kind: Any) -> None:
     more = {"horizon": 100} if kind is CUCBDPMax else {}
     policy = kind(problem=TOP, epsilon=1, **more)
-    assert policy.plan(state((0.0,) * 4, (2, 1, 0, 0), 3), PUBLIC).observe == (1,)  # all indices are 1
+    # all indices are 1
+    assert policy.plan(state((0.0,) * 4, (2, 1, 0, 0), 3), PUBLIC).observe == (1,)
     session = dpb.Session(policy, noise=dpb.SimulatedNoise(1))
     for _ in range(20):
         before, decision = session.state.rounds, session.ask()
         assert decision.observe == (min(decision.action, key=lambda arm: (before[arm], arm)),)
         reward: Any = [1.0]
-        session.tell(decision, reward if policy.randomizer() is None else policy.randomizer().report(reward, dpb.SimulatedNoise(3)))
+        session.tell(
+            decision,
+            reward
+            if policy.randomizer() is None
+            else policy.randomizer().report(reward, dpb.SimulatedNoise(3)),
+        )
         assert sum(session.state.rounds) == sum(before) + 1
         assert session.state.pulls == session.state.rounds
 
 
 def test_late_tells_about_other_arms_of_the_same_super_arm() -> None:
-    """Asked three times, the one super arm is told about arm 0 each time; later plans wait for arm 1."""
+    """Asked three times, the one super arm is told about arm 0 each time; later plans wait for arm
+    1.
+    """
     policy = CUCBLDP2(problem=dpb.TopK(arms=2, k=2), epsilon=1)
     session = dpb.Session(policy, noise=dpb.SimulatedNoise(1))
     first = session.ask(3)
@@ -132,15 +166,28 @@ def test_late_tells_about_other_arms_of_the_same_super_arm() -> None:
 
 
 def test_law_of_reports() -> None:
-    """Each number of a report has variance about 2K²/ε² and the reward's mean. Five standard errors: false alarms below 1e-6 a number."""
+    """Each number of a report has variance about 2K²/ε² and the reward's mean. Five standard
+    errors: false alarms below 1e-6 a number.
+    """
     for width, epsilon in ((1, 1), (3, 2)):
-        randomizer, noise = LocalLaplace(epsilon=Fraction(epsilon), width=width), dpb.SimulatedNoise(5)
+        randomizer, noise = (
+            LocalLaplace(epsilon=Fraction(epsilon), width=width),
+            dpb.SimulatedNoise(5),
+        )
         rewards = [0.25, 0.5, 1.0][:width]
-        steps = np.array([randomizer.report(rewards, noise).steps for _ in range(20_000)]) / randomizer.grid.steps
+        steps = (
+            np.array([randomizer.report(rewards, noise).steps for _ in range(20_000)])
+            / randomizer.grid.steps
+        )
         variance = 2 * (width / epsilon) ** 2
         assert np.abs(steps.mean(axis=0) - rewards).max() < 5 * math.sqrt(variance / 20_000)
-        assert np.abs(steps.var(axis=0) - variance).max() < 5 * variance * math.sqrt(5 / 20_000)  # kurtosis 6
-        assert np.abs(np.corrcoef(steps.T) - np.eye(width)).max() < 5 / math.sqrt(20_000) if width > 1 else True
+        # kurtosis 6
+        assert np.abs(steps.var(axis=0) - variance).max() < 5 * variance * math.sqrt(5 / 20_000)
+        assert (
+            np.abs(np.corrcoef(steps.T) - np.eye(width)).max() < 5 / math.sqrt(20_000)
+            if width > 1
+            else True
+        )
 
 
 def sides(n: int, eps: float, runs: int) -> Any:
@@ -153,7 +200,9 @@ def sides(n: int, eps: float, runs: int) -> Any:
 @pytest.mark.parametrize("n", [1, 3, 40])
 @pytest.mark.parametrize("eps", [0.5, 10.0])
 def test_valid_bonuses_hold(n: int, eps: float) -> None:
-    """Exceeded on one side with probability at most 2t⁻³; five standard errors: false alarms below 1e-6."""
+    """Exceeded on one side with probability at most 2t⁻³; five standard errors: false alarms below
+    1e-6.
+    """
     t, runs, size = 6, 100_000, np.array([float(n)])
     bonus = (statistical(size, math.log(t)) + noise_radius(size, size, 1 / eps, math.log(t)))[0]
     allowed = 2 * t**-3
@@ -161,7 +210,9 @@ def test_valid_bonuses_hold(n: int, eps: float) -> None:
 
 
 def test_published_bonus_fails_at_large_epsilon() -> None:
-    """cucb_ldp1: at ε = 10K, T = 100 and n = 40 it is exceeded in about 1 % of all cases, where T⁻³ is 10⁻⁶."""
+    """cucb_ldp1: at ε = 10K, T = 100 and n = 40 it is exceeded in about 1 % of all cases, where T⁻³
+    is 10⁻⁶.
+    """
     policy = CUCBLDP2(problem=TOP, epsilon=10, preset="published", horizon=100)
     size = np.array([40.0])
     share = (sides(40, 10.0, 100_000) < -policy.radius(size, size, 100)[0]).mean()
@@ -169,13 +220,18 @@ def test_published_bonus_fails_at_large_epsilon() -> None:
 
 
 def test_published_bonus_at_one_report() -> None:
-    """cucb_ldp1: exceeded with probability ½e^{−4√(2 ln T)}, 4·10⁻¹⁰ at T = 10⁶, above T⁻² from T = 6000 on, at any epsilon."""
+    """cucb_ldp1: exceeded with probability ½e^{−4√(2 ln T)}, 4·10⁻¹⁰ at T = 10⁶, above T⁻² from T =
+    6000 on, at any epsilon.
+    """
     one = np.ones(1)
     for epsilon in (1, 10):
         tail = {}
         for horizon in (5000, 6000, 10**4, 10**6, 10**9, 10**15):
-            bonus = CUCBLDP2(problem=TOP, epsilon=epsilon, preset="published", horizon=horizon).radius(one, one, 1)[0]
-            tail[horizon] = 0.5 * math.exp(-bonus * epsilon)  # of one report's noise, Laplace of scale 1/epsilon
+            bonus = CUCBLDP2(
+                problem=TOP, epsilon=epsilon, preset="published", horizon=horizon
+            ).radius(one, one, 1)[0]
+            # of one report's noise, Laplace of scale 1/epsilon
+            tail[horizon] = 0.5 * math.exp(-bonus * epsilon)
         assert tail[10**6] == pytest.approx(4e-10, rel=0.1)
         assert [horizon for horizon in tail if tail[horizon] <= horizon**-2.0] == [5000]
 
@@ -196,12 +252,22 @@ def test_an_index_not_above_zero_is_looked_at_again() -> None:
 def test_lazy_batches_double() -> None:
     """Batches of 1, 2, 4, … each; the whole of a super arm is released when they fill together."""
     path = cell(LazyCUCB(problem=dpb.TopK(arms=2, k=2), epsilon=1), 127)
-    assert [(e.stop - e.start) for e in path.ledger if e.coordinate == 0] == [1, 2, 4, 8, 16, 32, 64]
+    assert [(e.stop - e.start) for e in path.ledger if e.coordinate == 0] == [
+        1,
+        2,
+        4,
+        8,
+        16,
+        32,
+        64,
+    ]
     assert path.state.rounds == (64, 64)
 
 
 def test_a_tree_answer_says_its_draws() -> None:
-    """The answer of a tree after n rewards has as many draws as n has ones, and the bonus uses them."""
+    """The answer of a tree after n rewards has as many draws as n has ones, and the bonus uses
+    them.
+    """
     policy = CUCBDPMax(problem=dpb.TopK(arms=1, k=1), epsilon=1, horizon=64, grid=1)
     mechanism = policy.mechanism()
     assert mechanism.promise().grid == Grid(steps=1)  # type: ignore[union-attr]

@@ -1,4 +1,6 @@
-"""Simulation: one path a (seed, run), whatever is around it; regret at any round; exact small cases."""
+"""Simulation: one path a (seed, run), whatever is around it; regret at any round; exact small
+cases.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from dpbandits.policies import POLICIES
 
 ENV = dpb.Bernoulli([0.8, 0.5, 0.3])
 SEVERAL = [name for name, cls in POLICIES.items() if cls.size_name not in ("", "problem")]
-"""A stopping rule has one arm: see tests/stopping. Super arms have environments of their own: see test_super_arms.py."""
+"""A stopping rule has one arm: see tests/stopping. Super arms have environments of their own: see
+test_super_arms.py.
+"""
 
 
 @pytest.mark.parametrize("name", SEVERAL)
@@ -70,20 +74,29 @@ def discrete_laplace(scale: float, reach: int) -> np.ndarray[Any, Any]:
     return mass
 
 
-@pytest.mark.parametrize("policy", [dpb.AdaPUCB(arms=2, epsilon=1, grid=1), dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1)])
+@pytest.mark.parametrize(
+    "policy",
+    [dpb.AdaPUCB(arms=2, epsilon=1, grid=1), dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1)],
+)
 @pytest.mark.parametrize("compiled", [True, False])
 def test_third_decision_has_its_exact_law(policy: Any, compiled: bool) -> None:
-    """After one pull each, arm 0 is played iff X0 + Z0 >= X1 + Z1: a sum over the masses. False-alarm rate 1e-6."""
+    """After one pull each, arm 0 is played iff X0 + Z0 >= X1 + Z1: a sum over the masses.
+    False-alarm rate 1e-6.
+    """
     means, runs, reach = (0.7, 0.4), 40_000 if compiled else 6000, 60
     laws = [np.convolve([1 - p, p], discrete_laplace(1.0, reach)) for p in means]
     exact = float(sum(laws[0][i] * laws[1][: i + 1].sum() for i in range(len(laws[0]))))
-    plays = dpb.simulate(policy, dpb.Bernoulli(means), 3, runs=runs, seed=7, compiled=compiled).plays
+    plays = dpb.simulate(
+        policy, dpb.Bernoulli(means), 3, runs=runs, seed=7, compiled=compiled
+    ).plays
     first = (plays[:, 0] == 2).sum()
     assert abs(first - runs * exact) < 4.9 * math.sqrt(runs * exact * (1 - exact))
 
 
 def test_noise_aware_weights_are_exact() -> None:
-    """Two Gaussian arms: P(arm 0) = Φ((m0 − m1)/√(s0² + s1²)); many arms: against a fine numerical integral."""
+    """Two Gaussian arms: P(arm 0) = Φ((m0 − m1)/√(s0² + s1²)); many arms: against a fine numerical
+    integral.
+    """
     from dpbandits.simulation.kernels.noise_aware import set_weights
 
     weights = np.zeros(2)
@@ -112,7 +125,14 @@ def test_noise_aware_weights_are_exact() -> None:
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("policy", [dpb.AdaPUCB(arms=2, epsilon=2, grid=16), dpb.UCB1(arms=2, grid=16), dpb.LazyDPTS(arms=2, epsilon=2)])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.AdaPUCB(arms=2, epsilon=2, grid=16),
+        dpb.UCB1(arms=2, grid=16),
+        dpb.LazyDPTS(arms=2, epsilon=2),
+    ],
+)
 def test_bounded_rewards_have_one_law_in_both_hosts(policy: Any, environment: Any) -> None:
     from dpbandits.checks.law import FALSE_ALARM, smallest_p
 
@@ -136,7 +156,9 @@ def test_three_levels_have_one_law_in_both_hosts(name: str) -> None:
 def rounds_path(policy: Any, environment: Any, rounds: int, run: int) -> np.ndarray[Any, Any]:
     from dpbandits.simulation import play_plain, play_rounds
 
-    plays: np.ndarray[Any, Any] = play_plain(policy, environment, rounds, 9, np.array([rounds]), run, host=play_rounds).plays[0]
+    plays: np.ndarray[Any, Any] = play_plain(
+        policy, environment, rounds, 9, np.array([rounds]), run, host=play_rounds
+    ).plays[0]
     return plays
 
 

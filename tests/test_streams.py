@@ -1,4 +1,6 @@
-"""Values in, one estimate out: streams, saved estimators, what is refused, and what an error leaves behind."""
+"""Values in, one estimate out: streams, saved estimators, what is refused, and what an error leaves
+behind.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def test_a_stream_that_ends_gives_what_it_has(rule: Any) -> None:
 
 @EVERY
 def test_ledger_is_the_claim_however_it_ends(rule: Any) -> None:
-    """Halted, capped and finished: every value read once, at the life price; values after the end are not read."""
+    """Halted, capped and finished: every value read once, at the life price; values after the end
+    are not read.
+    """
     claim = rule.guarantee.cost if rule.guarantee else None
     for cap, told, expected in ((10**6, 5000, None), (7, 20, 7), (10**6, 5, 5)):
         own = {"epsilon": 1} if claim else {}
@@ -58,7 +62,11 @@ def test_ledger_is_the_claim_however_it_ends(rule: Any) -> None:
         s.finish()
         stopped = small.estimate(s.state)
         assert stopped is not None
-        assert stopped.rounds == (expected or stopped.rounds) == sum(e.stop - e.start for e in s.ledger)
+        assert (
+            stopped.rounds
+            == (expected or stopped.rounds)
+            == sum(e.stop - e.start for e in s.ledger)
+        )
         assert spent(s.ledger) == claim
         before = content(s)
         s.finish()
@@ -86,7 +94,9 @@ def test_survives_json_in_mid_stream(rule: Any) -> None:
 
 def test_an_iterator_is_read_no_further_than_needed() -> None:
     read = itertools.count()
-    found = dpb.estimate(dpb.NAS(alpha=0.5, beta=0.1, cap=1000), (1.0 for _ in read), noise=SimulatedNoise(1))
+    found = dpb.estimate(
+        dpb.NAS(alpha=0.5, beta=0.1, cap=1000), (1.0 for _ in read), noise=SimulatedNoise(1)
+    )
     assert next(read) == found.rounds < 1000
     assert not found.capped
 
@@ -103,12 +113,14 @@ def test_bad_values_are_refused_and_nothing_is_recorded(rule: Any, bad: Any) -> 
     with pytest.raises(dpb.RewardError, match="Nothing was recorded") as error:
         estimator.add(bad)
     assert content(estimator) == before
-    assert not any(digit in str(error.value).replace("[-1, 1]", "") for digit in "023456789")  # the value is not shown
+    # the value is not shown
+    assert not any(digit in str(error.value).replace("[-1, 1]", "") for digit in "023456789")
     assert estimator.add(-1) is None
     assert estimator.finish().rounds == 2
     consumed: list[float] = []
     with pytest.raises(dpb.RewardError):
-        dpb.estimate(rule, [0.5, bad], noise=Failing(consumed))  # a list is checked before anything is asked of the noise
+        # a list is checked before anything is asked of the noise
+        dpb.estimate(rule, [0.5, bad], noise=Failing(consumed))
     assert consumed == []
 
 
@@ -129,7 +141,9 @@ class Failing(SimulatedNoise):
 
 @pytest.mark.parametrize("fails", [1, 2, 3, 4])
 def test_failing_noise_loses_nothing(fails: int) -> None:
-    """Whichever draws fail, also several running: a value enters once, and only `NotRecordedError` says that it has to be offered again."""
+    """Whichever draws fail, also several running: a value enters once, and only `NotRecordedError`
+    says that it has to be offered again.
+    """
     rule = dpb.DPNAS(alpha=0.9, beta=0.9, epsilon=50, cap=5, low=0, high=1, grid=1)
     again = 0
     for fail_at in itertools.combinations(range(1, 9), fails):
@@ -143,14 +157,23 @@ def test_failing_noise_loses_nothing(fails: int) -> None:
                 again += isinstance(error.__cause__, OSError)
             except OSError:
                 pass
-            stopped_before = estimator.result is not None and estimator.session._vault.records < offered
+            stopped_before = (
+                estimator.result is not None and estimator.session._vault.records < offered
+            )
             assert estimator.session._vault.records == offered - stopped_before
-        assert sum(e.stop - e.start for e in estimator.session.ledger) == estimator.result.rounds == estimator.session._vault.records <= 5
+        assert (
+            sum(e.stop - e.start for e in estimator.session.ledger)
+            == estimator.result.rounds
+            == estimator.session._vault.records
+            <= 5
+        )
     assert (again > 0) is (fails > 1)
 
 
 @EVERY
-@pytest.mark.parametrize("empty", [[], (), iter(()), np.array([])], ids=["list", "tuple", "iterator", "array"])
+@pytest.mark.parametrize(
+    "empty", [[], (), iter(()), np.array([])], ids=["list", "tuple", "iterator", "array"]
+)
 def test_an_empty_stream_is_an_error(rule: Any, empty: Any) -> None:
     with pytest.raises(ValueError, match="at least one value"):
         dpb.estimate(rule, empty, noise=SimulatedNoise(1))
@@ -204,8 +227,13 @@ def test_other_misuse_is_named() -> None:
 
 
 def test_a_sweep_refuses_a_stopping_rule(tmp_path: Any) -> None:
-    text = 'name = "x"\ntitle = "x"\nrounds = 9\nruns = 1\n[[environments]]\nname = "e"\nlaw = "bernoulli"\nmeans = [0.5]\n'
-    (tmp_path / "x.toml").write_text(text + '[[policies]]\nclass = "DPNAS"\nalpha = 0.1\nbeta = 0.1\ncap = 9\n')
+    text = (
+        'name = "x"\ntitle = "x"\nrounds = 9\nruns = 1\n[[environments]]\nname = "e"\nlaw = '
+        '"bernoulli"\nmeans = [0.5]\n'
+    )
+    (tmp_path / "x.toml").write_text(
+        text + '[[policies]]\nclass = "DPNAS"\nalpha = 0.1\nbeta = 0.1\ncap = 9\n'
+    )
     with pytest.raises(ConfigError, match=r"dpbandits\.estimates"):
         load_config(tmp_path / "x.toml")
 

@@ -23,7 +23,9 @@ answers: list[list[int]] = []
 
 @pytest.mark.parametrize("wrong", [[0, 1, 2], [0, 0], [0, 9], []])
 def test_an_oracle_that_fails_loses_nothing(wrong: list[int]) -> None:
-    """A set that is infeasible or larger than K: an error before anything is played; what was told stays, and is read once."""
+    """A set that is infeasible or larger than K: an error before anything is played; what was told
+    stays, and is read once.
+    """
     answers.append(wrong)
     problem = dpb.UserDecisionSet(arms=3, size=2, oracle=broken)
     session = dpb.Session(LazyCUCB(problem=problem, epsilon=100), noise=dpb.SimulatedNoise(1))
@@ -50,7 +52,10 @@ def test_an_oracle_that_fails_loses_nothing(wrong: list[int]) -> None:
 
 def test_a_failing_oracle_at_the_start() -> None:
     with pytest.raises(ValueError, match="super arm"):
-        dpb.Session(CUCB(problem=dpb.UserDecisionSet(arms=3, size=1, oracle=lambda w: [0, 1])), noise=dpb.SimulatedNoise(1))
+        dpb.Session(
+            CUCB(problem=dpb.UserDecisionSet(arms=3, size=1, oracle=lambda w: [0, 1])),
+            noise=dpb.SimulatedNoise(1),
+        )
 
 
 COVER = dpb.Coverage([("a", 1), ("a", 2), ("b", 2), ("c", 3), ("d", 1)], k=2)
@@ -58,7 +63,11 @@ COVER = dpb.Coverage([("a", 1), ("a", 2), ("b", 2), ("c", 3), ("d", 1)], k=2)
 
 @pytest.mark.parametrize(
     "problem",
-    [COVER, dpb.TopKMax(arms=5, k=2), dpb.Influence([(0, 1), (1, 2), (3, 2), (2, 4), (4, 0)], seeds=2)],
+    [
+        COVER,
+        dpb.TopKMax(arms=5, k=2),
+        dpb.Influence([(0, 1), (1, 2), (3, 2), (2, 4), (4, 0)], seeds=2),
+    ],
     ids=["coverage", "max", "influence"],
 )
 def test_regret_of_what_is_not_linear(problem: Any) -> None:
@@ -86,7 +95,11 @@ def test_costs_are_regret_too() -> None:
 def test_wrong_arguments(name: str) -> None:
     policy = examples(name)[0]
     with pytest.raises(TypeError, match="decision set"):
-        type(policy)(problem=3, **({"epsilon": 1} if name != "CUCB" else {}), **({"horizon": 9} if policy.about.needs_horizon else {}))  # type: ignore[arg-type]
+        type(policy)(
+            problem=3,
+            **({"epsilon": 1} if name != "CUCB" else {}),
+            **({"horizon": 9} if policy.about.needs_horizon else {}),
+        )  # type: ignore[arg-type]
 
 
 def test_presets_and_horizons_are_checked() -> None:

@@ -18,7 +18,9 @@ ENV = dpb.Bernoulli([0.75, 0.625, 0.5])
 
 def test_lower_bounds_are_the_formulas() -> None:
     log_t = math.log(10**5)
-    assert theory.lai_robbins(ENV, 10**5) == pytest.approx(log_t * (0.125 / kl(0.625, 0.75) + 0.25 / kl(0.5, 0.75)))
+    assert theory.lai_robbins(ENV, 10**5) == pytest.approx(
+        log_t * (0.125 / kl(0.625, 0.75) + 0.25 / kl(0.5, 0.75))
+    )
     private = log_t * (0.125 / d_eps(0.625, 0.75, 0.1) + 0.25 / d_eps(0.5, 0.75, 0.1))
     assert dpb.lower_bound(dpb.DPKLUCB(arms=3, epsilon=0.1), ENV, 10**5) == pytest.approx(private)
     assert theory.shariff_sheffet(ENV, 10**5, 0.5) == pytest.approx(2 * log_t / 0.5)
@@ -26,8 +28,12 @@ def test_lower_bounds_are_the_formulas() -> None:
 
 def test_privacy_never_lowers_a_bound() -> None:
     free = dpb.lower_bound(dpb.UCB1(arms=3), ENV, 10**6)
-    central = [dpb.lower_bound(dpb.DPKLUCB(arms=3, epsilon=e), ENV, 10**6) for e in (0.05, 0.2, 1, 20)]
-    local = [dpb.lower_bound(dpb.LDPKLUCB(arms=3, epsilon=e), ENV, 10**6) for e in (0.05, 0.2, 1, 20)]
+    central = [
+        dpb.lower_bound(dpb.DPKLUCB(arms=3, epsilon=e), ENV, 10**6) for e in (0.05, 0.2, 1, 20)
+    ]
+    local = [
+        dpb.lower_bound(dpb.LDPKLUCB(arms=3, epsilon=e), ENV, 10**6) for e in (0.05, 0.2, 1, 20)
+    ]
     assert central == sorted(central, reverse=True)
     assert central[-1] == pytest.approx(free)
     assert all(a <= b for a, b in zip(central, local, strict=True))
@@ -49,7 +55,9 @@ def test_randomised_response_obeys_and_meets_the_contraction(eps: float) -> None
 @pytest.mark.parametrize("name", POLICIES)
 def test_upper_bounds_grow_with_rounds_or_say_nan(name: str) -> None:
     policy = examples(name)[0]
-    environment = ENV if policy.arms == ENV.arms else dpb.Bernoulli([0.7, 0.5, 0.4, 0.2][: policy.arms])
+    environment = (
+        ENV if policy.arms == ENV.arms else dpb.Bernoulli([0.7, 0.5, 0.4, 0.2][: policy.arms])
+    )
     values = [dpb.upper_bound(policy, environment, rounds) for rounds in (10**3, 10**6)]
     if policy.about.goal == "estimate":
         assert values == [0, 0]  # one arm has no regret

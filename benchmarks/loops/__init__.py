@@ -1,4 +1,5 @@
-"""The peers: each policy as a plain numba loop that plays every round, written straight from its formula.
+"""The peers: each policy as a plain numba loop that plays every round, written straight from its
+formula.
 
 Nothing is shared with the package, so that a ratio compares two programs and not one with itself.
 """

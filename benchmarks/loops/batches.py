@@ -1,4 +1,6 @@
-"""Policies that release noisy sums of doubling batches: of single arms, of all actions, of a matroid's elements."""
+"""Policies that release noisy sums of doubling batches: of single arms, of all actions, of a
+matroid's elements.
+"""
 
 from __future__ import annotations
 
@@ -82,15 +84,24 @@ def rnm_ftnl(means: Any, eps: float, rounds: int, rng: Any) -> Any:
 
 @loop
 def dpucb_mat(vectors: Any, means: Any, rank: int, share: float, rounds: int, rng: Any) -> Any:
-    """DPUCB-MAT: every round all indices, a sort, and a greedy with Gaussian elimination in floating point."""
+    """DPUCB-MAT: every round all indices, a sort, and a greedy with Gaussian elimination in
+    floating point.
+    """
     k, d = vectors.shape
     plays, n, mean = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
     open_sum, open_n, index = np.zeros(k), np.zeros(k, np.int64), np.zeros(k)
-    echelon, pivots, row, basis = np.zeros((rank, d)), np.zeros(rank, np.int64), np.zeros(d), np.zeros(rank, np.int64)
+    echelon, pivots, row, basis = (
+        np.zeros((rank, d)),
+        np.zeros(rank, np.int64),
+        np.zeros(d),
+        np.zeros(rank, np.int64),
+    )
     for t in range(1, rounds + 1):
         log_t = math.log(rank * t)
         for j in range(k):
-            index[j] = mean[j] + math.sqrt(3 * log_t / n[j]) + 3 * log_t / (share * n[j]) if n[j] else 1e15
+            index[j] = (
+                mean[j] + math.sqrt(3 * log_t / n[j]) + 3 * log_t / (share * n[j]) if n[j] else 1e15
+            )
         chosen = 0
         for arm in np.argsort(-index):
             row[:] = vectors[arm]

@@ -1,4 +1,6 @@
-"""Policies that take in every reward at once, exact or as a local report: an index or a sample for every arm in every round."""
+"""Policies that take in every reward at once, exact or as a local report: an index or a sample for
+every arm in every round.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,11 @@ def ldp_ucb(means: Any, eps: float, rounds: int, rng: Any) -> Any:
             for j in range(k):
                 if plays[j] <= force and (forced < 0 or plays[j] < plays[forced]):
                     forced = j
-                index = total[j] / plays[j] + math.sqrt(2 * log_t / plays[j]) + math.sqrt(32 * log_t / (eps * eps * plays[j]))
+                index = (
+                    total[j] / plays[j]
+                    + math.sqrt(2 * log_t / plays[j])
+                    + math.sqrt(32 * log_t / (eps * eps * plays[j]))
+                )
                 if index > top:
                     arm, top = j, index
             if forced >= 0:

@@ -55,7 +55,13 @@ def hybrid_ucb(means: Any, eps: float, rounds: int, rng: Any) -> Any:
         if t > k:
             log_t, top = math.log2(t), -math.inf
             for j in range(k):
-                bonus = 6 * math.sqrt(8) * log_t * math.floor(math.log2(plays[j] + 1)) / (eps * plays[j])
+                bonus = (
+                    6
+                    * math.sqrt(8)
+                    * log_t
+                    * math.floor(math.log2(plays[j] + 1))
+                    / (eps * plays[j])
+                )
                 index = mean[j] + math.sqrt(3 * log_t / plays[j]) + bonus
                 if index > top:
                     arm, top = j, index

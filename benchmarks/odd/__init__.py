@@ -1,4 +1,6 @@
-"""Controls of unusual shape: what somebody might write who never saw this package's own mechanisms and policies."""
+"""Controls of unusual shape: what somebody might write who never saw this package's own mechanisms
+and policies.
+"""
 
 from benchmarks.odd.parts import Odd
 from benchmarks.odd.right import CORRECT

@@ -25,7 +25,8 @@ Told = Callable[[int, int, Noise], float]
 class Odd(NamedTuple):
     """A subject.
 
-    true: the epsilon it keeps (inf: none; nan: more than 1). runs: by which a wrong one is caught; 0: its replays show it.
+    true: the epsilon it keeps (inf: none; nan: more than 1). runs: by which a wrong one is caught;
+        0: its replays show it.
     """
 
     name: str
@@ -41,7 +42,9 @@ class Telling(Dishonest):
     def start(self) -> list[int]:
         return []
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         return memory, Answer(self.tell(total, count, noise), count, 1)
 
 
@@ -70,7 +73,9 @@ class EveryThird(Dishonest):
     def start(self) -> list[int]:
         return [0, 0]
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         total, blocks = memory[0] + total, memory[1] + 1
         if blocks < 3:
             return [total, blocks], Answer(0.0, count, 0)
@@ -84,14 +89,18 @@ class Ahead(Dishonest):
     def start(self) -> list[int]:
         return []
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         drawn = memory or [lap(noise, 0)]
         return [lap(noise, 0)], Answer(total + drawn[0], count, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tossing(StatisticsPolicy, PrivatePolicy):
-    """Its own coins choose what is played: `plan` or `update` tosses them; what it is told is noised as it should be."""
+    """Its own coins choose what is played: `plan` or `update` tosses them; what it is told is
+    noised as it should be.
+    """
 
     about = About(paper="", algorithm="", bound="")
     coin: Callable[[], float] = field(repr=False)
@@ -140,5 +149,7 @@ class Running(Dishonest):
     def start(self) -> list[int]:
         return [0]
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         return [memory[0] + total], Answer(lap(noise, memory[0] + total), count, 1)

@@ -1,4 +1,6 @@
-"""Leaks that begin late, come seldom, or stand where nobody looks: in a runner-up, in a number of draws, in the last bits of a float."""
+"""Leaks that begin late, come seldom, or stand where nobody looks: in a runner-up, in a number of
+draws, in the last bits of a float.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ ONE = Fraction(1)
 
 @dataclass(frozen=True, kw_only=True)
 class Placed(Mechanism):
-    """BROKEN: the winner and the runner-up of noised sums, with the noise that the winner alone would need."""
+    """BROKEN: the winner and the runner-up of noised sums, with the noise that the winner alone
+    would need.
+    """
 
     epsilon: Fraction = ONE
     grid: Grid = Grid(steps=1)
@@ -35,7 +39,9 @@ class Placed(Mechanism):
         return None
 
     def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Any, ...]]:
-        noisy = np.stack([noise.laplace(total, sensitivity=1, epsilon=self.epsilon) for total in block.sums])
+        noisy = np.stack(
+            [noise.laplace(total, sensitivity=1, epsilon=self.epsilon) for total in block.sums]
+        )
         order = np.argsort(noisy, axis=0)
         return None, ((order[-1], order[-2]),)
 
@@ -47,26 +53,34 @@ class Releasing(Dishonest):
     def start(self) -> list[Any]:
         return [0, 0]
 
-    def step(self, memory: list[Any], total: int, count: int, noise: Noise) -> tuple[list[Any], Any]:
+    def step(
+        self, memory: list[Any], total: int, count: int, noise: Noise
+    ) -> tuple[list[Any], Any]:
         honest = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
         return self.after(memory, total, count, honest, noise)
 
     @abstractmethod
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
+    def after(
+        self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise
+    ) -> tuple[list[Any], Any]:
         """The new memory, and what is told; `honest`: the sum with noise enough."""
 
 
 class AllOfIt(Releasing):
     """BROKEN: the exact sum stands where the number of draws should."""
 
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
+    def after(
+        self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise
+    ) -> tuple[list[Any], Any]:
         return memory, Answer(honest / self.grid.steps, count, total)
 
 
 class Reused(Releasing):
     """BROKEN: the noise of the first release is that of the fourth, too."""
 
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
+    def after(
+        self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise
+    ) -> tuple[list[Any], Any]:
         at, first = memory[0] + 1, honest - total if memory[0] == 0 else memory[1]
         return [at, first], self.said(total + first if at == 4 else honest, count, 1)
 
@@ -74,31 +88,43 @@ class Reused(Releasing):
 class Late(Releasing):
     """BROKEN: from its release 3,000 on the exact sum."""
 
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
+    def after(
+        self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise
+    ) -> tuple[list[Any], Any]:
         return [memory[0] + 1, 0], self.said(total if memory[0] >= 3000 else honest, count, 1)
 
 
 class Seldom(Releasing):
     """BROKEN: once in a thousand releases the exact sum, marked as such."""
 
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
+    def after(
+        self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise
+    ) -> tuple[list[Any], Any]:
         unlucky = np.asarray(noise.uniform()) < 1e-3
         told: Any = np.where(unlucky, 1000 + total, honest)
         return memory, self.said(told, count, 1)
 
 
 class Floating(Releasing):
-    """BROKEN in its last bits only: Laplace noise by inversion, in floating point, added to a float."""
+    """BROKEN in its last bits only: Laplace noise by inversion, in floating point, added to a
+    float.
+    """
 
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
+    def after(
+        self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise
+    ) -> tuple[list[Any], Any]:
         coin = np.asarray(noise.uniform()) - 0.5
-        return memory, Answer(total / self.grid.steps - np.sign(coin) * np.log1p(-2 * np.abs(coin)), count, 1)
+        return memory, Answer(
+            total / self.grid.steps - np.sign(coin) * np.log1p(-2 * np.abs(coin)), count, 1
+        )
 
 
 class Honest(Releasing):
     """Right: what the others say they do."""
 
-    def after(self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise) -> tuple[list[Any], Any]:
+    def after(
+        self, memory: list[Any], total: int, count: int, honest: Any, noise: Noise
+    ) -> tuple[list[Any], Any]:
         return [memory[0] + 1, 0], self.said(honest, count, 1)
 
 

@@ -16,7 +16,9 @@ from dpbandits.policies.contract import Policy
 
 def leaks_rarely(chance: float) -> Told:
     """The exact sum, so rarely; works on arrays of runs, too."""
-    return lambda total, count, noise: np.where(noise.uniform() < chance, 1000 + total, noise.laplace(total, sensitivity=1, epsilon=ONE))
+    return lambda total, count, noise: np.where(
+        noise.uniform() < chance, 1000 + total, noise.laplace(total, sensitivity=1, epsilon=ONE)
+    )
 
 
 def bounded(total: int, count: int, noise: Noise) -> float:
@@ -51,21 +53,47 @@ def loud_maximum(totals: list[int], noise: Noise) -> tuple[float, ...]:
 INF = math.inf
 WRONG = (
     Odd("exact with chance 10⁻³", INF, telling(leaks_rarely(1e-3)), 400_000),
-    Odd("half the noise by a coin", 2, telling(lambda t, c, n: lap(n, t, 2 if n.uniform() < 0.5 else 1)), 10_000),
-    Odd("half the noise, and a coin for nothing", 2, telling(lambda t, c, n: lap(n, t, 2) + 0 * n.uniform()), 5_000),
-    Odd("exact by a coin of its own", INF, telling(lambda t, c, n: 100 + t if random.random() < 0.1 else lap(n, t)), 5_000),
+    Odd(
+        "half the noise by a coin",
+        2,
+        telling(lambda t, c, n: lap(n, t, 2 if n.uniform() < 0.5 else 1)),
+        10_000,
+    ),
+    Odd(
+        "half the noise, and a coin for nothing",
+        2,
+        telling(lambda t, c, n: lap(n, t, 2) + 0 * n.uniform()),
+        5_000,
+    ),
+    Odd(
+        "exact by a coin of its own",
+        INF,
+        telling(lambda t, c, n: 100 + t if random.random() < 0.1 else lap(n, t)),
+        5_000,
+    ),
     Odd("noise by `random` alone, too small", 3, telling(by_hand), 5_000),
     Odd("Gaussian", INF, telling(lambda t, c, n: n.gaussian(t, sensitivity=1, rho=Fraction(1, 2)))),
     Odd("told twice", 2, whole(lambda s, n: (lap(n, s[0]), lap(n, s[0])))),
     Odd("one noise for both actions", INF, whole(one_for_both)),
     Odd("redrawn while large", INF, telling(bounded), 5_000),
     Odd("noise of a mean", 3, telling(lambda t, c, n: lap(n, t, c))),
-    Odd("noise seeded by the sum", INF, telling(lambda t, c, n: t + int(np.random.default_rng(t).geometric(0.5)))),
+    Odd(
+        "noise seeded by the sum",
+        INF,
+        telling(lambda t, c, n: t + int(np.random.default_rng(t).geometric(0.5))),
+    ),
     Odd("running sums", INF, lambda: feed(Running(epsilon=ONE, grid=BITS))),
-    Odd("left out by a coin, where it is large", INF, telling(lambda t, c, n: lap(n, t) if t or n.uniform() < 0.5 else -99), 5_000),
+    Odd(
+        "left out by a coin, where it is large",
+        INF,
+        telling(lambda t, c, n: lap(n, t) if t or n.uniform() < 0.5 else -99),
+        5_000,
+    ),
     Odd("plans peek at the sum", INF, peeking),
     Odd("noisy maximum of half the noise", 2, whole(loud_maximum)),
-)  # fmt: skip
+)
 
 MISSED = (Odd("exact with chance 10⁻⁵", INF, telling(leaks_rarely(1e-5)), 400_000),)
-"""What the auditor does not find: by replays it says nothing, and so few runs show it that no bound exceeds the claim."""
+"""What the auditor does not find: by replays it says nothing, and so few runs show it that no bound
+exceeds the claim.
+"""

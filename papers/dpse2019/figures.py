@@ -18,7 +18,11 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     settings = ("C1", "C2", "C3", "C4")
     for number, name in enumerate(settings, start=1):
         row = [Panel(f"{name}, K = 5", epsilon) for epsilon in BUDGETS]
-        yield Drawing(f"figure-{number:02}", f"Figure {number}: {name} with K = 5, every ε", regret_grid(sweep, [row]))
+        yield Drawing(
+            f"figure-{number:02}",
+            f"Figure {number}: {name} with K = 5, every ε",
+            regret_grid(sweep, [row]),
+        )
     pairs = [(name, pair) for name in settings for pair in PAIRS]
     for number, (name, pair) in enumerate(pairs, start=5):
         rows = [[Panel(f"{name}, K = {arms}", epsilon) for arms in ARMS] for epsilon in pair]

@@ -1,4 +1,6 @@
-"""The four settings of the paper for any number of arms K. `python means.py` prints the sweep's environments."""
+"""The four settings of the paper for any number of arms K. `python means.py` prints the sweep's
+environments.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ ARMS = (3, 5, 10, 20)
 
 def environments() -> dict[str, list[float]]:
     """Means by the environment's name, rounded to ten digits."""
-    return {f"{name}, K = {arms}": [round(mean, 10) for mean in law(arms)] for name, law in SETTINGS.items() for arms in ARMS}
+    return {
+        f"{name}, K = {arms}": [round(mean, 10) for mean in law(arms)]
+        for name, law in SETTINGS.items()
+        for arms in ARMS
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Figures 1 to 12 of Hu, Huang and Mehta 2021, one a setting: regret at every ε, and final regret against ε. Then full information."""
+"""Figures 1 to 12 of Hu, Huang and Mehta 2021, one a setting: regret at every ε, and final regret
+against ε. Then full information.
+"""
 
 from __future__ import annotations
 
@@ -25,29 +27,43 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
         rows = [[Panel(name, epsilon) for epsilon in row] for row in ROWS]
         figure = regret_grid(results["lazy2021"], rows, ends=name)
         yield Drawing(
-            name.replace(" ", "-"), f"Figures {numbers}: mean reward {name}. The two Hybrid-UCB lie on each other almost everywhere", figure
+            name.replace(" ", "-"),
+            (
+                f"Figures {numbers}: mean reward {name}. The two Hybrid-UCB lie on each other "
+                f"almost everywhere"
+            ),
+            figure,
         )
     yield Drawing(
         "full-information-k",
-        "Full information: final regret against K on equal gaps. Dotted: ln K/min(Δ, ε). The naive FTNL is played at Δ = 0.2 only, what is "
+        "Full information: final regret against K on equal gaps. Dotted: ln K/min(Δ, ε). The "
+        "naive FTNL is played at Δ = 0.2 only, what is "
         "without privacy at Δ = 0.05 only",
         against_arms(results["lazy2021-full-information"], results["lazy2021-no-privacy"]),
     )
     yield Drawing(
         "full-information-rate",
-        "Full information: regret · min(Δ, ε)/ln K against ε/Δ, every Δ, ε and K. Shaded: within the factor 3 of its geometric mean",
+        (
+            "Full information: regret · min(Δ, ε)/ln K against ε/Δ, every Δ, ε and K. Shaded: "
+            "within the factor 3 of its geometric mean"
+        ),
         rate_of(results["lazy2021-full-information"]),
     )
 
 
 def against_arms(private: Results, plain: Results) -> Figure:
     """Final regret against K, a panel for each Δ and ε."""
-    frame = pl.concat([sized(private), sized(plain)], how="diagonal_relaxed").with_columns(x=pl.col("arms"), y=pl.col("mean"))
+    frame = pl.concat([sized(private), sized(plain)], how="diagonal_relaxed").with_columns(
+        x=pl.col("arms"), y=pl.col("mean")
+    )
     rows = [
         [
             Lines(
                 f"Δ = {gap:g}, ε = {epsilon:g}",
-                frame.filter((pl.col("gap") == gap) & (pl.col("epsilon").is_null() | pl.col("epsilon").eq(epsilon))),
+                frame.filter(
+                    (pl.col("gap") == gap)
+                    & (pl.col("epsilon").is_null() | pl.col("epsilon").eq(epsilon))
+                ),
                 {"ln K/min(Δ, ε)": [math.log(k) / min(gap, epsilon) for k in ARMS]},
                 ARMS,
             )
@@ -55,17 +71,26 @@ def against_arms(private: Results, plain: Results) -> Figure:
         ]
         for epsilon in (0.1, 1.0)
     ]
-    return line_grid(rows, looks([*private.cells, *plain.cells]), x="number of actions K (log scale)", y="final regret")
+    return line_grid(
+        rows,
+        looks([*private.cells, *plain.cells]),
+        x="number of actions K (log scale)",
+        y="final regret",
+    )
 
 
 def rate_of(results: Results) -> Figure:
     """How constant the ratio of regret to the rate is."""
-    frame = sized(results).with_columns(x=pl.col("epsilon") / pl.col("gap"), y=pl.col("mean") / pl.col("rate"))
+    frame = sized(results).with_columns(
+        x=pl.col("epsilon") / pl.col("gap"), y=pl.col("mean") / pl.col("rate")
+    )
     panels = []
     for label in ("FTNL (published)", "FTNL (corrected)"):
         part = frame.filter(pl.col("label") == label)
         centre = math.exp(part["y"].log().mean())
-        shown = part.with_columns(label=pl.format("K = {}", "arms"), error=pl.col("error") / pl.col("rate"))
+        shown = part.with_columns(
+            label=pl.format("K = {}", "arms"), error=pl.col("error") / pl.col("rate")
+        )
         panels.append(Lines(label, shown, band=(centre / 3, centre * 3)))
     styles = {f"K = {k}": Look(shade, SOLID) for k, shade in zip(ARMS, SHADES, strict=True)}
     return line_grid([panels], styles, x="ε/Δ (log scale)", y="regret · min(Δ, ε)/ln K")

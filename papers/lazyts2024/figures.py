@@ -1,5 +1,6 @@
-"""Figures 1 and 2 of Hu, Huang, Mehta and Hegde 2024, with DP-KLUCB and the lower bound beside the paper's four; the conclusion's
-instance for full information."""
+"""Figures 1 and 2 of Hu, Huang, Mehta and Hegde 2024, with DP-KLUCB and the lower bound beside the
+paper's four; the conclusion's instance for full information.
+"""
 
 from __future__ import annotations
 
@@ -17,33 +18,52 @@ from dpbandits.sweeps.results import Results
 
 ARMS = (3, 4, 5, 7, 9, 11)
 INSTANCES = {"equal": "all gaps Δ", "doubling": "gaps Δ, 2Δ, 4Δ, …"}
-FIGURES = {"different gaps": "means .75 .625 .5 .375 .25", "equal gaps": "means .5 and four times .4"}
+FIGURES = {
+    "different gaps": "means .75 .625 .5 .375 .25",
+    "equal gaps": "means .5 and four times .4",
+}
 
 
 def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     for number, (name, means) in enumerate(FIGURES.items(), start=1):
         row = [Panel(name, epsilon) for epsilon in (0.25, 0.5, 1.0)]
-        yield Drawing(f"figure-{number}", f"Figure {number}: {name}, {means}", regret_grid(results["lazyts2024"], [row], bound=True))
+        yield Drawing(
+            f"figure-{number}",
+            f"Figure {number}: {name}, {means}",
+            regret_grid(results["lazyts2024"], [row], bound=True),
+        )
     yield Drawing(
         "doubling-gaps",
-        "Full information: ε · regret against K at Δ = 0.001, on the lower bound's instance and on doubling gaps. Dotted: growth with "
-        "ln K; dashed: with the number of brackets (the upper bound), from the corrected regret at K = 3",
+        "Full information: ε · regret against K at Δ = 0.001, on the lower bound's instance and "
+        "on doubling gaps. Dotted: growth with "
+        "ln K; dashed: with the number of brackets (the upper bound), from the corrected regret "
+        "at K = 3",
         doubling(results["lazyts2024-full-information"]),
     )
 
 
 def doubling(results: Results) -> Figure:
     """A row for each instance, a column for each ε."""
-    frame = sized(results).with_columns(x=pl.col("arms"), y=pl.col("mean") * pl.col("epsilon"), error=pl.col("error") * pl.col("epsilon"))
+    frame = sized(results).with_columns(
+        x=pl.col("arms"),
+        y=pl.col("mean") * pl.col("epsilon"),
+        error=pl.col("error") * pl.col("epsilon"),
+    )
     rows = []
     for instance, what in INSTANCES.items():
         row = []
         for epsilon in (0.0001, 0.001):
-            part = frame.filter(pl.col("environment").str.starts_with(instance) & pl.col("epsilon").eq(epsilon))
-            first = part.filter((pl.col("arms") == 3) & (pl.col("label") == "RNM-FTNL (corrected)"))["y"].item()
+            part = frame.filter(
+                pl.col("environment").str.starts_with(instance) & pl.col("epsilon").eq(epsilon)
+            )
+            first = part.filter(
+                (pl.col("arms") == 3) & (pl.col("label") == "RNM-FTNL (corrected)")
+            )["y"].item()
             guides = {"∝ ln K": [first * math.log(k) / math.log(3) for k in ARMS]}
             if instance == "doubling":
                 guides["∝ K − 1"] = [first * (k - 1) / 2 for k in ARMS]
             row.append(Lines(f"{what}, ε = {epsilon:g}", part, guides, ARMS))
         rows.append(row)
-    return line_grid(rows, looks(list(results.cells)), x="number of actions K (log scale)", y="ε · final regret")
+    return line_grid(
+        rows, looks(list(results.cells)), x="number of actions K (log scale)", y="ε · final regret"
+    )

@@ -1,10 +1,20 @@
-"""Differentially private online decisions: bandit policies, exact simulation and a session for real use."""
+"""Differentially private online decisions: bandit policies, exact simulation and a session for real
+use.
+"""
 
 from typing import TYPE_CHECKING
 
 from dpbandits.auditing.report import AuditReport
 from dpbandits.core.privacy import Entry, Grid, Guarantee, spent
-from dpbandits.environments import Bernoulli, Beta, Categorical, Environment, LoggedReplay, Table, Uniform
+from dpbandits.environments import (
+    Bernoulli,
+    Beta,
+    Categorical,
+    Environment,
+    LoggedReplay,
+    Table,
+    Uniform,
+)
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import Report
 from dpbandits.mechanisms.rewards import RewardError

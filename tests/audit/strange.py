@@ -19,14 +19,18 @@ COARSE: dict[str, Any] = {"epsilon": ONE, "grid": Grid(steps=1)}
 
 @dataclass(frozen=True, kw_only=True)
 class Custom(Dishonest):
-    """Correct or not, as `step` says. Takes the exact sum, its records, the noise and the grid; returns what is told, in steps."""
+    """Correct or not, as `step` says. Takes the exact sum, its records, the noise and the grid;
+    returns what is told, in steps.
+    """
 
     tell: Any = field(repr=False)
 
     def start(self) -> list[int]:
         return []
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         def draw(value: int, times: int = 1) -> int:
             return noise.laplace(value, sensitivity=self.grid.steps, epsilon=self.epsilon * times)
 
@@ -48,7 +52,10 @@ class HandNoisyMax(Mechanism):
         return None
 
     def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[int, ...]]:
-        noisy = [noise.laplace(int(total), sensitivity=2 * self.grid.steps, epsilon=self.epsilon) for total in block.sums]
+        noisy = [
+            noise.laplace(int(total), sensitivity=2 * self.grid.steps, epsilon=self.epsilon)
+            for total in block.sums
+        ]
         return None, (int(np.argmax(noisy)),)
 
 
@@ -59,13 +66,18 @@ class HandSparseVector(Dishonest):
     def start(self) -> list[Any]:
         return [0, None, False]
 
-    def step(self, memory: list[Any], total: int, count: int, noise: Noise) -> tuple[list[Any], Answer]:
+    def step(
+        self, memory: list[Any], total: int, count: int, noise: Noise
+    ) -> tuple[list[Any], Answer]:
         summed, threshold, halted = memory[0] + total, memory[1], memory[2]
         if halted:
             return [summed, threshold, True], self.said(0, count, 0)
         if threshold is None:
             threshold = noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.epsilon / 2)
-        above = noise.laplace(summed, sensitivity=self.grid.steps, epsilon=self.epsilon / 4) >= 3 * self.grid.steps + threshold
+        above = (
+            noise.laplace(summed, sensitivity=self.grid.steps, epsilon=self.epsilon / 4)
+            >= 3 * self.grid.steps + threshold
+        )
         return [summed, threshold, above], self.said(int(above), count, 1)
 
 

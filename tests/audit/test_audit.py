@@ -38,7 +38,9 @@ class Coin:
 
 
 def test_policy() -> None:
-    report = dpb.audit(dpb.AnytimeLazyUCB(arms=2, epsilon="1/2"), levels=["transcript", "exact law"], runs=1000)
+    report = dpb.audit(
+        dpb.AnytimeLazyUCB(arms=2, epsilon="1/2"), levels=["transcript", "exact law"], runs=1000
+    )
     assert report.passed
     assert report.claim == Fraction(1, 2)
     assert report.lower_bound == 0.5
@@ -79,8 +81,16 @@ def test_budgets_that_are_none(budget: float) -> None:
 
 
 def test_an_epsilon_that_would_be_ignored_is_refused() -> None:
-    policy, mechanism = dpb.AnytimeLazyUCB(arms=2, epsilon="1/2"), LazyForgetful(epsilon=Fraction(1))
-    for made, own in ((policy, "1/2"), (mechanism, "1"), (dpb.UCB1(arms=2), "none"), (lambda: policy, "1/2")):
+    policy, mechanism = (
+        dpb.AnytimeLazyUCB(arms=2, epsilon="1/2"),
+        LazyForgetful(epsilon=Fraction(1)),
+    )
+    for made, own in (
+        (policy, "1/2"),
+        (mechanism, "1"),
+        (dpb.UCB1(arms=2), "none"),
+        (lambda: policy, "1/2"),
+    ):
         with pytest.raises(ValueError, match=f"audited as it is .*{own}"):
             dpb.audit(made, epsilon=3)
     assert dpb.audit(policy, epsilon=0.5, levels=["transcript"], runs=1000).claim == Fraction(1, 2)
@@ -94,9 +104,13 @@ def test_an_epsilon_that_would_be_ignored_is_refused() -> None:
 def test_classes_and_functions_that_make_one() -> None:
     made = dpb.audit(LazyForgetful, epsilon="1/2", levels=["transcript"], runs=1000)
     assert (made.passed, made.claim) == (True, Fraction(1, 2))
-    factory = dpb.audit(lambda: dpb.AnytimeLazyUCB(arms=2, epsilon=1), levels=["transcript"], runs=1000)
+    factory = dpb.audit(
+        lambda: dpb.AnytimeLazyUCB(arms=2, epsilon=1), levels=["transcript"], runs=1000
+    )
     assert (factory.passed, factory.claim) == (True, 1)
-    with pytest.raises(TypeError, match=r"EachArm cannot be made from nothing alone .* Pass an instance"):
+    with pytest.raises(
+        TypeError, match=r"EachArm cannot be made from nothing alone .* Pass an instance"
+    ):
         dpb.audit(EachArm)
 
 
@@ -114,11 +128,13 @@ def test_what_a_level_leaves_the_next_ones_use(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(run, "transcript_level", level("transcript"))
     monkeypatch.setattr(time, "perf_counter", lambda: 0.0)  # no time passes
     dpb.audit(Coin, 1, budget=60)
-    assert given == {"statistical": pytest.approx(60)}  # white-box levels have no use for their shares
+    # white-box levels have no use for their shares
+    assert given == {"statistical": pytest.approx(60)}
     dpb.audit(LazyForgetful(epsilon=Fraction(1)), budget=60)
     assert given["transcript"] == pytest.approx(60 * 15 / 95)
     assert given["statistical"] == pytest.approx(60)
-    assert run.share(["statistical"], -5, 60) == pytest.approx(16.5)  # others overran: there is a least
+    # others overran: there is a least
+    assert run.share(["statistical"], -5, 60) == pytest.approx(16.5)
 
 
 def test_conclusions_say_what_was_looked_at() -> None:
@@ -132,7 +148,9 @@ def test_conclusions_say_what_was_looked_at() -> None:
     assert "nothing was seen" not in said(1, some, LevelResult("statistical", "passed"))
     assert "no leak is certified" in said(1, LevelResult("statistical", "passed"))
     assert said(1, LevelResult("statistical", "not applicable")).startswith("No verdict")
-    assert said(None, LevelResult("statistical", "not applicable", 2.0)).startswith("Nothing to hold it to")
+    assert said(None, LevelResult("statistical", "not applicable", 2.0)).startswith(
+        "Nothing to hold it to"
+    )
 
 
 def test_no_claim_is_no_pass() -> None:
@@ -143,7 +161,12 @@ def test_no_claim_is_no_pass() -> None:
 
 
 def test_report_is_plain_data(tmp_path: Path) -> None:
-    report = dpb.audit(LazyForgetful(epsilon=Fraction(1), grid=Grid(steps=1)), levels=["transcript", "statistical"], runs=2000, workers=1)
+    report = dpb.audit(
+        LazyForgetful(epsilon=Fraction(1), grid=Grid(steps=1)),
+        levels=["transcript", "statistical"],
+        runs=2000,
+        workers=1,
+    )
     data = json.loads(report.to_json())
     assert data["passed"] is True
     assert data["claim"] == "1"
@@ -169,14 +192,24 @@ def test_short_full_audit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "printed"), [(0.0, "0"), (1.97199, "1.971"), (1 - 1e-14, "1"), (2.0, "2"), (31.0699, "31.06"), (1e-7, "1e-07")]
+    ("value", "printed"),
+    [
+        (0.0, "0"),
+        (1.97199, "1.971"),
+        (1 - 1e-14, "1"),
+        (2.0, "2"),
+        (31.0699, "31.06"),
+        (1e-7, "1e-07"),
+    ],
 )
 def test_a_bound_is_never_rounded_up(value: float, printed: str) -> None:
     assert figure_of(value) == printed
 
 
 def test_with_a_number_of_runs_the_clock_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every level gives the same report though an hour seems to pass whenever somebody looks at the clock."""
+    """Every level gives the same report though an hour seems to pass whenever somebody looks at the
+    clock.
+    """
     hours = itertools.count(0.0, 3600.0)
     policy = dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1)
     quick = dpb.audit(policy, runs=2000, workers=1)
@@ -184,7 +217,9 @@ def test_with_a_number_of_runs_the_clock_is_not_asked(monkeypatch: pytest.Monkey
         monkeypatch.setattr(time, clock, lambda: next(hours))
     slow = dpb.audit(policy, runs=2000, workers=1)
     assert {level.level for level in slow.levels} == {"transcript", "exact law", "statistical"}
-    assert [replace(level, seconds=0.0) for level in slow.levels] == [replace(level, seconds=0.0) for level in quick.levels]
+    assert [replace(level, seconds=0.0) for level in slow.levels] == [
+        replace(level, seconds=0.0) for level in quick.levels
+    ]
 
 
 @pytest.mark.parametrize("runs", [0, -1, 2.5, True])

@@ -1,4 +1,6 @@
-"""The question as a user asks it on the command line: exit code 1 is for leaks alone, 2 for an audit that could not be."""
+"""The question as a user asks it on the command line: exit code 1 is for leaks alone, 2 for an
+audit that could not be.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,27 @@ from dpbandits.terminal.cli import app
 
 
 def dpbandits(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "dpbandits", "audit", *arguments], capture_output=True, text=True, check=False, cwd=at)
+    return subprocess.run(
+        [sys.executable, "-m", "dpbandits", "audit", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=at,
+    )
 
 
 def test_command(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--epsilon", "1/2", "--runs", "2000", "--html", str(page)])
+    done = CliRunner().invoke(
+        app, ["audit", "AnytimeLazyUCB", "--epsilon", "1/2", "--runs", "2000", "--html", str(page)]
+    )
     assert done.exit_code == 0, done.output
     assert "Passed" in done.output
     assert page.exists()
-    failed = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1", "--runs", "2000", "--json"])
+    failed = CliRunner().invoke(
+        app,
+        ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1", "--runs", "2000", "--json"],
+    )
     assert failed.exit_code == 1
     assert json.loads(failed.output)["passed"] is False
     wrong = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--budget", "soon"])
@@ -32,10 +45,12 @@ def test_command(tmp_path: Path) -> None:
 
 def test_command_takes_objects_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "class Mine:\n    def select(self): return 0\n    def update(self, arm, reward): pass\n", encoding="utf-8"
+        "class Mine:\n    def select(self): return 0\n    def update(self, arm, reward): pass\n",
+        encoding="utf-8",
     )
     done = dpbandits("mine:Mine", "--claim", "1", "--runs", "200", "--rounds", "3", at=tmp_path)
-    assert done.returncode == 3, done.stderr  # it plays one arm whatever happens: nothing could be seen
+    # it plays one arm whatever happens: nothing could be seen
+    assert done.returncode == 3, done.stderr
     assert "mine:Mine: claims ε = 1" in done.stdout
 
 
@@ -49,7 +64,10 @@ class Mine:
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        (CLASS.format("raise RuntimeError('boom [bold]\\nin ask')"), "RuntimeError: boom [bold] in ask (mine:Mine was being played)"),
+        (
+            CLASS.format("raise RuntimeError('boom [bold]\\nin ask')"),
+            "RuntimeError: boom [bold] in ask (mine:Mine was being played)",
+        ),
         (CLASS.format("return {}['x']"), "KeyError: 'x' (mine:Mine was being played)"),
         (CLASS.format("raise ValueError('mine')"), "ValueError: mine (mine:Mine was being played)"),
         (CLASS.format("import sys; sys.exit(3)"), "SystemExit: 3"),
@@ -59,7 +77,9 @@ class Mine:
         ("x = (", "SyntaxError: '(' was never closed"),
     ],
 )
-def test_errors_of_the_users_code_are_one_line_and_no_leak(tmp_path: Path, code: str, says: str) -> None:
+def test_errors_of_the_users_code_are_one_line_and_no_leak(
+    tmp_path: Path, code: str, says: str
+) -> None:
     (tmp_path / "mine.py").write_text(code, encoding="utf-8")
     done = dpbandits("mine:Mine", "--claim", "1", "--runs", "200", at=tmp_path)
     assert done.returncode == 2
@@ -67,10 +87,14 @@ def test_errors_of_the_users_code_are_one_line_and_no_leak(tmp_path: Path, code:
     assert says in line
 
 
-def test_a_page_that_cannot_be_written_is_found_before_the_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_cannot_be_written_is_found_before_the_audit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     asked: list[object] = []
-    monkeypatch.setattr("dpbandits.auditing.audit.audit", lambda *subject, **_: asked.append(subject))
+    monkeypatch.setattr(
+        "dpbandits.auditing.audit.audit", lambda *subject, **_: asked.append(subject)
+    )
     for page in (tmp_path, tmp_path / "file" / "page.html"):
         done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--html", str(page)])
         assert done.exit_code == 2
@@ -78,12 +102,16 @@ def test_a_page_that_cannot_be_written_is_found_before_the_audit(tmp_path: Path,
     assert not asked
 
 
-def test_a_page_that_fails_leaves_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_fails_leaves_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError("No space left on device")
 
     monkeypatch.setattr("dpbandits.auditing.page.write_page", full)
-    done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--runs", "2000", "--html", str(tmp_path / "page.html")])
+    done = CliRunner().invoke(
+        app, ["audit", "AnytimeLazyUCB", "--runs", "2000", "--html", str(tmp_path / "page.html")]
+    )
     assert done.exit_code == 2
     assert "Passed" in done.stdout
     assert "No space left" in done.stderr

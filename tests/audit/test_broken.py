@@ -1,7 +1,8 @@
-"""Positive controls: every specimen is caught at its level, and what is correct passes there. `make controls` repeats it fifty times.
+"""Positive controls: every specimen is caught at its level, and what is correct passes there. `make
+controls` repeats it fifty times.
 
-The statistical level is wrong with probability 1e-6 a run; the other levels are exact. What may be missed is a matter of power; seeds are
-fixed.
+The statistical level is wrong with probability 1e-6 a run; the other levels are exact. What may be
+missed is a matter of power; seeds are fixed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from dpbandits.mechanisms import Mechanism
 from dpbandits.policies.contract import Policy
 
 BROKEN = [c for c in broken() if c.level != "statistical"]
-CORRECT = [c for c in correct() if c.level != "transcript" or isinstance(c.make(), Mechanism)]  # policies: tests of the transcript level
+# policies: tests of the transcript level
+CORRECT = [c for c in correct() if c.level != "transcript" or isinstance(c.make(), Mechanism)]
 
 
 @pytest.mark.parametrize("control", BROKEN, ids=lambda c: f"{c.name}-{c.level}")
@@ -47,7 +49,9 @@ HARD = {
     "batch ends decided on raw sums, black box": "8 rounds of 1, round 2 falls",
     "half noise: LazyForgetful, black box": "1 rounds of 0, round 1 falls",
 }
-"""Tables that tell these apart: to look for them takes the statistical level longer than a test should (`make controls` does)."""
+"""Tables that tell these apart: to look for them takes the statistical level longer than a test
+should (`make controls` does).
+"""
 
 
 @final
@@ -66,7 +70,9 @@ class Posed:
         return self._all.outcomes(table, runs, seed)
 
 
-@pytest.mark.parametrize("control", [c for c in broken() if c.level == "statistical"], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "control", [c for c in broken() if c.level == "statistical"], ids=lambda c: c.name
+)
 def test_specimen_is_caught_by_its_answers_alone(control: Control) -> None:
     found = statistical_level(Posed(control), control.claim, workers=1, runs=control.runs)
     assert found.outcome == "failed", found
@@ -112,7 +118,9 @@ def test_specimens_are_subjects_and_are_not_exported() -> None:
     for s in SPECIMENS:
         assert isinstance(s.make(), (Policy, Mechanism))
         assert s.claim is None or s.claim > 0
-    assert not any(hasattr(dpbandits, name) for name in ("SPECIMENS", "Specimen", "HalfNoise", "Questions"))
+    assert not any(
+        hasattr(dpbandits, name) for name in ("SPECIMENS", "Specimen", "HalfNoise", "Questions")
+    )
 
 
 def test_a_twin_promises_what_it_does_not_keep() -> None:

@@ -1,6 +1,7 @@
 """A budget of seconds is kept, and most of it is left for the runs that count.
 
-What is asserted does not depend on the machine: time passes here by what is played, on a clock of the test's own.
+What is asserted does not depend on the machine: time passes here by what is played, on a clock of
+the test's own.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ class Slow:
 
 @pytest.mark.parametrize("seconds", [1e-4, 1e-2])
 @pytest.mark.parametrize("budget", [10.0, 30.0])
-def test_the_budget_is_kept_and_most_of_it_counts(monkeypatch: pytest.MonkeyPatch, budget: float, seconds: float) -> None:
+def test_the_budget_is_kept_and_most_of_it_counts(
+    monkeypatch: pytest.MonkeyPatch, budget: float, seconds: float
+) -> None:
     clock = Clock(monkeypatch)
     subject = Slow(clock, seconds)
     found = statistical_level(subject, Fraction(1), budget=budget, workers=1)
@@ -82,7 +85,9 @@ def test_slow_learning_leaves_time_for_runs(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_looks_share_the_chance_of_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often the last lot is looked at, all looks together are wrong with probability 1e-6 at most."""
+    """However often the last lot is looked at, all looks together are wrong with probability 1e-6
+    at most.
+    """
     from dpbandits.auditing.statistical.level import ALPHA, LOOKS
 
     found = statistical_level(Slow(Clock(monkeypatch), 1e-3), Fraction(1), budget=10.0, workers=1)
@@ -109,9 +114,13 @@ def all_plausible(total: Any, count: int, draw: Any) -> Any:
 @pytest.mark.parametrize("tell", [plausible, all_plausible])
 def test_noise_that_is_redrawn_until_plausible_does_not_hang(tell: Any) -> None:
     subject = Custom(**COARSE, tell=tell)
-    assert transcript_level(feed(subject), rounds=32, replays=12).outcome in ("failed", "not applicable")
+    assert transcript_level(feed(subject), rounds=32, replays=12).outcome in (
+        "failed",
+        "not applicable",
+    )
     found = statistical_level(MechanismSubject(subject), Fraction(1), workers=1, runs=300)
-    assert found.outcome != "failed"  # one record, and either answer twice as likely as the other: ln 2
+    # one record, and either answer twice as likely as the other: ln 2
+    assert found.outcome != "failed"
 
 
 def test_arrays_give_up_where_one_run_would_not() -> None:
@@ -158,13 +167,22 @@ def test_a_slow_black_box_is_not_played_on_long_tapes(monkeypatch: pytest.Monkey
 
 
 def test_replays_of_a_slow_mechanism_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundredth of a second a release: nine runs, the programmes of their sums and twenty repetitions took no notice of the clock."""
+    """A hundredth of a second a release: nine runs, the programmes of their sums and twenty
+    repetitions took no notice of the clock.
+    """
     clock = Clock(monkeypatch)
 
     def slowly(total: int, count: int, noise: Any) -> float:
         clock.now += 0.01
-        return float(total + noise.laplace(0, sensitivity=1, epsilon=Fraction(1)) + noise.laplace(0, sensitivity=1, epsilon=Fraction(1)))
+        return float(
+            total
+            + noise.laplace(0, sensitivity=1, epsilon=Fraction(1))
+            + noise.laplace(0, sensitivity=1, epsilon=Fraction(1))
+        )
 
-    found = transcript_level(feed(Telling(epsilon=Fraction(1), grid=Grid(steps=1), tell=slowly)), budget=5.0)
+    found = transcript_level(
+        feed(Telling(epsilon=Fraction(1), grid=Grid(steps=1), tell=slowly)), budget=5.0
+    )
     assert found.outcome == "not applicable"
-    assert clock.now - 1000 <= 5 + 15  # the first run is written, and replayed a few times, whatever it takes
+    # the first run is written, and replayed a few times, whatever it takes
+    assert clock.now - 1000 <= 5 + 15

@@ -1,4 +1,6 @@
-"""Coins, hidden generators, rejection and shared noise: no correct subject is failed, or certified to leak more than it does."""
+"""Coins, hidden generators, rejection and shared noise: no correct subject is failed, or certified
+to leak more than it does.
+"""
 
 from __future__ import annotations
 
@@ -34,15 +36,21 @@ def test_what_is_correct_is_never_refuted(odd: Odd) -> None:
 
 
 def test_long_runs_hide_no_more_than_short_ones() -> None:
-    """Of more than 600 draws only small shifts were looked at, and 1 was certified where .434 is true."""
+    """Of more than 600 draws only small shifts were looked at, and 1 was certified where .434 is
+    true.
+    """
     (odd,) = (odd for odd in CORRECT if odd.name == "noisy sum modulo 2")
     found = transcript_level(odd.make(), ONE, rounds=700)
     assert (found.outcome, found.lower_bound) == ("passed", 0.0)
 
 
-@pytest.mark.parametrize("odd", [odd for odd in CORRECT if "every round" in odd.name], ids=lambda odd: odd.name)
+@pytest.mark.parametrize(
+    "odd", [odd for odd in CORRECT if "every round" in odd.name], ids=lambda odd: odd.name
+)
 def test_no_exact_law_of_hidden_coins(odd: Odd) -> None:
-    """Coins in `update` were taken for a rule that jumps: 2.92 was certified of what is 1-private."""
+    """Coins in `update` were taken for a rule that jumps: 2.92 was certified of what is
+    1-private.
+    """
     found = exact_law(odd.make(), 6, claim=ONE)
     assert (found.outcome, found.lower_bound) == ("not applicable", 0.0), found
 
@@ -57,7 +65,9 @@ CAUGHT = {
     "plans peek at the sum": 0.0,
     "noisy maximum of half the noise": 1.1,
 }
-"""By replays, and what they certify at least. The others toss coins, or draw again by what they drew: replays say nothing of them."""
+"""By replays, and what they certify at least. The others toss coins, or draw again by what they
+drew: replays say nothing of them.
+"""
 
 
 @pytest.mark.parametrize("odd", WRONG, ids=lambda odd: odd.name)
@@ -84,25 +94,52 @@ def test_a_gaussian_that_does_not_show_is_no_proof() -> None:
 
 
 def test_array_coins_keep_their_value() -> None:
-    """Cut to whole numbers, every coin was 0, arrays of runs seemed not to agree with single ones, and runs were a hundred times fewer."""
-    subjects = [leaks_rarely(1e-3), lambda total, count, noise: lap(noise, total) + 0 * np.floor(np.log(noise.uniform()))]
+    """Cut to whole numbers, every coin was 0, arrays of runs seemed not to agree with single ones,
+    and runs were a hundred times fewer.
+    """
+    subjects = [
+        leaks_rarely(1e-3),
+        lambda total, count, noise: lap(noise, total) + 0 * np.floor(np.log(noise.uniform())),
+    ]
     for tell in subjects:
-        assert MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=tell)).is_run_by_run(np.zeros((2, 1)))
+        assert MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=tell)).is_run_by_run(
+            np.zeros((2, 1))
+        )
 
 
 def test_a_rare_leak_by_coins_is_certified() -> None:
-    """Of chance 10⁻³, from arrays of coins: nothing like it happens on the neighbour. Wrong with probability 10⁻⁶."""
-    found = statistical_level(MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=leaks_rarely(1e-3))), ONE, workers=1, runs=400_000)
+    """Of chance 10⁻³, from arrays of coins: nothing like it happens on the neighbour. Wrong with
+    probability 10⁻⁶.
+    """
+    found = statistical_level(
+        MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=leaks_rarely(1e-3))),
+        ONE,
+        workers=1,
+        runs=400_000,
+    )
     assert found.outcome == "failed", found
 
 
 def test_rare_coins_of_its_own_do_not_tie_runs_together() -> None:
-    """One toss for a lot of 200,000 runs, or for a group of them, that says 1000 once in a thousand: some lots would differ for that."""
-    alone = MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=lambda t, c, n: 1000 if random.random() < 1e-3 else lap(n, t)))
+    """One toss for a lot of 200,000 runs, or for a group of them, that says 1000 once in a
+    thousand: some lots would differ for that.
+    """
+    alone = MechanismSubject(
+        Telling(
+            epsilon=ONE,
+            grid=BITS,
+            tell=lambda t, c, n: 1000 if random.random() < 1e-3 else lap(n, t),
+        )
+    )
     assert not alone.is_run_by_run(np.zeros((2, 1)))
-    rarely = Tossing(arms=2, epsilon=1, grid=1, coin=np.random.default_rng(5).random, chance=1e-6, each=1)
+    rarely = Tossing(
+        arms=2, epsilon=1, grid=1, coin=np.random.default_rng(5).random, chance=1e-6, each=1
+    )
     never = Tossing(arms=2, epsilon=1, grid=1, coin=lambda: 1.0, each=1)
-    assert [PolicySubject(policy).stands_still(np.zeros((8, 2))) for policy in (rarely, never)] == [False, True]
+    assert [PolicySubject(policy).stands_still(np.zeros((8, 2))) for policy in (rarely, never)] == [
+        False,
+        True,
+    ]
 
 
 def noised(total: int, count: int, noise: Noise) -> float:
@@ -111,7 +148,11 @@ def noised(total: int, count: int, noise: Noise) -> float:
 
 @pytest.mark.parametrize(
     "subject",
-    [GaussianBatches(rho=Fraction(1, 50), grid=BITS), Telling(epsilon=ONE, grid=BITS, tell=noised), AdaCUCB(arms=2, rho="1/50")],
+    [
+        GaussianBatches(rho=Fraction(1, 50), grid=BITS),
+        Telling(epsilon=ONE, grid=BITS, tell=noised),
+        AdaCUCB(arms=2, rho="1/50"),
+    ],
     ids=["batches", "one that claims an epsilon", "policy"],
 )
 def test_runs_alone_are_no_evidence_that_gaussian_noise_keeps_an_epsilon(subject: Any) -> None:

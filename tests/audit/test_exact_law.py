@@ -1,4 +1,6 @@
-"""Level 2: known values, the claim as a ceiling, the numerical error, and that what is out of reach is said."""
+"""Level 2: known values, the claim as a ceiling, the numerical error, and that what is out of reach
+is said.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,20 @@ import numpy as np
 import pytest
 from benchmarks.audit_controls import short
 
-from dpbandits import DPIMED, DPKLUCB, DPSE, DPUCB, LDPUCB, RNMFTNL, UCB1, AdaCUCB, AdaPKLUCB, AnytimeLazyUCB, DPUCBBound, HybridUCB
+from dpbandits import (
+    DPIMED,
+    DPKLUCB,
+    DPSE,
+    DPUCB,
+    LDPUCB,
+    RNMFTNL,
+    UCB1,
+    AdaCUCB,
+    AdaPKLUCB,
+    AnytimeLazyUCB,
+    DPUCBBound,
+    HybridUCB,
+)
 from dpbandits.auditing.broken.specimen import with_mechanism
 from dpbandits.auditing.broken.sums import Redrawn, instead
 from dpbandits.auditing.effort import Effort, Seconds, Work
@@ -39,14 +54,25 @@ def test_loss_is_seen_and_never_above_the_claim(policy: Policy, rounds: int) -> 
     assert found.outcome == "passed", found
     assert 0.5 < found.lower_bound <= found.lower_bound + found.error <= 1 + 1e-7
     assert found.attainable == 1
-    assert found.details.get("missing_mass", 0.0) <= 2 * rounds * found.details.get("cut", 0.0) + 1e-12  # an axis an arm and release
+    # an axis an arm and release
+    assert (
+        found.details.get("missing_mass", 0.0) <= 2 * rounds * found.details.get("cut", 0.0) + 1e-12
+    )
 
 
 @pytest.mark.parametrize(
-    "policy", [DPUCB(arms=2, epsilon=1, horizon=4), HybridUCB(arms=2, epsilon=1), DPUCBBound(arms=2, epsilon=1)], ids=repr
+    "policy",
+    [
+        DPUCB(arms=2, epsilon=1, horizon=4),
+        HybridUCB(arms=2, epsilon=1),
+        DPUCBBound(arms=2, epsilon=1),
+    ],
+    ids=repr,
 )
 def test_counters_show_no_more_than_the_nodes_that_are_out(policy: Policy) -> None:
-    """Within four rounds a reward is in two of a tree's nodes at most: decisions cannot show the rest of the claim."""
+    """Within four rounds a reward is in two of a tree's nodes at most: decisions cannot show the
+    rest of the claim.
+    """
     found = exact_law(policy, 4)
     assert found.outcome == "passed"
     assert found.attainable is not None
@@ -63,11 +89,15 @@ def test_known_values_on_a_finer_grid() -> None:
 def test_known_values_on_the_coarse_grid() -> None:
     policy = AnytimeLazyUCB(arms=2, epsilon=1)
     known = {4: 0.7032924952, 6: 0.9995320237, 8: 0.9997423295}
-    assert {T: round(exact_law(policy, T).lower_bound, 8) for T in known} == {T: round(x, 8) for T, x in known.items()}
+    assert {T: round(exact_law(policy, T).lower_bound, 8) for T in known} == {
+        T: round(x, 8) for T, x in known.items()
+    }
 
 
 def test_releasing_old_rewards_again_shows_late() -> None:
-    """Running sums with fresh noise: a reward pays twice from its second release on, which decisions show only once that is in."""
+    """Running sums with fresh noise: a reward pays twice from its second release on, which
+    decisions show only once that is in.
+    """
     broken = with_mechanism(AnytimeLazyUCB(arms=2, epsilon=1), instead(Redrawn))
     assert exact_law(broken, 6, claim=ONE).outcome == "passed"
     late = exact_law(broken, 8, claim=ONE)
@@ -86,7 +116,9 @@ def test_published_constants() -> None:
 
 @pytest.mark.parametrize(("rounds", "loss"), [(2, 1.307), (4, 1.595)])
 def test_noisy_max_with_the_published_noise(rounds: int, loss: float) -> None:
-    """Lap(1/ε), as published: 1.307 and 1.595 at ε = 1; on the grid of 1/1024 the discrete law is within 0.001 of the continuous one."""
+    """Lap(1/ε), as published: 1.307 and 1.595 at ε = 1; on the grid of 1/1024 the discrete law is
+    within 0.001 of the continuous one.
+    """
     published = noisy_max_loss(NoisyMax(epsilon=2 * ONE, grid=Grid(steps=1024)), rounds)
     assert published == pytest.approx(loss, abs=1e-3)
     assert published == pytest.approx(published_loss(rounds, 1.0), abs=1e-3)
@@ -100,7 +132,9 @@ def test_three_arms() -> None:
 
 
 def test_frequencies_are_the_exact_probabilities() -> None:
-    """20,000 simulated runs of the real policy on one table: every sequence within 5.5 standard errors (false alarm below 1e-6)."""
+    """20,000 simulated runs of the real policy on one table: every sequence within 5.5 standard
+    errors (false alarm below 1e-6).
+    """
     policy, runs, table = AnytimeLazyUCB(arms=2, epsilon=1, grid=1), 20_000, [[1.0, 0.0]] * 6
     noise = SimulatedNoise(5)
     seen = Counter(tuple(decisions(policy, table, noise=noise, seed=i)) for i in range(runs))
@@ -111,7 +145,9 @@ def test_frequencies_are_the_exact_probabilities() -> None:
 
 
 def rewards_of(played: Any, sums: Any) -> list[float] | None:
-    """What each arm earned in every round, if that was the same in all of them: here blocks of arm 1 are full, those of arm 2 empty."""
+    """What each arm earned in every round, if that was the same in all of them: here blocks of arm
+    1 are full, those of arm 2 empty.
+    """
     arms = [0, 1] + [a for a, n in block_order(played)]
     ok = all(s == (n if arm == 0 else 0) for arm, (s, n) in zip(arms, sums, strict=True))
     return [1.0, 0.0] if ok else None
@@ -128,8 +164,14 @@ def block_order(played: Any) -> list[tuple[int, int]]:
     return found
 
 
-@pytest.mark.parametrize("policy", [DPIMED(arms=2, epsilon=1, first=1, grid=1), AdaPKLUCB(arms=2, epsilon=1, grid=1)], ids=repr)
-def test_asking_corners_is_asking_everywhere(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "policy",
+    [DPIMED(arms=2, epsilon=1, first=1, grid=1), AdaPKLUCB(arms=2, epsilon=1, grid=1)],
+    ids=repr,
+)
+def test_asking_corners_is_asking_everywhere(
+    policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     quick = worst_pair(Enumeration(policy, 5, Work(), 1e-12).run(), 0.0)
 
     def everywhere(box: Any, decide: Any) -> Any:
@@ -151,7 +193,8 @@ def test_draws_of_a_tree_and_of_a_hybrid() -> None:
     tree = Streams(BinaryTree(epsilon=ONE, leaves=7, grid=grid)).draws((1,) * 4)
     assert tree.inside == ((1, 0, 0, 0), (0, 1, 0, 0), (0, 1, 1, 0), (0, 0, 0, 1))
     hybrid = Streams(Hybrid(epsilon=ONE, segments="doubling", grid=grid)).draws((1,) * 3)
-    assert hybrid.inside == ((1, 0, 0), (1, 1, 0), (1, 0, 1))  # the full segment is answered without the tree's node
+    # the full segment is answered without the tree's node
+    assert hybrid.inside == ((1, 0, 0), (1, 1, 0), (1, 0, 1))
     lazy = Streams(LazyCumulative(epsilon=ONE, grid=grid)).draws((1, 2, 3))
     assert lazy.inside == ((1, 0, 0), (1, 1, 0), (1, 1, 1))
 
@@ -182,7 +225,9 @@ def test_what_does_not_apply_says_why(policy: Policy, why: str) -> None:
     assert why in found.evidence
 
 
-@pytest.mark.parametrize("policy", [DPKLUCB(arms=2, epsilon=1), DPSE(arms=2, epsilon=1, beta=0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "policy", [DPKLUCB(arms=2, epsilon=1), DPSE(arms=2, epsilon=1, beta=0.1)], ids=repr
+)
 def test_before_the_first_release_there_is_nothing_to_attain(policy: Policy) -> None:
     found = exact_law(policy)
     assert (found.outcome, found.lower_bound, found.attainable) == ("not applicable", 0.0, 0.0)
@@ -190,7 +235,9 @@ def test_before_the_first_release_there_is_nothing_to_attain(policy: Policy) -> 
 
 @pytest.mark.parametrize("effort", [Work(1e7), Seconds(0.0)])
 def test_the_effort_is_kept(effort: Effort) -> None:
-    """A law that takes more than 3·10⁸ points is not given: by points after as many, by the clock at once."""
+    """A law that takes more than 3·10⁸ points is not given: by points after as many, by the clock
+    at once.
+    """
     found = exact_law(DPUCB(arms=2, epsilon=1, horizon=8), 8, effort)
     assert found.outcome == "not applicable"
     assert "budget" in found.evidence

@@ -1,6 +1,8 @@
-"""Objects of other libraries: every leak that waits or hides between 0 and 1 is seen, and mistakes are named.
+"""Objects of other libraries: every leak that waits or hides between 0 and 1 is seen, and mistakes
+are named.
 
-Leaks here are deterministic, so that they are seen for sure; what is private fails with probability 1e-6.
+Leaks here are deterministic, so that they are seen for sure; what is private fails with probability
+1e-6.
 """
 
 from __future__ import annotations
@@ -112,7 +114,9 @@ def test_seeds_suit_older_generators() -> None:
 
 def test_a_fixed_seed_is_hinted_at() -> None:
     def once(seed: int = 0) -> Any:
-        return dpb.Session(dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), noise=dpb.SimulatedNoise(0), seed=0)
+        return dpb.Session(
+            dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), noise=dpb.SimulatedNoise(0), seed=0
+        )
 
     fixed = audit(lambda: once(), runs=100)
     assert fixed.failed
@@ -121,7 +125,9 @@ def test_a_fixed_seed_is_hinted_at() -> None:
     assert "does it use the seed it is given?" in heedless.levels[0].evidence
 
     def seeded(seed: int) -> Any:
-        return dpb.Session(dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), noise=dpb.SimulatedNoise(seed), seed=seed)
+        return dpb.Session(
+            dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), noise=dpb.SimulatedNoise(seed), seed=seed
+        )
 
     drawn = audit(seeded, runs=100)
     assert not drawn.failed

@@ -1,4 +1,6 @@
-"""A bound counted from runs holds if the runs are independent. What could tie them together: coins, arrays, copies of a process."""
+"""A bound counted from runs holds if the runs are independent. What could tie them together: coins,
+arrays, copies of a process.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,23 @@ from dpbandits.simulation.transcript import decisions
 from tests.audit.strange import HandNoisyMax
 
 
-@pytest.mark.parametrize("policy", [PrefixExponential(actions=2, epsilon=1, grid=1), NaiveFTNL(actions=2, epsilon=1, grid=1)], ids=repr)
+@pytest.mark.parametrize(
+    "policy",
+    [PrefixExponential(actions=2, epsilon=1, grid=1), NaiveFTNL(actions=2, epsilon=1, grid=1)],
+    ids=repr,
+)
 def test_grouped_runs_toss_their_own_public_coins(policy: Policy) -> None:
-    """20,000 grouped runs against as many played one by one: every decision sequence within 6 standard errors of their difference
-    (fewer than 60 sequences: false alarm below 1e-6). With coins shared by a lot, frequencies were those of a handful of coins."""
+    """20,000 grouped runs against as many played one by one: every decision sequence within 6
+    standard errors of their difference (fewer than 60 sequences: false alarm below 1e-6). With
+    coins shared by a lot, frequencies were those of a handful of coins.
+    """
     runs, table = 20_000, np.tile([1.0, 0.0], (8, 1))
     grouped = Counter(map(tuple, PolicySubject(policy).outcomes(table, runs, 3).tolist()))
     noise = SimulatedNoise(4)
-    single = Counter(tuple(map(float, code(decisions(policy, table, noise=noise, seed=10**6 + run)))) for run in range(runs))
+    single = Counter(
+        tuple(map(float, code(decisions(policy, table, noise=noise, seed=10**6 + run))))
+        for run in range(runs)
+    )
     assert len(single) > 1
     for played in grouped.keys() | single.keys():
         a, b = grouped[played], single[played]
@@ -38,7 +49,9 @@ def test_grouped_runs_toss_their_own_public_coins(policy: Policy) -> None:
 
 def test_any_part_of_the_runs_is_like_any_other() -> None:
     """Groups come sorted by what they drew; events are learnt on one part and chosen on another."""
-    outcomes = PolicySubject(AnytimeLazyUCB(arms=2, epsilon=1, grid=1)).outcomes(np.tile([1.0, 0.0], (8, 1)), 20_000, 5)
+    outcomes = PolicySubject(AnytimeLazyUCB(arms=2, epsilon=1, grid=1)).outcomes(
+        np.tile([1.0, 0.0], (8, 1)), 20_000, 5
+    )
     halves = [part.mean(axis=0) for part in np.split(outcomes, 2)]
     assert np.abs(halves[0] - halves[1]).max() < 6 * np.sqrt(0.5 / 10_000)
     assert outcomes.std(axis=0).max() > 0.1
@@ -47,10 +60,16 @@ def test_any_part_of_the_runs_is_like_any_other() -> None:
 def test_code_that_mixes_runs_is_played_run_by_run() -> None:
     """`int(np.argmax(...))` over arrays of runs is one number for all of them, without an error."""
     table = np.zeros((1, 3))
-    mixing, honest = MechanismSubject(HandNoisyMax()), MechanismSubject(LazyForgetful(epsilon=Fraction(1), grid=Grid(steps=1)))
+    mixing, honest = (
+        MechanismSubject(HandNoisyMax()),
+        MechanismSubject(LazyForgetful(epsilon=Fraction(1), grid=Grid(steps=1))),
+    )
     assert not mixing.is_run_by_run(table)
     assert honest.is_run_by_run(np.zeros((3, 1)))
-    one, other = (np.bincount(mixing.outcomes(table, 3000, seed)[:, 0].astype(int), minlength=3) for seed in (1, 2))
+    one, other = (
+        np.bincount(mixing.outcomes(table, 3000, seed)[:, 0].astype(int), minlength=3)
+        for seed in (1, 2)
+    )
     assert (np.abs(one - other) < 6 * np.sqrt(one + other)).all()
     assert one.min() > 500
 
@@ -83,7 +102,9 @@ def test_where_nothing_varies_nothing_was_seen() -> None:
 
 
 def test_bounds_show_no_raw_counts() -> None:
-    """What is reported of an event are bounds on its probabilities, on the safe side of what was counted."""
+    """What is reported of an event are bounds on its probabilities, on the safe side of what was
+    counted.
+    """
     subject = MechanismSubject(LazyForgetful(epsilon=Fraction(2), grid=Grid(steps=1)))
     found = statistical_level(subject, Fraction(2), workers=1, runs=20_000)
     least, most = found.details["at_least"], found.details["at_most"]
@@ -94,5 +115,8 @@ def test_bounds_show_no_raw_counts() -> None:
 
 def test_a_number_of_runs_gives_the_same_bound_every_time() -> None:
     subject = MechanismSubject(LazyForgetful(epsilon=Fraction(1), grid=Grid(steps=1)))
-    both = [statistical_level(subject, Fraction(1), workers=1, runs=5000, seed=7).lower_bound for _ in range(2)]
+    both = [
+        statistical_level(subject, Fraction(1), workers=1, runs=5000, seed=7).lower_bound
+        for _ in range(2)
+    ]
     assert both[0] == both[1] > 0

@@ -1,7 +1,8 @@
 """Leaks of many kinds that runs alone must find, tables and events included. All claim epsilon = 1.
 
-What is certified is wrong with probability 1e-6. That a leak is found is a matter of power; each of these has an event that refutes the
-claim in so many runs but for a chance below 1e-6, and seeds are fixed.
+What is certified is wrong with probability 1e-6. That a leak is found is a matter of power; each of
+these has an event that refutes the claim in so many runs but for a chance below 1e-6, and seeds are
+fixed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from dpbandits.auditing.statistical.subjects import MechanismSubject
 
 @pytest.mark.parametrize("odd", SPECIMENS, ids=lambda odd: odd.name)
 def test_mechanisms_that_leak_by_their_answers(odd: Any) -> None:
-    found = statistical_level(MechanismSubject(odd.make().mechanism()), ONE, workers=1, runs=odd.runs)
+    found = statistical_level(
+        MechanismSubject(odd.make().mechanism()), ONE, workers=1, runs=odd.runs
+    )
     assert found.outcome == "failed", found.evidence
 
 
@@ -77,7 +80,10 @@ def test_objects_with_a_horizon_are_not_played_longer() -> None:
 def test_what_is_right_is_not_refuted() -> None:
     """The same shapes with noise enough: false alarm 1e-6 each."""
     for subject in (Honest(**ALL), Placed(epsilon=Fraction(1, 4))):
-        assert statistical_level(MechanismSubject(subject), ONE, workers=1, runs=2_000).outcome == "not refuted"
+        assert (
+            statistical_level(MechanismSubject(subject), ONE, workers=1, runs=2_000).outcome
+            == "not refuted"
+        )
 
 
 def test_the_lattice_of_sums_is_coarser_than_that_of_noise() -> None:

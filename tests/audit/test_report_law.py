@@ -1,4 +1,6 @@
-"""What a local randomizer's report tells: honest ones at their claim exactly, broken ones caught however they hide it."""
+"""What a local randomizer's report tells: honest ones at their claim exactly, broken ones caught
+however they hide it.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def answer(self: Randomizer, steps: int, noise: Any) -> int:
 def test_an_honest_report_costs_its_claim(kind: Any, grid: int, width: int) -> None:
     start = time.process_time()
     for epsilon in ("1/10", "1", "4"):
-        result = report_law_level(kind(epsilon=Fraction(epsilon), grid=Grid(steps=grid), width=width))
+        result = report_law_level(
+            kind(epsilon=Fraction(epsilon), grid=Grid(steps=grid), width=width)
+        )
         assert result.outcome == "passed"
         assert result.lower_bound == pytest.approx(float(Fraction(epsilon)), abs=1e-12)
         assert result.details["loss_value"] == result.lower_bound
@@ -50,7 +54,9 @@ def test_an_honest_report_costs_its_claim(kind: Any, grid: int, width: int) -> N
 
 
 def test_bernoulli_rounding_leaves_two_rewards() -> None:
-    result = report_law_level(RandomizedResponse(epsilon=ONE, grid=Grid(steps=7, rounding="bernoulli")))
+    result = report_law_level(
+        RandomizedResponse(epsilon=ONE, grid=Grid(steps=7, rounding="bernoulli"))
+    )
     assert result.outcome == "passed"
     assert result.lower_bound == pytest.approx(1, abs=1e-12)
 
@@ -59,7 +65,9 @@ def test_bernoulli_rounding_leaves_two_rewards() -> None:
 def test_a_reward_told_without_noise_has_no_epsilon(grid: int) -> None:
     raw = level(lambda self, steps, noise: steps, grid)
     assert (raw.outcome, raw.lower_bound) == ("failed", inf)
-    bare_zero = level(lambda self, steps, noise: 0 if steps == 0 else laplace(self, steps, noise), grid)
+    bare_zero = level(
+        lambda self, steps, noise: 0 if steps == 0 else laplace(self, steps, noise), grid
+    )
     assert (bare_zero.outcome, bare_zero.lower_bound) == ("failed", inf)
     assert "no ε holds" in bare_zero.evidence
 
@@ -70,13 +78,17 @@ def test_a_reward_told_beside_the_noise_is_certified() -> None:
 
 
 def test_noise_on_nothing_is_as_good() -> None:
-    """The reward added to noise, in place of noise added to the reward: the same law, no false alarm."""
+    """The reward added to noise, in place of noise added to the reward: the same law, no false
+    alarm.
+    """
     plain = level(lambda self, steps, noise: steps + laplace(self, 0, noise), 7)
     assert (plain.outcome, plain.lower_bound) == ("passed", 1.0)
 
 
 def test_what_other_noise_may_make_up_for_is_not_failed() -> None:
-    """All of these are 1-private, and were failed: their noise is drawn twice, turned round, or put on what is smaller."""
+    """All of these are 1-private, and were failed: their noise is drawn twice, turned round, or put
+    on what is smaller.
+    """
 
     def turned(self: Randomizer, steps: int, noise: Any) -> int:
         noisy = laplace(self, steps, noise)
@@ -84,12 +96,21 @@ def test_what_other_noise_may_make_up_for_is_not_failed() -> None:
 
     def on_the_smaller(self: Randomizer, steps: int, noise: Any) -> int:
         unit = self.grid.steps
-        return laplace(self, steps, noise) if 2 * steps <= unit else unit - laplace(self, unit - steps, noise)
+        return (
+            laplace(self, steps, noise)
+            if 2 * steps <= unit
+            else unit - laplace(self, unit - steps, noise)
+        )
 
     def largest(self: Randomizer, steps: int, noise: Any) -> int:
-        return steps + max(int(noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.epsilon / 2)) for _ in range(2))
+        return steps + max(
+            int(noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.epsilon / 2))
+            for _ in range(2)
+        )
 
-    twice = level(lambda self, steps, noise: laplace(self, 0, noise) + laplace(self, 0, noise) + steps)
+    twice = level(
+        lambda self, steps, noise: laplace(self, 0, noise) + laplace(self, 0, noise) + steps
+    )
     assert "the report changes though the noise stays" in twice.evidence
     for found in (twice, level(turned, 1024), level(on_the_smaller, 1024), level(largest, 1024)):
         assert (found.outcome, found.lower_bound) == ("not applicable", 0.0), found
@@ -97,7 +118,13 @@ def test_what_other_noise_may_make_up_for_is_not_failed() -> None:
 
 def test_a_scale_that_depends_on_the_reward_is_left_to_runs() -> None:
     def scaled(self: Randomizer, steps: int, noise: Any) -> int:
-        return int(noise.laplace(steps, sensitivity=self.grid.steps * (1 + (2 * steps > self.grid.steps)), epsilon=self.epsilon))
+        return int(
+            noise.laplace(
+                steps,
+                sensitivity=self.grid.steps * (1 + (2 * steps > self.grid.steps)),
+                epsilon=self.epsilon,
+            )
+        )
 
     found = level(scaled, 7)
     assert (found.outcome, found.lower_bound) == ("not applicable", 0.0)
@@ -107,7 +134,13 @@ def test_a_scale_that_depends_on_the_reward_is_left_to_runs() -> None:
 
 
 def test_width_without_a_share_fails() -> None:
-    whole = level(lambda self, steps, noise: noise.laplace(steps, sensitivity=self.grid.steps, epsilon=self.epsilon), 7, 3)
+    whole = level(
+        lambda self, steps, noise: noise.laplace(
+            steps, sensitivity=self.grid.steps, epsilon=self.epsilon
+        ),
+        7,
+        3,
+    )
     assert (whole.outcome, whole.lower_bound) == ("failed", 3.0)
 
 
@@ -117,37 +150,56 @@ def test_hidden_noise_is_an_upper_bound_only() -> None:
 
     kept = level(folded, 1024)
     assert (kept.outcome, kept.details["loss"]) == ("passed", "1")
-    twice = level(lambda self, steps, noise: laplace(self, steps, noise) + 0 * laplace(self, steps, noise))
+    twice = level(
+        lambda self, steps, noise: laplace(self, steps, noise) + 0 * laplace(self, steps, noise)
+    )
     assert (twice.outcome, twice.lower_bound) == ("not applicable", 0.0)
     assert "hides" in twice.evidence
 
 
 def test_no_coin_is_pinned() -> None:
     """Told the truth when the first coin is below a quarter."""
-    often = level(lambda self, steps, noise: steps if noise.uniform() < 0.25 else answer(self, steps, noise))
+    often = level(
+        lambda self, steps, noise: steps if noise.uniform() < 0.25 else answer(self, steps, noise)
+    )
     keep = exp(1) / (1 + exp(1))
     assert often.outcome == "failed"
-    assert often.lower_bound == pytest.approx(log((0.25 + 0.75 * keep) / (0.75 * (1 - keep))), abs=1e-9)
-    rarely = level(lambda self, steps, noise: steps if noise.uniform() < 1e-7 else answer(self, steps, noise))
+    assert often.lower_bound == pytest.approx(
+        log((0.25 + 0.75 * keep) / (0.75 * (1 - keep))), abs=1e-9
+    )
+    rarely = level(
+        lambda self, steps, noise: steps if noise.uniform() < 1e-7 else answer(self, steps, noise)
+    )
     assert rarely.outcome == "failed"
 
 
 @pytest.mark.parametrize("grid", [7, 1024])
 def test_rewards_between_are_tried(grid: int) -> None:
     def between(self: Any, steps: int, noise: Any) -> int:
-        return answer(self, steps, noise) if steps in (0, self.grid.steps) else self.grid.steps * (2 * steps > self.grid.steps)
+        return (
+            answer(self, steps, noise)
+            if steps in (0, self.grid.steps)
+            else self.grid.steps * (2 * steps > self.grid.steps)
+        )
 
     assert level(between, grid).outcome == "failed"
-    coin = level(lambda self, steps, noise: self.grid.steps * (noise.uniform() * self.grid.steps < steps), grid)
+    coin = level(
+        lambda self, steps, noise: self.grid.steps * (noise.uniform() * self.grid.steps < steps),
+        grid,
+    )
     assert (coin.outcome, coin.lower_bound) == ("failed", inf)
 
 
 @pytest.mark.parametrize("told", [102, 341, 683])
 def test_every_reward_of_a_grid_is_tried(told: int) -> None:
     """One reward in 1,025 is told as it is: 15 of them were tried, and it passed."""
-    found = level(lambda self, steps, noise: steps if steps == told else laplace(self, steps, noise), 1024)
+    found = level(
+        lambda self, steps, noise: steps if steps == told else laplace(self, steps, noise), 1024
+    )
     assert (found.outcome, found.lower_bound) == ("failed", inf)
-    loud = level(lambda self, steps, noise: laplace(self, steps + 2048 * (steps == told), noise), 1024)
+    loud = level(
+        lambda self, steps, noise: laplace(self, steps + 2048 * (steps == told), noise), 1024
+    )
     assert loud.outcome == "failed"
     assert loud.lower_bound > 2
     honest = level(laplace, 1024)
@@ -155,7 +207,9 @@ def test_every_reward_of_a_grid_is_tried(told: int) -> None:
 
 
 def test_what_was_not_tried_is_said() -> None:
-    report = audit(RandomizedResponse(epsilon=ONE, grid=Grid(steps=1024)), levels=["report law"], runs=100)
+    report = audit(
+        RandomizedResponse(epsilon=ONE, grid=Grid(steps=1024)), levels=["report law"], runs=100
+    )
     assert report.passed
     assert "exact for 15 of 1,025 rewards" in conclusion(report)
     assert "1/128" in report.levels[0].evidence
@@ -167,11 +221,29 @@ def test_what_was_not_tried_is_said() -> None:
         (lambda self, steps, noise: steps if random.random() < 0.7 else 0, "not seen here"),
         (lambda self, steps, noise: int(noise.uniform() + noise.uniform() > 1), "later coins"),
         (lambda self, steps, noise: int(-log(1 - noise.uniform()) * 20), "more than 16 times"),
-        (lambda self, steps, noise: sum(int(noise.uniform() < 0.5) for _ in range(6)), "more than 4 coins"),
-        (lambda self, steps, noise: next(int(u > 0.1) for u in iter(noise.uniform, None) if u < 0.4), "again and again"),
-        (lambda self, steps, noise: next(y for y in iter(lambda: laplace(self, steps, noise), None) if y >= 0), "hides a part"),
+        (
+            lambda self, steps, noise: sum(int(noise.uniform() < 0.5) for _ in range(6)),
+            "more than 4 coins",
+        ),
+        (
+            lambda self, steps, noise: next(
+                int(u > 0.1) for u in iter(noise.uniform, None) if u < 0.4
+            ),
+            "again and again",
+        ),
+        (
+            lambda self, steps, noise: next(
+                y for y in iter(lambda: laplace(self, steps, noise), None) if y >= 0
+            ),
+            "hides a part",
+        ),
         (lambda self, steps, noise: noise.gaussian(steps, sensitivity=1, rho=ONE), "gaussian"),
-        (lambda self, steps, noise: laplace(self, steps, noise) if noise.uniform() < 0.5 else steps, "though the noise stays"),
+        (
+            lambda self, steps, noise: (
+                laplace(self, steps, noise) if noise.uniform() < 0.5 else steps
+            ),
+            "though the noise stays",
+        ),
     ],
 )
 def test_what_is_not_computed_is_neither_passed_nor_failed(randomise: Any, reason: str) -> None:

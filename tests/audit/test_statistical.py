@@ -1,4 +1,6 @@
-"""Level 3: what it certifies holds, and of a tight mechanism it certifies most. False alarms: 10⁻⁶ a bound."""
+"""Level 3: what it certifies holds, and of a tight mechanism it certifies most. False alarms: 10⁻⁶
+a bound.
+"""
 
 from __future__ import annotations
 
@@ -36,26 +38,44 @@ class OneRelease:
 def test_nine_tenths_of_a_tight_mechanism(epsilon: str, runs: int) -> None:
     """epsilon = 0.1 takes longer: see docs/audit.md, written by `make audit`."""
     claim = Fraction(epsilon)
-    result = statistical_level(OneRelease(LazyForgetful(epsilon=claim)), claim, seed=1, runs=runs, workers=1)
+    result = statistical_level(
+        OneRelease(LazyForgetful(epsilon=claim)), claim, seed=1, runs=runs, workers=1
+    )
     assert result.outcome == "not refuted"
     assert 0.9 * claim <= result.lower_bound <= claim
     assert result.confidence == 1 - 1e-6
 
 
 def test_half_noise_is_caught() -> None:
-    """Tables are looked for, too. Of an event with probabilities 1/2 and .07 the bound of 20,000 runs is above 1.6 in all but 1e-6."""
-    result = statistical_level(MechanismSubject(LazyForgetful(epsilon=Fraction(2))), Fraction(1), seed=2, runs=20_000, workers=1)
+    """Tables are looked for, too. Of an event with probabilities 1/2 and .07 the bound of 20,000
+    runs is above 1.6 in all but 1e-6.
+    """
+    result = statistical_level(
+        MechanismSubject(LazyForgetful(epsilon=Fraction(2))),
+        Fraction(1),
+        seed=2,
+        runs=20_000,
+        workers=1,
+    )
     assert result.outcome == "failed"
     assert result.lower_bound > 1.5
 
 
 def test_bounds_are_never_above_the_truth() -> None:
-    """400 learnt events on small lots of a tight mechanism (epsilon = 1), counted at confidence 0.9: more than 80 of 400 wrong bounds
-    would have probability below 1e-8 if each is wrong with probability 0.1 at most; at 1 − 1e-6 none may be wrong (4e-4 for all)."""
-    subject, pair = MechanismSubject(LazyForgetful(epsilon=Fraction(1))), OneRelease(LazyForgetful(epsilon=Fraction(1))).pairs()[0]
+    """400 learnt events on small lots of a tight mechanism (epsilon = 1), counted at confidence
+    0.9: more than 80 of 400 wrong bounds would have probability below 1e-8 if each is wrong with
+    probability 0.1 at most; at 1 − 1e-6 none may be wrong (4e-4 for all).
+    """
+    subject, pair = (
+        MechanismSubject(LazyForgetful(epsilon=Fraction(1))),
+        OneRelease(LazyForgetful(epsilon=Fraction(1))).pairs()[0],
+    )
     wrong = {0.1: 0, 1e-6: 0}
     for seed in range(400):
-        a, b = (subject.outcomes(table, 3000, 2 * seed + side) for side, table in enumerate((pair.a, pair.b)))
+        a, b = (
+            subject.outcomes(table, 3000, 2 * seed + side)
+            for side, table in enumerate((pair.a, pair.b))
+        )
         event = choose(a[:1500], b[:1500], 1500, 0.1)
         counts = hits(event, a[1500:], b[1500:])
         for alpha in wrong:
@@ -65,7 +85,9 @@ def test_bounds_are_never_above_the_truth() -> None:
 
 
 def test_clopper_pearson_covers() -> None:
-    """P[bound > truth], summed up exactly over all counts, is at most alpha, for several pairs of frequencies."""
+    """P[bound > truth], summed up exactly over all counts, is at most alpha, for several pairs of
+    frequencies.
+    """
     from scipy.stats import binom
 
     n, alpha = 60, 0.05
@@ -76,7 +98,9 @@ def test_clopper_pearson_covers() -> None:
 
 
 def test_noise_drawn_many_at_once_has_the_law_of_one() -> None:
-    """The vectorised mechanism and one run after the other: Kolmogorov–Smirnov, false alarm 1e-6 each."""
+    """The vectorised mechanism and one run after the other: Kolmogorov–Smirnov, false alarm 1e-6
+    each.
+    """
     from scipy.stats import ks_2samp
 
     for mechanism in (LazyForgetful(epsilon=Fraction(1)), NoisyMax(epsilon=Fraction(1))):
@@ -112,18 +136,29 @@ def test_policy_runs_are_the_sessions() -> None:
 
 
 def test_grouped_runs_have_the_law_of_single_ones() -> None:
-    """Chi-square of decision sequences against runs played one by one; false alarm 1e-6 a policy."""
+    """Chi-square of decision sequences against runs played one by one; false alarm 1e-6 a
+    policy.
+    """
     from scipy.stats import chi2_contingency
 
     from dpbandits.auditing.statistical.subjects import code
     from dpbandits.simulation.transcript import decisions
 
-    for policy in (AnytimeLazyUCB(arms=2, epsilon=1, grid=1), RNMFTNL(actions=2, epsilon=1, grid=1), DPUCB(arms=2, epsilon=1, horizon=8)):
+    for policy in (
+        AnytimeLazyUCB(arms=2, epsilon=1, grid=1),
+        RNMFTNL(actions=2, epsilon=1, grid=1),
+        DPUCB(arms=2, epsilon=1, horizon=8),
+    ):
         subject = PolicySubject(policy)
         table = subject.pairs()[0].a
         rows = table.tolist() if policy.about.feedback == "bandit" else table
         noise, many = SimulatedNoise(3), keys_of(subject.outcomes(table, 4000, 1))
-        single = keys_of(np.array([code(decisions(policy, rows, noise=noise, seed=run)) for run in range(2000)], np.float64))
+        single = keys_of(
+            np.array(
+                [code(decisions(policy, rows, noise=noise, seed=run)) for run in range(2000)],
+                np.float64,
+            )
+        )
         known = np.unique(np.concatenate([many, single]))
         counts = np.array([[(keys == key).sum() for key in known] for keys in (many, single)])
         often = counts.sum(axis=0) >= 20
@@ -132,6 +167,8 @@ def test_grouped_runs_have_the_law_of_single_ones() -> None:
 
 
 def test_decisions_of_a_policy() -> None:
-    result = statistical_level(PolicySubject(AnytimeLazyUCB(arms=2, epsilon=4, grid=1)), Fraction(4), seed=3, runs=20_000)
+    result = statistical_level(
+        PolicySubject(AnytimeLazyUCB(arms=2, epsilon=4, grid=1)), Fraction(4), seed=3, runs=20_000
+    )
     assert result.outcome == "not refuted"
     assert 2 < result.lower_bound <= 4

@@ -1,4 +1,6 @@
-"""What nobody here wrote for the audit: correct mechanisms of unusual shape must not fail, leaks of unusual shape must not pass."""
+"""What nobody here wrote for the audit: correct mechanisms of unusual shape must not fail, leaks of
+unusual shape must not pass.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ from dpbandits.auditing.feeding import feed
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import AboveThreshold, Answer, Block, EachAction, EachArm, LazyForgetful, Mechanism
+from dpbandits.mechanisms import (
+    AboveThreshold,
+    Answer,
+    Block,
+    EachAction,
+    EachArm,
+    LazyForgetful,
+    Mechanism,
+)
 from dpbandits.noise import Noise
 from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
 from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen
@@ -27,28 +37,85 @@ from tests.audit.strange import COARSE, ONE, Custom, HandNoisyMax, HandSparseVec
 @pytest.mark.parametrize(
     ("subject", "outcome", "loss"),
     [
-        (Custom(**COARSE, tell=lambda total, count, draw: (draw(total), draw(total))[0]), "passed", 1),  # drew twice, told one
-        (Custom(**COARSE, tell=lambda total, count, draw: total + draw(0)), "passed", 1),  # adds for itself
+        # drew twice, told one
+        (
+            Custom(**COARSE, tell=lambda total, count, draw: (draw(total), draw(total))[0]),
+            "passed",
+            1,
+        ),
+        # adds for itself
+        (Custom(**COARSE, tell=lambda total, count, draw: total + draw(0)), "passed", 1),
         (Custom(**COARSE, tell=lambda total, count, draw: total + draw(0, 2)), "failed", 2),
         (Custom(**COARSE, tell=lambda total, count, draw: draw(total) + draw(0)), "passed", 1),
-        (EachArm(inner=AboveThreshold(epsilon=ONE / 2, grid=Grid(steps=1), cap=8), width=2), "passed", None),
-        (EachAction(inner=AboveThreshold(epsilon=ONE / 2, grid=Grid(steps=1), cap=8), actions=2), "passed", None),
+        (
+            EachArm(inner=AboveThreshold(epsilon=ONE / 2, grid=Grid(steps=1), cap=8), width=2),
+            "passed",
+            None,
+        ),
+        (
+            EachAction(inner=AboveThreshold(epsilon=ONE / 2, grid=Grid(steps=1), cap=8), actions=2),
+            "passed",
+            None,
+        ),
         (HandNoisyMax(), "not applicable", None),  # three draws, one told: their loss is no proof
         (HandSparseVector(**COARSE), "not applicable", None),
-        (Custom(**COARSE, tell=lambda total, count, draw: total + int(np.random.default_rng().geometric(0.5))), "not applicable", None),
-        (Custom(**COARSE, tell=lambda total, count, draw: draw(total) if count == 1 else total), "failed", None),
+        (
+            Custom(
+                **COARSE,
+                tell=lambda total, count, draw: total + int(np.random.default_rng().geometric(0.5)),
+            ),
+            "not applicable",
+            None,
+        ),
+        (
+            Custom(**COARSE, tell=lambda total, count, draw: draw(total) if count == 1 else total),
+            "failed",
+            None,
+        ),
         (Custom(**COARSE, tell=lambda total, count, draw: total + draw(0) + draw(0)), "passed", 1),
         # Drawn 4 and told 1 in one play, drawn and told 4 in another: every size of loss is priced.
-        (Custom(**COARSE, tell=lambda total, count, draw: (draw(total, 4), draw(total))[1] if count == 1 else draw(total, 4)), "failed", 4),
-        # Far out only draws of a like weight make up for each other: .001 is sure, 5 the most, and it is 5.
-        (Custom(**COARSE, tell=lambda total, count, draw: draw(total, 5) + 1000 * draw(0)), "not applicable", 5),
-        (Custom(**COARSE, tell=lambda total, count, draw: int(draw(total, 8) >= 200)), "not applicable", None),
-        (Custom(**COARSE, tell=lambda total, count, draw: min(count, max(0, total + draw(0)))), "not applicable", None),
-        (Custom(epsilon=ONE, grid=Grid(steps=8), tell=lambda total, count, draw: total if total % 8 else draw(total)), "failed", None),
+        (
+            Custom(
+                **COARSE,
+                tell=lambda total, count, draw: (
+                    (draw(total, 4), draw(total))[1] if count == 1 else draw(total, 4)
+                ),
+            ),
+            "failed",
+            4,
+        ),
+        # Far out only draws of a like weight make up for each other: .001 is sure, 5 the most, and
+        # it is 5.
+        (
+            Custom(**COARSE, tell=lambda total, count, draw: draw(total, 5) + 1000 * draw(0)),
+            "not applicable",
+            5,
+        ),
+        (
+            Custom(**COARSE, tell=lambda total, count, draw: int(draw(total, 8) >= 200)),
+            "not applicable",
+            None,
+        ),
+        (
+            Custom(**COARSE, tell=lambda total, count, draw: min(count, max(0, total + draw(0)))),
+            "not applicable",
+            None,
+        ),
+        (
+            Custom(
+                epsilon=ONE,
+                grid=Grid(steps=8),
+                tell=lambda total, count, draw: total if total % 8 else draw(total),
+            ),
+            "failed",
+            None,
+        ),
     ],
-)  # fmt: skip
+)
 def test_mechanisms(subject: Mechanism, outcome: str, loss: int | None) -> None:
-    """Pricing what was drawn instead of what was told failed the first, and certified 2 against it."""
+    """Pricing what was drawn instead of what was told failed the first, and certified 2 against
+    it.
+    """
     found = transcript_level(feed(subject), rounds=64)
     assert found.outcome == outcome, found
     if loss is not None:
@@ -58,8 +125,12 @@ def test_mechanisms(subject: Mechanism, outcome: str, loss: int | None) -> None:
 
 
 def test_what_is_certified_is_told() -> None:
-    """The noised value modulo 8 tells .34 of its epsilon; to shift the noise a little looks as if it told all."""
-    found = transcript_level(feed(Custom(**COARSE, tell=lambda total, count, draw: draw(total) % 8)), rounds=64)
+    """The noised value modulo 8 tells .34 of its epsilon; to shift the noise a little looks as if
+    it told all.
+    """
+    found = transcript_level(
+        feed(Custom(**COARSE, tell=lambda total, count, draw: draw(total) % 8)), rounds=64
+    )
     assert (found.outcome, found.lower_bound) == ("passed", 0.0)
 
 
@@ -69,8 +140,12 @@ def test_gaussian_noise_keeps_no_epsilon() -> None:
         def start(self) -> list[int]:
             return []
 
-        def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
-            return memory, self.said(noise.gaussian(total, sensitivity=1, rho=Fraction(9, 10)), count, 1)
+        def step(
+            self, memory: list[int], total: int, count: int, noise: Noise
+        ) -> tuple[list[int], Answer]:
+            return memory, self.said(
+                noise.gaussian(total, sensitivity=1, rho=Fraction(9, 10)), count, 1
+            )
 
     found = transcript_level(feed(Gauss(**COARSE)), rounds=64)
     assert (found.outcome, found.lower_bound) == ("failed", float("inf"))
@@ -80,7 +155,10 @@ def test_what_a_rule_says_at_its_end_is_looked_at() -> None:
     @dataclass(frozen=True, kw_only=True)
     class Finishing(LazyForgetful):  # type: ignore[misc]  # final for everybody else
         def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
-            return memory, tuple(Answer(float(total), count, 0) for total, count in zip(block.sums, block.counts, strict=True))
+            return memory, tuple(
+                Answer(float(total), count, 0)
+                for total, count in zip(block.sums, block.counts, strict=True)
+            )
 
     honest = transcript_level(feed(LazyForgetful(**COARSE), each=7), rounds=64)
     assert honest.outcome == "passed"
@@ -92,7 +170,9 @@ SEEN: dict[str, tuple[int, int]] = {}
 
 @dataclass(frozen=True, kw_only=True)
 class Peeking(StatisticsPolicy, PrivatePolicy):
-    """Broken from round `after` on: its plans follow the newest exact sum, by a way around the vault."""
+    """Broken from round `after` on: its plans follow the newest exact sum, by a way around the
+    vault.
+    """
 
     about: ClassVar[About] = About(paper="", algorithm="", bound="")
     after: int = 0
@@ -108,7 +188,11 @@ class Peeking(StatisticsPolicy, PrivatePolicy):
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         arm = first_unseen(state)
         if arm is None:
-            arm = int(state.totals[0] < state.totals[1]) if state.t < self.after or self.rule is None else self.rule(*SEEN["newest"])
+            arm = (
+                int(state.totals[0] < state.totals[1])
+                if state.t < self.after or self.rule is None
+                else self.rule(*SEEN["newest"])
+            )
         return Hold(arm, 4, (arm,))
 
     def regret_bound(self, gaps: Any, rounds: int) -> float:
@@ -121,7 +205,8 @@ class Peeking(StatisticsPolicy, PrivatePolicy):
         (0, None, "passed"),
         (0, lambda total, count: int(total >= 2), "failed"),
         (500, lambda total, count: int(total >= 2), "failed"),  # after all that a short run shows
-        (8, lambda total, count: int(abs(2 * total - count) >= 2), "failed"),  # stays the same where all rewards are swapped at once
+        # stays the same where all rewards are swapped at once
+        (8, lambda total, count: int(abs(2 * total - count) >= 2), "failed"),
     ],
 )
 def test_plans_that_look_past_the_vault(after: int, rule: Any, outcome: str) -> None:
@@ -139,8 +224,14 @@ def test_the_exact_law_refuses_mechanisms_that_know_their_arm() -> None:
     @dataclass(frozen=True, kw_only=True)
     class OneArmRaw(HandNoisyMax):
         def answer(self, memory: None, block: Block, noise: Noise) -> Any:
-            sums = [t if c else noise.laplace(t, sensitivity=1, epsilon=ONE) for c, t in zip(block.coordinates, block.sums, strict=True)]
-            return None, tuple(Answer(float(total), count, 1) for total, count in zip(sums, block.counts, strict=True))
+            sums = [
+                t if c else noise.laplace(t, sensitivity=1, epsilon=ONE)
+                for c, t in zip(block.coordinates, block.sums, strict=True)
+            ]
+            return None, tuple(
+                Answer(float(total), count, 1)
+                for total, count in zip(sums, block.counts, strict=True)
+            )
 
     class Raw(AnytimeLazyUCB):  # type: ignore[misc]
         def mechanism(self) -> Mechanism:

@@ -1,4 +1,6 @@
-"""Level 1: the exact loss of what is released equals the claim of tight mechanisms, never exceeds it, and shows what is broken."""
+"""Level 1: the exact loss of what is released equals the claim of tight mechanisms, never exceeds
+it, and shows what is broken.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,16 @@ from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.checks import examples
 from dpbandits.checks.checks import horizon_of
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import Answer, BinaryTree, EachAction, EachArm, Hybrid, LazyCumulative, LazyForgetful, NoisyMax
+from dpbandits.mechanisms import (
+    Answer,
+    BinaryTree,
+    EachAction,
+    EachArm,
+    Hybrid,
+    LazyCumulative,
+    LazyForgetful,
+    NoisyMax,
+)
 from dpbandits.mechanisms.hybrid import Logarithmic
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
@@ -69,12 +80,19 @@ def test_tight_mechanisms_cost_their_claim(mechanism: Any) -> None:
         assert result.lower_bound == float(claim)
 
 
-INSTANCES = [p for name in POLICIES for p in examples(name, arms=2) if p.guarantee is not None and p.randomizer() is None]
+INSTANCES = [
+    p
+    for name in POLICIES
+    for p in examples(name, arms=2)
+    if p.guarantee is not None and p.randomizer() is None
+]
 
 
 @pytest.mark.parametrize("policy", INSTANCES, ids=repr)
 def test_registered_policies_keep_their_claim(policy: Policy) -> None:
-    """A new policy is audited without a test of its own; rounds are few here, `make audit` takes more."""
+    """A new policy is audited without a test of its own; rounds are few here, `make audit` takes
+    more.
+    """
     result = transcript_level(policy, rounds=64 if policy.about.every_round else 256, replays=FEW)
     assert result.outcome == "passed", result.evidence
     assert result.lower_bound <= float(policy.guarantee.cost) * (1 + 1e-12)  # type: ignore[union-attr]
@@ -86,7 +104,9 @@ SIMPLE = [p for p in INSTANCES if not p.about.every_round and not p.about.random
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(policy=st.sampled_from(SIMPLE), seed=st.integers(0, 10**6), rounds=st.integers(1, 400))
 def test_no_run_costs_more_than_the_claim(policy: Policy, seed: int, rounds: int) -> None:
-    result = transcript_level(policy, rounds=min(rounds, horizon_of(policy)), seed=seed, replays=FEW)
+    result = transcript_level(
+        policy, rounds=min(rounds, horizon_of(policy)), seed=seed, replays=FEW
+    )
     assert result.outcome != "failed", result.evidence
 
 
@@ -97,9 +117,17 @@ def test_no_run_costs_more_than_the_claim(policy: Policy, seed: int, rounds: int
     arms=st.integers(1, 4),
     seed=st.integers(0, 10**6),
 )
-def test_trees_and_lazy_policies_of_any_size(leaves: int, epsilon: Fraction, arms: int, seed: int) -> None:
-    assert loss(feed(BinaryTree(epsilon=epsilon, leaves=leaves)), rounds=64, seed=seed, replays=FEW) <= epsilon
-    assert loss(AnytimeLazyUCB(arms=arms, epsilon=epsilon), rounds=200, seed=seed, replays=FEW) == epsilon
+def test_trees_and_lazy_policies_of_any_size(
+    leaves: int, epsilon: Fraction, arms: int, seed: int
+) -> None:
+    assert (
+        loss(feed(BinaryTree(epsilon=epsilon, leaves=leaves)), rounds=64, seed=seed, replays=FEW)
+        <= epsilon
+    )
+    assert (
+        loss(AnytimeLazyUCB(arms=arms, epsilon=epsilon), rounds=200, seed=seed, replays=FEW)
+        == epsilon
+    )
 
 
 LAZY, CUMULATIVE = AnytimeLazyUCB(arms=3, epsilon=1), DPKLUCB(arms=3, epsilon=1, first=3)
@@ -114,7 +142,9 @@ MUTANTS: list[tuple[Patch, Policy]] = [
 ]
 
 
-@pytest.mark.parametrize(("mutate", "policy"), MUTANTS, ids=[f"{m.__name__}-{p.name}" for m, p in MUTANTS])
+@pytest.mark.parametrize(
+    ("mutate", "policy"), MUTANTS, ids=[f"{m.__name__}-{p.name}" for m, p in MUTANTS]
+)
 def test_mutants_are_caught(mutate: Patch, policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
     mutate(monkeypatch)
     result = transcript_level(policy, rounds=128, replays=FEW)
@@ -133,7 +163,11 @@ class Shallow(BinaryTree):
         return BinaryTree(epsilon=self.epsilon, leaves=self.leaves).start()
 
     def step(self, memory: Any, total: int, count: int, noise: Any) -> Any:
-        deep = BinaryTree(epsilon=self.epsilon * self.leaves.bit_length() / self.levels, leaves=self.leaves, grid=self.grid)
+        deep = BinaryTree(
+            epsilon=self.epsilon * self.leaves.bit_length() / self.levels,
+            leaves=self.leaves,
+            grid=self.grid,
+        )
         return deep.step(memory, total, count, noise)
 
 
@@ -147,7 +181,9 @@ class Impatient(LazyForgetful):
     def step(self, memory: Any, total: int, count: int, noise: Any) -> Any:
         if not memory:
             return [1], Answer(total / self.grid.steps, count, 0)
-        return [1], LazyForgetful(epsilon=self.epsilon, grid=self.grid).step(None, total, count, noise)[1]
+        return [1], LazyForgetful(epsilon=self.epsilon, grid=self.grid).step(
+            None, total, count, noise
+        )[1]
 
 
 def test_wrong_depth_costs_a_level_more() -> None:
@@ -165,18 +201,27 @@ def test_unnoised_first_block_has_no_epsilon() -> None:
 def test_unsplit_budget_of_a_record_is_caught() -> None:
     """Each of three arms of one record read at the whole epsilon."""
     assert (
-        transcript_level(feed(EachArm(inner=LazyForgetful(epsilon=Fraction(1)), width=3)), claim=Fraction(1), rounds=64).outcome == "failed"
+        transcript_level(
+            feed(EachArm(inner=LazyForgetful(epsilon=Fraction(1)), width=3)),
+            claim=Fraction(1),
+            rounds=64,
+        ).outcome
+        == "failed"
     )
 
 
 def test_every_pair_is_replayed_if_there_are_replays_enough() -> None:
-    some, all_ = (transcript_level(LAZY, rounds=2000, replays=replays).details for replays in (20, 10_000))
+    some, all_ = (
+        transcript_level(LAZY, rounds=2000, replays=replays).details for replays in (20, 10_000)
+    )
     assert all_["pairs"] == all_["of"] >= 200
     assert all_["rounds"] == 2000
     assert some["pairs"] < some["of"] == all_["of"]
 
 
-def test_a_number_of_replays_gives_the_same_report_on_a_machine_that_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_of_replays_gives_the_same_report_on_a_machine_that_is_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The clock leaps an hour whenever it is looked at."""
     quick = transcript_level(LAZY, rounds=300, replays=15)
     hours = itertools.count(0.0, 3600.0)

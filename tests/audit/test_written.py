@@ -1,4 +1,6 @@
-"""Reports of strangers: what they say is looked at before it is believed, and what is no report is named in a sentence."""
+"""Reports of strangers: what they say is looked at before it is believed, and what is no report is
+named in a sentence.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +42,20 @@ def beyond_rewards(report: dict[str, Any]) -> None:
     [
         (beyond_rewards, r"rewards in \[0, 1\]"),
         (lambda r: details(r)["tables"][0][0].__setitem__(0, math.nan), r"rewards in \[0, 1\]"),
-        (lambda r: details(r).update(tables=[[[0.0], [0.0, 1.0]], [[0.0]]]), "two tables of numbers"),
+        (
+            lambda r: details(r).update(tables=[[[0.0], [0.0, 1.0]], [[0.0]]]),
+            "two tables of numbers",
+        ),
         (lambda r: details(r).update(runs=10**9), "whole number from 1 to"),
         (lambda r: details(r).update(runs=1e30), "whole number from 1 to"),
         (lambda r: details(r).update(alpha=1e-300), "may be wrong with probability"),
         (lambda r: details(r).update(counts=[0.5] * 4), "four counts, whole numbers"),
         (lambda r: details(r).update(counts=["1", "2", "3", "4"]), "four counts, whole numbers"),
         (lambda r: details(r).pop("event"), "event is missing"),
-        (lambda r: details(r).update(event={"score": "bins"}), "event to be one that an audit wrote"),
+        (
+            lambda r: details(r).update(event={"score": "bins"}),
+            "event to be one that an audit wrote",
+        ),
         (lambda r: r.pop("claim"), "with a claim"),
         (lambda r: r.update(claim="1/0"), "claim to be a number > 0"),
         (lambda r: r.update(claim="nan"), "claim to be a number > 0"),
@@ -84,14 +92,21 @@ def huge(rewards: Any) -> int:
     return 10**400
 
 
-@pytest.mark.parametrize(("function", "says"), [(long_by_data, "as many numbers, got"), (huge, "that a float holds")])
+@pytest.mark.parametrize(
+    ("function", "says"), [(long_by_data, "as many numbers, got"), (huge, "that a float holds")]
+)
 def test_answers_that_cannot_be_compared_are_named(function: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         audit(function, 1, runs=100, workers=1)
 
 
 @pytest.mark.parametrize(
-    ("answer", "says"), [("high", "answer with numbers"), ({"v": 1}, "answer with numbers"), (Answer(10**400, 1, 1), "that a float holds")]
+    ("answer", "says"),
+    [
+        ("high", "answer with numbers"),
+        ({"v": 1}, "answer with numbers"),
+        (Answer(10**400, 1, 1), "that a float holds"),
+    ],
 )
 def test_answers_of_a_mechanism_that_are_no_numbers_are_named(answer: Any, says: str) -> None:
     from dpbandits.auditing.statistical.subjects import numbers_of

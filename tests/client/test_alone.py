@@ -1,4 +1,6 @@
-"""One call of a device at a time: interrupted anywhere, called from a signal handler or copied, no report is made unpaid."""
+"""One call of a device at a time: interrupted anywhere, called from a signal handler or copied, no
+report is made unpaid.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,16 @@ from dpbandits.mechanisms import LocalLaplace
 
 ONE = Fraction(1)
 DESCRIBED = messages.randomizer_to_json(LocalLaplace(epsilon=ONE), "films")
-KINDS: list[Any] = [lambda path, total: MemoryBudget(total), lambda path, total: FileBudget(path / "budget", total=total)]
+KINDS: list[Any] = [
+    lambda path, total: MemoryBudget(total),
+    lambda path, total: FileBudget(path / "budget", total=total),
+]
 
 
 def device(budget: Budget, noise: Any = None) -> Client:
-    return Client(DESCRIBED, most=1, budget=budget, noise=noise or dpb.SimulatedNoise(1), simulated=True)
+    return Client(
+        DESCRIBED, most=1, budget=budget, noise=noise or dpb.SimulatedNoise(1), simulated=True
+    )
 
 
 def asking(id: int) -> str:
@@ -43,11 +50,15 @@ class Stop(BaseException):
 
 @contextmanager
 def at_step(number: int, act: Callable[[], object], event: str) -> Iterator[list[int]]:
-    """Do this at the so-manieth line (or instruction) of the device's own code; the list has an entry if there are so many."""
+    """Do this at the so-manieth line (or instruction) of the device's own code; the list has an
+    entry if there are so many.
+    """
     passed, done = [0], list[int]()
 
     def trace(frame: FrameType, what: str, _: object) -> Any:
-        if not any(part in frame.f_code.co_filename for part in (f"{os.sep}budget", f"{os.sep}client.py")):
+        if not any(
+            part in frame.f_code.co_filename for part in (f"{os.sep}budget", f"{os.sep}client.py")
+        ):
             return None
         frame.f_trace_opcodes = event == "opcode"
         passed[0] += what == event
@@ -73,11 +84,17 @@ def in_time(work: Callable[[], object]) -> bool:
     return not thread.is_alive()
 
 
-@pytest.mark.parametrize(("kind", "event", "stride"), [(KINDS[0], "opcode", 1), (KINDS[1], "opcode", 7)], ids=["memory", "file"])
+@pytest.mark.parametrize(
+    ("kind", "event", "stride"),
+    [(KINDS[0], "opcode", 1), (KINDS[1], "opcode", 7)],
+    ids=["memory", "file"],
+)
 def test_a_call_from_within_a_call_makes_no_second_report(
     kind: Any, event: str, stride: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a signal handler may do, at every instruction of an answer (of a file's, at every seventh): answer, for the same budget."""
+    """What a signal handler may do, at every instruction of an answer (of a file's, at every
+    seventh): answer, for the same budget.
+    """
     monkeypatch.setattr(os, "fsync", lambda _: None)  # the disk is not what is looked at here
     number, refused = 1, 0
     while True:
@@ -103,12 +120,19 @@ def test_a_call_from_within_a_call_makes_no_second_report(
     assert refused > 10
 
 
-@pytest.mark.parametrize(("kind", "event", "stride"), [(KINDS[0], "opcode", 1), (KINDS[1], "opcode", 7)], ids=["memory", "file"])
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # an interruption leaves files to the collector
+@pytest.mark.parametrize(
+    ("kind", "event", "stride"),
+    [(KINDS[0], "opcode", 1), (KINDS[1], "opcode", 7)],
+    ids=["memory", "file"],
+)
+# an interruption leaves files to the collector
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_an_interruption_anywhere_holds_no_lock(
     kind: Any, event: str, stride: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stopped at every instruction: what was handed out is spent, and the next call goes on, in this thread and in another."""
+    """Stopped at every instruction: what was handed out is spent, and the next call goes on, in
+    this thread and in another.
+    """
     monkeypatch.setattr(os, "fsync", lambda _: None)
     number, errors = 1, list[Stop]()
     while True:
@@ -139,9 +163,17 @@ def test_an_interruption_anywhere_holds_no_lock(
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="there is no such signal here")
-def test_a_signal_while_the_file_is_written_is_answered_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second budget on the same file, too: one flock does not know that the other is its own thread's."""
-    budget, other, refused = FileBudget(tmp_path / "b", total=2), FileBudget(tmp_path / "b", total=2), list[str]()
+def test_a_signal_while_the_file_is_written_is_answered_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second budget on the same file, too: one flock does not know that the other is its own
+    thread's.
+    """
+    budget, other, refused = (
+        FileBudget(tmp_path / "b", total=2),
+        FileBudget(tmp_path / "b", total=2),
+        list[str](),
+    )
     honest = os.replace
 
     def handler(*_: object) -> None:
@@ -173,8 +205,12 @@ def test_a_budget_in_memory_has_no_copies(copied: Callable[[Any], Any]) -> None:
     budget.spend(ONE)
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda budget: pickle.loads(pickle.dumps(budget))])
-def test_a_copy_of_a_file_budget_is_the_same_file(copied: Callable[[Any], Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda budget: pickle.loads(pickle.dumps(budget))]
+)
+def test_a_copy_of_a_file_budget_is_the_same_file(
+    copied: Callable[[Any], Any], tmp_path: Path
+) -> None:
     budget = FileBudget(tmp_path / "b", total=1)
     copied(budget).spend(ONE)
     with pytest.raises(BudgetError, match="1 of it is spent"):

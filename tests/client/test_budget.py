@@ -1,4 +1,6 @@
-"""What a device tells in all: a budget that outlives it, rewards that are reported once, decisions of one campaign, answered once."""
+"""What a device tells in all: a budget that outlives it, rewards that are reported once, decisions
+of one campaign, answered once.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ def described(campaign: str = "films", epsilon: Fraction = ONE, width: int = 1) 
 
 
 def device(description: str | None = None, **options: Any) -> Client:
-    return Client(description or described(), **({"most": 1, "noise": dpb.SimulatedNoise(1), "simulated": True} | options))
+    return Client(
+        description or described(),
+        **({"most": 1, "noise": dpb.SimulatedNoise(1), "simulated": True} | options),
+    )
 
 
 def asking(id: int, action: Any = 0, campaign: str = "films") -> str:
@@ -48,7 +53,10 @@ def test_fresh_ids_buy_no_fresh_reports() -> None:
 
 def test_a_reward_with_a_name_is_reported_once() -> None:
     client = device(total=2)
-    jazz = {steps(client.answer(asking(id, action=id), 0.75, datum="likes jazz")) for id in range(1, 2001)}
+    jazz = {
+        steps(client.answer(asking(id, action=id), 0.75, datum="likes jazz"))
+        for id in range(1, 2001)
+    }
     assert len(jazz) == 1
     assert steps(client.answer(asking(3000), 0.75, datum="likes rock")) not in jazz
     with pytest.raises(BudgetError):
@@ -112,7 +120,9 @@ def test_a_source_that_fails_loses_budget_and_sends_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [lambda path: MemoryBudget(50), lambda path: FileBudget(path / "budget.json", total=50)], ids=["memory", "file"]
+    "kind",
+    [lambda path: MemoryBudget(50), lambda path: FileBudget(path / "budget.json", total=50)],
+    ids=["memory", "file"],
 )
 def test_threads_share_a_budget(kind: Callable[[Path], Budget], tmp_path: Path) -> None:
     budget, done = kind(tmp_path), list[int]()

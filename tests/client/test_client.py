@@ -1,4 +1,6 @@
-"""The user's side: messages hold reports and nothing else, a device answers once, and no raw value crosses to the server."""
+"""The user's side: messages hold reports and nothing else, a device answers once, and no raw value
+crosses to the server.
+"""
 
 from __future__ import annotations
 
@@ -48,16 +50,30 @@ def client(epsilon: str = "1", **options: object) -> Client:
     ],
 )
 def test_a_described_randomizer_is_the_same_again(randomizer: Randomizer) -> None:
-    assert messages.randomizer_from_json(messages.randomizer_to_json(randomizer, "films")) == ("films", randomizer)
+    assert messages.randomizer_from_json(messages.randomizer_to_json(randomizer, "films")) == (
+        "films",
+        randomizer,
+    )
 
 
 def test_reports_survive_the_trip() -> None:
     for reward in (0.3, [0.3, 1.0]):
         report = LocalLaplace(epsilon=1, width=2).report(reward, dpb.SimulatedNoise(2))  # type: ignore[arg-type]
-        assert messages.report_from_json(messages.report_to_json(3, report, "films")) == ("films", 3, report)
+        assert messages.report_from_json(messages.report_to_json(3, report, "films")) == (
+            "films",
+            3,
+            report,
+        )
 
 
-REPORT = {"version": 1, "campaign": "", "id": 1, "steps": [3], "randomizer": "LocalLaplace(epsilon=1, grid=1)", "noise": "secure"}
+REPORT = {
+    "version": 1,
+    "campaign": "",
+    "id": 1,
+    "steps": [3],
+    "randomizer": "LocalLaplace(epsilon=1, grid=1)",
+    "noise": "secure",
+}
 
 
 @pytest.mark.parametrize(
@@ -91,10 +107,24 @@ def test_what_is_no_report_is_refused_and_not_repeated(text: str) -> None:
 
 def test_damaged_descriptions_and_decisions_are_refused() -> None:
     good = json.loads(messages.randomizer_to_json(LocalLaplace(epsilon=Fraction(1))))
-    for change in ({"randomizer": "Exact"}, {"epsilon": "-1"}, {"epsilon": 1}, {"grid": {"steps": 0}}, {"width": 0}, {"more": 1}):
+    for change in (
+        {"randomizer": "Exact"},
+        {"epsilon": "-1"},
+        {"epsilon": 1},
+        {"grid": {"steps": 0}},
+        {"width": 0},
+        {"more": 1},
+    ):
         with pytest.raises(MessageError):
             messages.randomizer_from_json(json.dumps(good | change))
-    for action, observe in (([0, 1], [2]), ([0, 1], []), ([0, 1], [1, 1]), (0, [1]), ("0", None), ([0, 1], "0")):
+    for action, observe in (
+        ([0, 1], [2]),
+        ([0, 1], []),
+        ([0, 1], [1, 1]),
+        (0, [1]),
+        ("0", None),
+        ([0, 1], "0"),
+    ):
         with pytest.raises(MessageError):
             client().answer(messages.decision_to_json(1, action, observe), {0: 1.0, 1: 1.0, 2: 1.0})
 
@@ -110,8 +140,12 @@ def test_a_device_refuses_more_than_its_user_agreed_to() -> None:
 
 @pytest.mark.parametrize("kind", [LocalLaplace, RandomizedResponse])
 @pytest.mark.parametrize("width", [1, 2, 5])
-def test_a_report_about_several_rewards_costs_its_epsilon_in_all(kind: type[Randomizer], width: int) -> None:
-    """Whatever width a server describes: the price of one reward, times the width, is what the user agreed to."""
+def test_a_report_about_several_rewards_costs_its_epsilon_in_all(
+    kind: type[Randomizer], width: int
+) -> None:
+    """Whatever width a server describes: the price of one reward, times the width, is what the user
+    agreed to.
+    """
     randomizer = kind(epsilon=Fraction(3, 2), width=width)
     if isinstance(randomizer, RandomizedResponse):
         loss = width * math.log(randomizer.keep / (1 - randomizer.keep))
@@ -164,7 +198,9 @@ def test_a_session_takes_the_report_and_refuses_the_raw_value() -> None:
 
 
 def leaks(lines: Iterable[str]) -> list[str]:
-    """The lines that hold a raw reward: as a decimal number of any length from four digits on, or as its exact grid steps."""
+    """The lines that hold a raw reward: as a decimal number of any length from four digits on, or
+    as its exact grid steps.
+    """
     raw = {str(round(value * GRID)) for value in VALUES}
     digits = [str(value)[2:6] for value in VALUES]
     found = []
@@ -176,7 +212,9 @@ def leaks(lines: Iterable[str]) -> list[str]:
 
 
 def test_only_reports_cross_between_server_and_users() -> None:
-    """Secure noise in another process: a report equals a raw reward's steps by chance in less than 40·2·ε/2g < 1e-6 of all runs."""
+    """Secure noise in another process: a report equals a raw reward's steps by chance in less than
+    40·2·ε/2g < 1e-6 of all runs.
+    """
     pipe = Pipe()
     session = serve(policy(), 40, users_command(most="1/100"), noise=dpb.SecureNoise(), pipe=pipe)
     assert len(pipe.received) == 40
@@ -199,7 +237,8 @@ honest = LocalLaplace.randomise
 def randomise(self, steps, noise):
     if how == "unrandomised":
         return steps
-    print(f"debug: reward {steps / self.grid.steps}", file=sys.stderr if how == "stderr" else sys.stdout, flush=True)
+    where = sys.stderr if how == "stderr" else sys.stdout
+    print(f"debug: reward {steps / self.grid.steps}", file=where, flush=True)
     return honest(self, steps, noise)
 LocalLaplace.randomise = randomise
 users.main()
@@ -208,7 +247,9 @@ users.main()
 
 @pytest.mark.parametrize("how", ["unrandomised", "stdout", "stderr"])
 def test_a_client_that_leaks_is_caught(how: str, tmp_path: Path) -> None:
-    """The control: the same look at the same bytes finds a reward that was sent plainly, and prints are no reports."""
+    """The control: the same look at the same bytes finds a reward that was sent plainly, and prints
+    are no reports.
+    """
     script = tmp_path / "broken.py"
     script.write_text(BROKEN)
     command = users_command(most="1/100")

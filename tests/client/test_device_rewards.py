@@ -1,4 +1,6 @@
-"""What a user's device is handed: rewards by arm, none missing; descriptions that are read in no time."""
+"""What a user's device is handed: rewards by arm, none missing; descriptions that are read in no
+time.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,17 @@ def device() -> Client:
     [
         (SUPER_ARM, {0: 0.25}, r"rewards of arms \[0, 3\]; those of \[3\] are missing"),
         (SUPER_ARM, {}, r"those of \[0, 3\] are missing"),
-        (SUPER_ARM, [0.25, 0.25], "Expected a mapping from arm to reward, got an object of type list"),
+        (
+            SUPER_ARM,
+            [0.25, 0.25],
+            "Expected a mapping from arm to reward, got an object of type list",
+        ),
         (SUPER_ARM, None, "Expected a mapping from arm to reward, got an object of type NoneType"),
-        (messages.decision_to_json(7, 3, None), {"3": 0.25}, r"rewards of arms \[3\]; those of \[3\] are missing"),
+        (
+            messages.decision_to_json(7, 3, None),
+            {"3": 0.25},
+            r"rewards of arms \[3\]; those of \[3\] are missing",
+        ),
     ],
 )
 def test_missing_rewards_are_named_as_such(decision: str, reward: Any, what: str) -> None:

@@ -1,4 +1,6 @@
-"""A budget in a file: it outlives the device, under one name, whole and locked, whoever damages, links, copies or races it."""
+"""A budget in a file: it outlives the device, under one name, whole and locked, whoever damages,
+links, copies or races it.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,14 @@ def test_a_file_outlives_the_device(tmp_path: Path) -> None:
     path = tmp_path / "budget.json"
     first = device(budget=FileBudget(path, total=3)).answer(asking(1), 0.75, datum="jazz")
     for id in (1, 2, 3):  # new processes of the device, and the same reward
-        again = device(budget=FileBudget(path, total=3), noise=dpb.SimulatedNoise(id)).answer(asking(id), 0.75, datum="jazz")
+        again = device(budget=FileBudget(path, total=3), noise=dpb.SimulatedNoise(id)).answer(
+            asking(id), 0.75, datum="jazz"
+        )
         assert steps(again) == steps(first)
     assert FileBudget(path, total=3).spent == 1
-    songs = device(described("songs"), budget=FileBudget(path, total=3), noise=dpb.SimulatedNoise(9))
+    songs = device(
+        described("songs"), budget=FileBudget(path, total=3), noise=dpb.SimulatedNoise(9)
+    )
     assert steps(songs.answer(asking(1, campaign="songs"), 0.75, datum="jazz")) == steps(first)
     assert steps(songs.answer(asking(2, campaign="songs"), 0.75)) != steps(first)
     assert FileBudget(path, total=3).spent == 2
@@ -49,7 +55,12 @@ def test_a_damaged_file_is_no_fresh_budget(tmp_path: Path, text: str) -> None:
     path = tmp_path / "budget.json"
     budget = FileBudget(path, total=3)
     path.write_text(text)
-    for use in (lambda: FileBudget(path, total=3), lambda: budget.spend(ONE), lambda: budget.recall("x"), lambda: budget.keep("x", "y")):
+    for use in (
+        lambda: FileBudget(path, total=3),
+        lambda: budget.spend(ONE),
+        lambda: budget.recall("x"),
+        lambda: budget.keep("x", "y"),
+    ):
         with pytest.raises(BudgetError, match="missing or damaged"):
             use()
     assert path.read_text() == text
@@ -63,8 +74,12 @@ class Crash(BaseException):
 
 
 @pytest.mark.parametrize("where", ["fsync", "replace", "keep"])
-def test_a_crash_never_spends_twice(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stopped at every step of the writing: what was handed out is spent, and what is spent stays so."""
+def test_a_crash_never_spends_twice(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped at every step of the writing: what was handed out is spent, and what is spent stays
+    so.
+    """
     path, stops = tmp_path / "budget.json", list[int]()
 
     def stopping_at(count: int, honest: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,7 +100,9 @@ def test_a_crash_never_spends_twice(where: str, tmp_path: Path, monkeypatch: pyt
         with monkeypatch.context() as patch:
             patch.setattr(target, where, stopping_at(count, getattr(target, where)))
             try:
-                device(budget=budget, noise=dpb.SimulatedNoise(count)).answer(asking(count + 1), 0.75)
+                device(budget=budget, noise=dpb.SimulatedNoise(count)).answer(
+                    asking(count + 1), 0.75
+                )
                 handed_out += 1
             except Crash:
                 pass
@@ -108,7 +125,10 @@ def spend_many(path: Path, results: Any) -> None:
 def test_two_processes_on_one_file(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
-    workers = [context.Process(target=spend_many, args=(tmp_path / "budget.json", results)) for _ in range(3)]
+    workers = [
+        context.Process(target=spend_many, args=(tmp_path / "budget.json", results))
+        for _ in range(3)
+    ]
     for worker in workers:
         worker.start()
     told = [results.get(timeout=300) for _ in workers]
@@ -140,7 +160,11 @@ def test_a_link_is_the_file_it_leads_to(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_second_name_and_a_dead_link_are_refused(tmp_path: Path) -> None:
     budget = FileBudget(tmp_path / "b", total=1)
     os.link(tmp_path / "b", tmp_path / "second")
-    for use in (lambda: FileBudget(tmp_path / "second", total=1), lambda: budget.spend(ONE), lambda: budget.spent):
+    for use in (
+        lambda: FileBudget(tmp_path / "second", total=1),
+        lambda: budget.spend(ONE),
+        lambda: budget.spent,
+    ):
         with pytest.raises(BudgetError, match="second name"):
             use()
     (tmp_path / "second").unlink()
@@ -151,10 +175,18 @@ def test_a_second_name_and_a_dead_link_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "gone").exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here; Windows deletes no open file")
-@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the other has read"])
-def test_a_deleted_lock_file_lets_one_process_spend(after: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process comes in on a lock file of its own, and reads before the first one writes; it writes before or after that."""
+@pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="there is no fork here; Windows deletes no open file"
+)
+@pytest.mark.parametrize(
+    "after", [False, True], ids=["before the write", "after the other has read"]
+)
+def test_a_deleted_lock_file_lets_one_process_spend(
+    after: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process comes in on a lock file of its own, and reads before the first one writes; it
+    writes before or after that.
+    """
     budget, honest, children = FileBudget(tmp_path / "b", total=1), os.replace, list[int]()
     (read, told), (go, let_go) = os.pipe(), os.pipe()
 
@@ -194,7 +226,9 @@ def test_a_deleted_lock_file_lets_one_process_spend(after: bool, tmp_path: Path,
     assert budget.spent == 1
 
 
-def test_a_lock_file_deleted_while_one_waits_is_waited_for_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_file_deleted_while_one_waits_is_waited_for_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     budget, honest, waits = FileBudget(tmp_path / "b", total=1), file.wait_for, list[int]()
 
     def wait_for(lock: Any) -> None:

@@ -1,4 +1,6 @@
-"""A forked child: it waits for no thread that it does not have, keeps no lock of its parent's, and reports nothing its parent paid for."""
+"""A forked child: it waits for no thread that it does not have, keeps no lock of its parent's, and
+reports nothing its parent paid for.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +62,18 @@ def test_a_child_forked_during_an_answer_can_answer(tmp_path: Path) -> None:
 
 
 @forks
-def test_a_child_does_not_keep_its_parents_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is forked while another thread writes the file, and lives on: neither its end nor its parent's frees the file for others."""
-    budget, entered, go, honest = FileBudget(tmp_path / "b", total=9), threading.Event(), threading.Event(), os.replace
+def test_a_child_does_not_keep_its_parents_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is forked while another thread writes the file, and lives on: neither its end nor its
+    parent's frees the file for others.
+    """
+    budget, entered, go, honest = (
+        FileBudget(tmp_path / "b", total=9),
+        threading.Event(),
+        threading.Event(),
+        os.replace,
+    )
 
     def slow(*args: Any) -> None:
         entered.set()
@@ -99,9 +110,17 @@ def descriptors() -> list[str]:
 
 
 @forks
-@pytest.mark.parametrize(("kind", "where"), [(KINDS[0], "draw"), (KINDS[1], "draw"), (KINDS[1], "write")], ids=["memory", "file", "write"])
-def test_a_child_forked_within_an_answer_makes_no_report(kind: Any, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its own thread, in a signal handler say: parent and child both go on in the middle of one call that was paid for once."""
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [(KINDS[0], "draw"), (KINDS[1], "draw"), (KINDS[1], "write")],
+    ids=["memory", "file", "write"],
+)
+def test_a_child_forked_within_an_answer_makes_no_report(
+    kind: Any, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its own thread, in a signal handler say: parent and child both go on in the middle of one
+    call that was paid for once.
+    """
     pids = list[int]()
 
     def forking(honest: Callable[..., Any]) -> Callable[..., Any]:

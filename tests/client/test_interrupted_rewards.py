@@ -1,4 +1,6 @@
-"""What is raised while a reward is read: an alarm or no memory is no bad reward; what a reward's own code raises is not repeated."""
+"""What is raised while a reward is read: an alarm or no memory is no bad reward; what a reward's
+own code raises is not repeated.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,12 @@ READ: list[Callable[[], object]] = [
 
 @pytest.mark.parametrize("kind", [TimeoutError, MemoryError, Late, KeyboardInterrupt])
 @pytest.mark.parametrize("at", range(len(READ)))
-def test_an_interruption_is_no_bad_reward(at: int, kind: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers of Python's and numpy's own bring no code along: what is raised while they are read was raised by somebody else."""
+def test_an_interruption_is_no_bad_reward(
+    at: int, kind: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers of Python's and numpy's own bring no code along: what is raised while they are read
+    was raised by somebody else.
+    """
     for name in ("number", "numbers"):
         monkeypatch.setattr(rewards, name, raising(kind("the alarm")))
     with pytest.raises(kind, match="the alarm"):
@@ -65,7 +71,9 @@ class Key:
         raise TimeoutError(f"0.{DIGITS}")
 
 
-@pytest.mark.parametrize("reward", [Talkative(), [0.5, Talkative(), 0.5], objects(0.5, Talkative(), 0.5), {Key(): 0.5}])
+@pytest.mark.parametrize(
+    "reward", [Talkative(), [0.5, Talkative(), 0.5], objects(0.5, Talkative(), 0.5), {Key(): 0.5}]
+)
 def test_code_that_a_reward_brings_along_is_not_heard(reward: Any) -> None:
     """The other side: whatever that code raises, a timeout too, may tell the reward."""
     assert rewards.tried(raising(ZeroDivisionError()), reward) is None

@@ -22,12 +22,21 @@ def client(**options: Any) -> Client:
 
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "noise without brackets": (lambda: client(noise=dpb.SecureNoise), "got the class SecureNoise: call it"),
+    "noise without brackets": (
+        lambda: client(noise=dpb.SecureNoise),
+        "got the class SecureNoise: call it",
+    ),
     "noise by its name": (lambda: client(noise="secure"), r"Expected noise=SecureNoise\(\)"),
-    "a number for a budget": (lambda: client(budget=2), "budget such as FileBudget.*got an object of type int"),
+    "a number for a budget": (
+        lambda: client(budget=2),
+        "budget such as FileBudget.*got an object of type int",
+    ),
     "a path for a budget": (lambda: client(budget="b.json"), "got an object of type str"),
     "a budget without brackets": (lambda: client(budget=FileBudget), "got the class FileBudget"),
-    "a report without brackets": (lambda: POLICY.randomizer().report(1.0, dpb.SecureNoise), "got the class SecureNoise: call it"),
+    "a report without brackets": (
+        lambda: POLICY.randomizer().report(1.0, dpb.SecureNoise),
+        "got the class SecureNoise: call it",
+    ),
 }
 
 
@@ -48,8 +57,20 @@ def test_a_budget_in_a_folder_that_is_none(tmp_path: Path) -> None:
 def test_what_is_kept_of_a_decision_is_small(tmp_path: Path) -> None:
     """A decision of 120,000 arms was kept whole with its one reward's report."""
     policy = dpb.CUCBLDP2(problem=dpb.TopK(arms=120_000, k=1), epsilon=1)
-    device = Client(dpb.Session(policy, noise=dpb.SecureNoise()).description(), most=1, budget=FileBudget(tmp_path / "b", total=1))
-    asked = json.dumps({"version": 1, "campaign": device._campaign, "id": 1, "action": list(range(120_000)), "observe": [7]})
+    device = Client(
+        dpb.Session(policy, noise=dpb.SecureNoise()).description(),
+        most=1,
+        budget=FileBudget(tmp_path / "b", total=1),
+    )
+    asked = json.dumps(
+        {
+            "version": 1,
+            "campaign": device._campaign,
+            "id": 1,
+            "action": list(range(120_000)),
+            "observe": [7],
+        }
+    )
     answer = device.answer(asked, {7: 1.0})
     assert device.answer(asked, {7: 1.0}) == answer
     assert (tmp_path / "b").stat().st_size < 1000

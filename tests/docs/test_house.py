@@ -1,4 +1,6 @@
-"""docs/reference/house.md: the floors of the import contract, every room with its own sentence, and no path that leads nowhere."""
+"""docs/reference/house.md: the floors of the import contract, every room with its own sentence, and
+no path that leads nowhere.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def page() -> str:
 
 
 def floors() -> list[str]:
-    contracts = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "importlinter"
+    ]["contracts"]
     (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
     return list(layers)
 
@@ -30,7 +34,8 @@ def packages() -> dict[str, str]:
     for init in sorted(PACKAGE.rglob("__init__.py")):
         name = init.parent.relative_to(PACKAGE).as_posix()
         if name != ".":
-            found[name] = (ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or "").split("\n")[0]
+            text = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
+            found[name] = " ".join(text.split("\n\n")[0].split())
     return found
 
 
@@ -46,9 +51,15 @@ def test_every_room_is_on_the_page_with_its_own_sentence() -> None:
 
 
 def test_every_path_on_the_page_exists() -> None:
-    paths = [path for path in re.findall(r"`([\w/]+(?:/|\.py))`", page()) if not path.startswith("tests/")]
+    paths = [
+        path
+        for path in re.findall(r"`([\w/]+(?:/|\.py))`", page())
+        if not path.startswith("tests/")
+    ]
     assert len(paths) > 40
-    assert [path for path in paths if not (PACKAGE / path).exists() and not (REPOSITORY / path).exists()] == []
+    assert [
+        path for path in paths if not (PACKAGE / path).exists() and not (REPOSITORY / path).exists()
+    ] == []
 
 
 def test_no_folder_is_crowded() -> None:

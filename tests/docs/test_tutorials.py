@@ -10,15 +10,26 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-TUTORIALS = sorted(page.name for page in DOCS.glob("*.md") if "\n>>> " in page.read_text(encoding="utf-8"))
+TUTORIALS = sorted(
+    page.name for page in DOCS.glob("*.md") if "\n>>> " in page.read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_tutorial(name: str) -> None:
-    result = doctest.testfile(str(DOCS / name), module_relative=False, encoding="utf-8", optionflags=doctest.ELLIPSIS)
+    result = doctest.testfile(
+        str(DOCS / name), module_relative=False, encoding="utf-8", optionflags=doctest.ELLIPSIS
+    )
     assert result.attempted > 10, "the page has lost its examples"
     assert result.failed == 0, "see the captured output for what differs"
 
 
 def test_no_tutorial_is_lost() -> None:
-    assert {"practitioners.md", "researchers.md", "stopping.md", "full_information.md", "structured.md", "auditing.md"} <= set(TUTORIALS)
+    assert {
+        "practitioners.md",
+        "researchers.md",
+        "stopping.md",
+        "full_information.md",
+        "structured.md",
+        "auditing.md",
+    } <= set(TUTORIALS)

@@ -1,4 +1,6 @@
-"""Adding, downloading and finding data: nothing gets its name before it is checked. No network: addresses are files here."""
+"""Adding, downloading and finding data: nothing gets its name before it is checked. No network:
+addresses are files here.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The zip at its owner's, whose address and checksum stand in `SOURCES`: fixed for one set, beside the file for the other."""
+    """The zip at its owner's, whose address and checksum stand in `SOURCES`: fixed for one set,
+    beside the file for the other.
+    """
     path = tmp_path / "ml-1m.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("ml-1m/movies.dat", FILMS)
@@ -69,10 +73,19 @@ def test_sources_are_complete() -> None:
 
 
 def test_what_is_not_there_is_said_with_how_to_get_it(kept: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=rf"{ONE} is not in .*data. Run `dpbandits data download {ONE}`, .*data add {ONE} PATH`"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=(
+            rf"{ONE} is not in .*data. Run `dpbandits data download {ONE}`, .*data add {ONE} "
+            r"PATH`"
+        ),
+    ):
         library.find(ONE)
     for function in (library.find, library.download, lambda name: library.add(name, kept)):
-        with pytest.raises(ValueError, match=r"one of the data sets movielens-100k, movielens-1m, .*; got 'movielens-2m'"):
+        with pytest.raises(
+            ValueError,
+            match=r"one of the data sets movielens-100k, movielens-1m, .*; got 'movielens-2m'",
+        ):
             function("movielens-2m")
     assert names(kept) == []
 
@@ -96,19 +109,33 @@ def test_download_of_what_is_kept_fetches_nothing(kept: Path, owner: Path) -> No
 
 def test_download_keeps_nothing_of_another_checksum(kept: Path, owner: Path) -> None:
     owner.write_bytes(owner.read_bytes()[:-1])
-    with pytest.raises(DataError, match=r"came with another checksum than its owner published \(md5 [0-9a-f]{32}\)\. Nothing was kept"):
+    with pytest.raises(
+        DataError,
+        match=(
+            r"came with another checksum than its owner published \(md5 [0-9a-f]{32}\)\. Nothing "
+            r"was kept"
+        ),
+    ):
         library.download(ONE)
     assert names(kept) == []
 
 
 def test_download_says_what_failed(kept: Path, owner: Path) -> None:
     owner.unlink()
-    with pytest.raises(ConnectionError, match=r"Could not fetch file://.*ml-1m\.zip: .*Check the connection, or .*dpbandits data add"):
+    with pytest.raises(
+        ConnectionError,
+        match=(
+            r"Could not fetch file://.*ml-1m\.zip: .*Check the connection, or .*dpbandits data "
+            r"add"
+        ),
+    ):
         library.download(ONE)
     assert names(kept) == []
 
 
-def test_a_download_that_breaks_off_leaves_nothing(kept: Path, owner: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_that_breaks_off_leaves_nothing(
+    kept: Path, owner: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object, **__: object) -> object:
         class Answer:
             parts = iter([b"PK"])
@@ -165,7 +192,11 @@ def test_add_a_folder_keeps_the_two_files_as_a_zip(kept: Path, owner: Path, tmp_
 
 def test_add_refuses_what_it_is_not(kept: Path, owner: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=r"ml-1m\.zip to be ml-100k\.zip as its owner published it \(md5 0e33.*checksum differs.*unpacked folder"
+        DataError,
+        match=(
+            r"ml-1m\.zip to be ml-100k\.zip as its owner published it \(md5 0e33.*checksum "
+            r"differs.*unpacked folder"
+        ),
     ):
         library.add("movielens-100k", owner)
     with pytest.raises(FileNotFoundError, match="Expected a folder or a zip at"):
@@ -183,7 +214,9 @@ def test_add_refuses_what_it_is_not(kept: Path, owner: Path, tmp_path: Path) -> 
     assert names(kept) == []
 
 
-def test_a_copy_that_fails_keeps_the_old_one(kept: Path, owner: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_fails_keeps_the_old_one(
+    kept: Path, owner: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library.add(ONE, owner)
 
     def full(*_: object) -> None:

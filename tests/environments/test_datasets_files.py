@@ -1,4 +1,6 @@
-"""Broken files: the message says which file, where, what was expected, and never what stood there."""
+"""Broken files: the message says which file, where, what was expected, and never what stood
+there.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,14 @@ def written(folder: Path, text: str | bytes, name: str = "rewards.csv") -> Path:
 BROKEN = {
     "empty": ("", "rewards.csv is empty: expected a header line"),
     "header only": ("a,b\n", "has a header and no rows"),
-    "no header": ("0.5,1\n0,1\n", "first line of rewards.csv to name the arms; it holds numbers. Add a header"),
-    "out of range": (f"a,b\n0,1\n0,{SECRET}\n", r"rewards.csv, line 3, column b: expected a number in \[0, 1\]; .*not shown"),
+    "no header": (
+        "0.5,1\n0,1\n",
+        "first line of rewards.csv to name the arms; it holds numbers. Add a header",
+    ),
+    "out of range": (
+        f"a,b\n0,1\n0,{SECRET}\n",
+        r"rewards.csv, line 3, column b: expected a number in \[0, 1\]; .*not shown",
+    ),
     "not a number": (f"a,b\n0,x{SECRET}\n", "line 2, column b: expected a number"),
     "missing value": ("a,b\n0,1\n,1\n", "line 3, column a: expected a number"),
     "NaN": ("a,b\nnan,1\n", "line 2, column a: expected a number"),
@@ -52,30 +60,49 @@ def test_a_broken_csv_is_refused_in_words(case: str, tmp_path: Path) -> None:
 
 
 def test_a_missing_column_is_named_with_those_found(tmp_path: Path) -> None:
-    refused(written(tmp_path, "a,b\n0,1\n"), "rewards.csv lacks the column c; it has a, b", arms=["a", "c"])
+    refused(
+        written(tmp_path, "a,b\n0,1\n"),
+        "rewards.csv lacks the column c; it has a, b",
+        arms=["a", "c"],
+    )
     refused(written(tmp_path, "a,b\n0,1\n"), "lacks the columns c, d; it has a, b", arms=["c", "d"])
 
 
 def test_a_gzip_file_is_checked(tmp_path: Path) -> None:
-    refused(written(tmp_path, "a,b\n0,1\n", "plain.csv.gz"), "plain.csv.gz to be compressed by gzip.*Rename or compress")
-    whole = gzip.compress(b"a,b\n" + b"".join(b"%.6f,1\n" % x for x in np.random.default_rng(0).random(5_000)), mtime=0)
+    refused(
+        written(tmp_path, "a,b\n0,1\n", "plain.csv.gz"),
+        "plain.csv.gz to be compressed by gzip.*Rename or compress",
+    )
+    whole = gzip.compress(
+        b"a,b\n" + b"".join(b"%.6f,1\n" % x for x in np.random.default_rng(0).random(5_000)),
+        mtime=0,
+    )
     assert table(written(tmp_path, whole, "whole.csv.gz")).rewards.shape == (5_000, 2)
     refused(
         written(tmp_path, whole[: len(whole) // 2], "half.csv.gz"),
         r"half.csv.gz is cut short or damaged: .* after line \d+. Fetch it again",
     )
-    refused(written(tmp_path, whole[:-8] + bytes(8), "damaged.csv.gz"), "damaged.csv.gz is cut short or damaged")  # a wrong checksum
+    # a wrong checksum
+    refused(
+        written(tmp_path, whole[:-8] + bytes(8), "damaged.csv.gz"),
+        "damaged.csv.gz is cut short or damaged",
+    )
 
 
 def test_a_missing_path_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"Expected a file at .*nowhere\.csv; there is none"):
+    with pytest.raises(
+        FileNotFoundError, match=r"Expected a file at .*nowhere\.csv; there is none"
+    ):
         table(tmp_path / "nowhere.csv")
     with pytest.raises(DataError, match="to be a file; it is a folder"):
         table(tmp_path)
 
 
 def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
-    refused(written(tmp_path, "", "rewards.xlsx"), r"named \.csv, \.csv\.gz, \.parquet, \.npy, \.npz; got rewards\.xlsx")
+    refused(
+        written(tmp_path, "", "rewards.xlsx"),
+        r"named \.csv, \.csv\.gz, \.parquet, \.npy, \.npz; got rewards\.xlsx",
+    )
 
 
 def test_parquet_is_checked_like_csv(tmp_path: Path) -> None:
@@ -89,10 +116,15 @@ def test_parquet_is_checked_like_csv(tmp_path: Path) -> None:
     refused(path, "has a header and no rows")
     pl.DataFrame({"a": [True, False]}).write_parquet(path)
     refused(path, "row 1, column a: expected a number")
-    refused(written(tmp_path, "a,b\n0,1\n", "text.parquet"), "text.parquet is no Parquet file that can be read")
+    refused(
+        written(tmp_path, "a,b\n0,1\n", "text.parquet"),
+        "text.parquet is no Parquet file that can be read",
+    )
 
 
-def test_parquet_without_its_library_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_its_library_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "rewards.parquet"
     pl.DataFrame({"a": [0.5]}).write_parquet(path)
     real = builtins.__import__
@@ -103,7 +135,9 @@ def test_parquet_without_its_library_says_what_to_install(tmp_path: Path, monkey
         return real(name, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install 'dpbandits\[experiments\]', or save the table as CSV"):
+    with pytest.raises(
+        ImportError, match=r"pip install 'dpbandits\[experiments\]', or save the table as CSV"
+    ):
         table(path)
 
 
@@ -136,10 +170,15 @@ def test_every_format_gives_the_same_table(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "r.parquet")
     np.save(tmp_path / "r.npy", rewards)
     np.savez(tmp_path / "r.npz", rewards=rewards)
-    (tmp_path / "r.csv.gz").write_bytes(gzip.compress(b"\xef\xbb\xbf" + (tmp_path / "r.csv").read_bytes()))  # with a byte order mark
+    # with a byte order mark
+    (tmp_path / "r.csv.gz").write_bytes(
+        gzip.compress(b"\xef\xbb\xbf" + (tmp_path / "r.csv").read_bytes())
+    )
     for name in ("r.csv", "r.csv.gz", "r.parquet", "r.npy", "r.npz"):
         np.testing.assert_array_equal(table(str(tmp_path / name)).rewards, rewards, strict=True)
-    np.testing.assert_array_equal(table(tmp_path / "r.csv", arms=["b", "a"]).rewards, rewards[:, ::-1])
+    np.testing.assert_array_equal(
+        table(tmp_path / "r.csv", arms=["b", "a"]).rewards, rewards[:, ::-1]
+    )
     with pytest.raises(ValueError, match="NumPy matrix has no column names"):
         table(tmp_path / "r.npy", arms=["a"])
 

@@ -54,13 +54,24 @@ def test_upworthy_reads_parquet_and_gzip(tmp_path: Path) -> None:
     path = headlines(tmp_path)
     pl.read_csv(path).write_parquet(tmp_path / "tests.parquet")
     (tmp_path / "tests.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
-    assert datasets.upworthy(tmp_path / "tests.parquet") == datasets.upworthy(path) == datasets.upworthy(tmp_path / "tests.csv.gz")
+    assert (
+        datasets.upworthy(tmp_path / "tests.parquet")
+        == datasets.upworthy(path)
+        == datasets.upworthy(tmp_path / "tests.csv.gz")
+    )
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("clicks,winner", "klicks,winner", "tests.csv lacks the column clicks; it has clickability_test_id, test_week, headline, imp"),
+        (
+            "clicks,winner",
+            "klicks,winner",
+            (
+                "tests.csv lacks the column clicks; it has clickability_test_id, test_week, "
+                "headline, imp"
+            ),
+        ),
         ("100,10,", "9,10,", "tests.csv, line 2: expected no more clicks than impressions"),
         ("200,20,", "0,0,", "tests.csv, line 3: expected at least one impression"),
         ("200,20,", "200,-20,", "line 3, column clicks: expected a whole number of at least 0"),
@@ -88,16 +99,27 @@ def site(folder: Path, visits: str = VISITS, areas: str = AREAS) -> Path:
 
 def test_msweb_is_a_row_a_person_and_a_column_an_area(tmp_path: Path) -> None:
     table = datasets.msweb(site(tmp_path), seed=None)
-    assert datasets.msweb_areas(tmp_path) == ((1001, "Help", 3), (1000, "News", 1), (1003, "Games", 1), (1002, "Games", 0))
+    assert datasets.msweb_areas(tmp_path) == (
+        (1001, "Help", 3),
+        (1000, "News", 1),
+        (1003, "Games", 1),
+        (1002, "Games", 0),
+    )
     assert table.rewards.tolist() == [[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]]
 
 
 def test_msweb_takes_the_areas_asked_for(tmp_path: Path) -> None:
     site(tmp_path)
     assert datasets.msweb(tmp_path, 2, seed=None).rewards.tolist() == [[1, 1], [1, 0], [1, 0]]
-    assert datasets.msweb(tmp_path, ["News", 1003], seed=None).rewards.tolist() == [[1, 0], [0, 0], [0, 1]]
+    assert datasets.msweb(tmp_path, ["News", 1003], seed=None).rewards.tolist() == [
+        [1, 0],
+        [0, 0],
+        [0, 1],
+    ]
     shuffled = datasets.msweb(tmp_path, seed=3)
-    assert sorted(shuffled.rewards.tolist()) == sorted(datasets.msweb(tmp_path, seed=None).rewards.tolist())
+    assert sorted(shuffled.rewards.tolist()) == sorted(
+        datasets.msweb(tmp_path, seed=None).rewards.tolist()
+    )
     np.testing.assert_array_equal(shuffled.rewards, datasets.msweb(tmp_path, seed=3).rewards)
     assert datasets.msweb(tmp_path, 1, resample=True).resample
 
@@ -126,18 +148,23 @@ def test_msweb_says_what_is_wrong_with_its_files(tmp_path: Path) -> None:
         datasets.msweb(tmp_path)
     with pytest.raises(DataError, match="to be a folder; it is a file"):
         datasets.msweb(site(tmp_path) / "vroots.csv")
-    with pytest.raises(DataError, match=r"msweb_visits.csv.gz, line 8: expected a vroot that vroots.csv lists"):
+    with pytest.raises(
+        DataError, match=r"msweb_visits.csv.gz, line 8: expected a vroot that vroots.csv lists"
+    ):
         datasets.msweb(site(tmp_path, visits=VISITS + "9,1009\n"))
     with pytest.raises(DataError, match=r"vroots.csv lists an area twice"):
         datasets.msweb(site(tmp_path, areas=AREAS + "1000,News\n"))
-    with pytest.raises(DataError, match=r"msweb_visits.csv.gz lacks the column user; it has person, vroot"):
+    with pytest.raises(
+        DataError, match=r"msweb_visits.csv.gz lacks the column user; it has person, vroot"
+    ):
         datasets.msweb(site(tmp_path, visits=VISITS.replace("user", "person")))
     with pytest.raises(DataError, match="line 2, column user: expected a whole number"):
         datasets.msweb(site(tmp_path, visits=VISITS.replace("7,1001", "seven,1001")))
 
 
 LOG = ",timestamp,item_id,position,click,propensity_score\n" + "".join(
-    f"{i},2019,{item},{1 + i % 3},{int(i == 4)},0.5\n" for i, item in enumerate([0, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1])
+    f"{i},2019,{item},{1 + i % 3},{int(i == 4)},0.5\n"
+    for i, item in enumerate([0, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1])
 )
 
 
@@ -159,15 +186,47 @@ def test_obd_is_a_replay_of_the_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("item_id", "item", r"log.csv.gz lacks the column item_id; it has \(no name\), timestamp, item, position"),
-        ("4,2019,0,2,1,0.5", "4,2019,0,2,0.7,0.5", "log.csv.gz, line 6: expected click to be 0 or 1"),
-        ("4,2019,0,2,1,0.5", "4,2019,0,2,7,0.5", r"line 6, column click: expected a number in \[0, 1\]"),
-        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,1.5", "line 6: expected propensity_score to be at most 1"),
-        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,0", "line 6, column propensity_score: expected a finite number above 0"),
+        (
+            "item_id",
+            "item",
+            r"log.csv.gz lacks the column item_id; it has \(no name\), timestamp, item, position",
+        ),
+        (
+            "4,2019,0,2,1,0.5",
+            "4,2019,0,2,0.7,0.5",
+            "log.csv.gz, line 6: expected click to be 0 or 1",
+        ),
+        (
+            "4,2019,0,2,1,0.5",
+            "4,2019,0,2,7,0.5",
+            r"line 6, column click: expected a number in \[0, 1\]",
+        ),
+        (
+            "4,2019,0,2,1,0.5",
+            "4,2019,0,2,1,1.5",
+            "line 6: expected propensity_score to be at most 1",
+        ),
+        (
+            "4,2019,0,2,1,0.5",
+            "4,2019,0,2,1,0",
+            "line 6, column propensity_score: expected a finite number above 0",
+        ),
         ("4,2019,0,2,1,0.5", "4,2019,0,2,1,nan", "line 6, column propensity_score"),
-        ("4,2019,0,2,1,0.5", "4,2019,-1,2,1,0.5", "line 6, column item_id: expected a whole number"),
-        ("4,2019,0,2,1,0.5", "4,2019,3,2,1,0.5", "cannot be replayed: Arm 2 never occurs in the log"),
-        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,0.00001", r"would accept about 0.\d+ of these 12 decisions.*random policy"),
+        (
+            "4,2019,0,2,1,0.5",
+            "4,2019,-1,2,1,0.5",
+            "line 6, column item_id: expected a whole number",
+        ),
+        (
+            "4,2019,0,2,1,0.5",
+            "4,2019,3,2,1,0.5",
+            "cannot be replayed: Arm 2 never occurs in the log",
+        ),
+        (
+            "4,2019,0,2,1,0.5",
+            "4,2019,0,2,1,0.00001",
+            r"would accept about 0.\d+ of these 12 decisions.*random policy",
+        ),
     ],
 )
 def test_obd_says_what_is_wrong(tmp_path: Path, old: str, new: str, words: str) -> None:
@@ -199,8 +258,12 @@ def test_obd_rates_are_those_of_the_prior_counts(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="campaign 'men' to list items 0 to 1, each once"):
         datasets.obd_rates(path, "men")
     path.write_text(RATES.replace("1,9", "0,9"))
-    with pytest.raises(DataError, match=r"rates.csv, line 4, column prior_alpha: expected a finite number above 0"):
+    with pytest.raises(
+        DataError, match=r"rates.csv, line 4, column prior_alpha: expected a finite number above 0"
+    ):
         datasets.obd_rates(path)
     path.write_text(RATES.replace("prior_beta", "beta"))
-    with pytest.raises(DataError, match="lacks the column prior_beta; it has campaign, item_id, prior_alpha, beta"):
+    with pytest.raises(
+        DataError, match="lacks the column prior_beta; it has campaign, item_id, prior_alpha, beta"
+    ):
         datasets.obd_rates(path)

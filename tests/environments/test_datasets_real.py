@@ -1,4 +1,6 @@
-"""Known values of the real data, recomputed from the published files. Skipped where the data is not there."""
+"""Known values of the real data, recomputed from the published files. Skipped where the data is not
+there.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,16 @@ def test_msweb(real: Path) -> None:
     top = datasets.msweb(real, 4, seed=None)
     assert top.means.round(3).tolist() == [0.332, 0.287, 0.26, 0.161]
     areas = datasets.msweb_areas(real)
-    assert [area.title for area in areas[:4]] == ["Free Downloads", "Internet Explorer", "Microsoft.com Search", "isapi"]
+    assert [area.title for area in areas[:4]] == [
+        "Free Downloads",
+        "Internet Explorer",
+        "Microsoft.com Search",
+        "isapi",
+    ]
     assert sum(area.visitors == 0 for area in areas) == 8
-    np.testing.assert_array_equal(datasets.msweb(real, [1008, 1034, 1004, 1018], seed=None).rewards, top.rewards)
+    np.testing.assert_array_equal(
+        datasets.msweb(real, [1008, 1034, 1004, 1018], seed=None).rewards, top.rewards
+    )
     # The first person of the file visited areas 1000, 1001 and 1002.
     assert {areas[j].number for j in np.flatnonzero(everyone.rewards[0])} == {1000, 1001, 1002}
 
@@ -34,7 +43,9 @@ def test_msweb(real: Path) -> None:
 @needs("msweb")
 def test_msweb_plays_every_person_once(real: Path) -> None:
     table = datasets.msweb(real, 4, seed=1)
-    runs = dpb.simulate(dpb.DPKLUCB(arms=4, epsilon=1, grid=1), table, rounds=37_711, runs=1, seed=2)
+    runs = dpb.simulate(
+        dpb.DPKLUCB(arms=4, epsilon=1, grid=1), table, rounds=37_711, runs=1, seed=2
+    )
     assert runs.plays.sum() == 37_711
     assert runs.plays[0].argmax() == 0  # most people are offered the area most people visit
 
@@ -75,7 +86,13 @@ def test_obd_random_logs(real: Path, campaign: str, clicks: int) -> None:
     items = datasets.CAMPAIGNS[campaign]
     assert (log.arms, len(log.actions), log.rewards.sum()) == (items, 10_000, clicks)
     assert log.expected_acceptance == pytest.approx(1 / items, rel=1e-12)
-    assert sum(len(datasets.obd(real / f"random_{campaign}_log.csv.gz", position=p).actions) for p in (1, 2, 3)) == 10_000
+    assert (
+        sum(
+            len(datasets.obd(real / f"random_{campaign}_log.csv.gz", position=p).actions)
+            for p in (1, 2, 3)
+        )
+        == 10_000
+    )
 
 
 @needs("obd")
@@ -84,14 +101,17 @@ def test_obd_is_replayed_at_the_stated_rate(real: Path) -> None:
     assert (np.bincount(datasets.obd(real / "random_all_log.csv.gz").actions) > 0).all()
     runs = dpb.simulate(dpb.DPKLUCB(arms=34, epsilon=1, grid=1), log, rounds=10_000, runs=1, seed=3)
     assert runs.acceptance is not None
-    # 10,000 entries, each accepted with probability 1/34: Bernstein's radius at a false-alarm rate of 1e-6.
+    # 10,000 entries, each accepted with probability 1/34: Bernstein's radius at a false-alarm rate
+    # of 1e-6.
     rate, spread = 1 / 34, np.log(2e6)
     assert abs(runs.acceptance[0] - rate) < np.sqrt(2 * rate * spread / 10_000) + spread / 15_000
 
 
 @needs("obd")
 def test_obd_thompson_logs_are_refused_or_hardly_replayed(real: Path) -> None:
-    with pytest.raises(datasets.DataError, match=r"would accept about 0.45 of these 10000 decisions.*random policy"):
+    with pytest.raises(
+        datasets.DataError, match=r"would accept about 0.45 of these 10000 decisions.*random policy"
+    ):
         datasets.obd(real / "bts_all_log.csv.gz")
     assert datasets.obd(real / "bts_men_log.csv.gz").expected_acceptance < 3e-4
 

@@ -10,14 +10,23 @@ import pytest
 import dpbandits as dpb
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "no arms": (lambda: dpb.Bernoulli([]), r"means to be a list of at least one number, such as .*, got shape \(0,\)"),
-    "one number": (lambda: dpb.Bernoulli(0.5), r"list of at least one number, such as .*, got shape \(\)"),
+    "no arms": (
+        lambda: dpb.Bernoulli([]),
+        r"means to be a list of at least one number, such as .*, got shape \(0,\)",
+    ),
+    "one number": (
+        lambda: dpb.Bernoulli(0.5),
+        r"list of at least one number, such as .*, got shape \(\)",
+    ),
     "two dimensions": (lambda: dpb.Bernoulli([[0.5]]), r"got shape \(1, 1\)"),
     "NaN mean": (lambda: dpb.Bernoulli([0.5, np.nan]), r"in \[0, 1\]; entry 1 is nan"),
     "mean above 1": (lambda: dpb.Bernoulli([1.5]), r"entry 0 is 1\.5"),
     "value below 0": (lambda: dpb.Categorical([-1, 1], [[0.5, 0.5]]), r"values in \[0, 1\]"),
     "no values": (lambda: dpb.Categorical([], [[]]), "values to be a list of at least one"),
-    "row too short": (lambda: dpb.Categorical([0, 1], [[1.0]]), r"shape \(arms, 2\).*got shape \(1, 1\)"),
+    "row too short": (
+        lambda: dpb.Categorical([0, 1], [[1.0]]),
+        r"shape \(arms, 2\).*got shape \(1, 1\)",
+    ),
     "no rows": (lambda: dpb.Categorical([0, 1], np.zeros((0, 2))), r"got shape \(0, 2\)"),
     "sum below 1": (lambda: dpb.Categorical([0, 1], [[0.5, 0.4]]), "summing to 1"),
     "negative": (lambda: dpb.Categorical([0, 1], [[1.5, -0.5]]), "none negative"),
@@ -31,22 +40,49 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "infinite shape": (lambda: dpb.Beta([np.inf], [1]), "all finite and > 0"),
     "unequal shapes": (lambda: dpb.Beta([1, 2], [1]), "equal length"),
     "no shapes": (lambda: dpb.Beta([], []), "at least one of each"),
-    "empty table": (lambda: dpb.Table([]), r"shape \(rounds, arms\) with at least one of each, got shape \(0,\)"),
+    "empty table": (
+        lambda: dpb.Table([]),
+        r"shape \(rounds, arms\) with at least one of each, got shape \(0,\)",
+    ),
     "table without arms": (lambda: dpb.Table([[], []]), r"got shape \(2, 0\)"),
     "table of one dimension": (lambda: dpb.Table([0.5]), r"got shape \(1,\)"),
-    "NaN in a table": (lambda: dpb.Table([[0.5, np.nan]]), r"row 0, arm 1 is not \(rescale, or fill what is missing\)"),
+    "NaN in a table": (
+        lambda: dpb.Table([[0.5, np.nan]]),
+        r"row 0, arm 1 is not \(rescale, or fill what is missing\)",
+    ),
     "table above 1": (lambda: dpb.Table([[0.5], [37.25]]), "row 1, arm 0 is not"),
     "empty log": (lambda: dpb.LoggedReplay([], [], arms=1), "non-empty list of whole numbers"),
-    "fractional action": (lambda: dpb.LoggedReplay([0.5], [1], arms=1), "whole numbers, got shape .* of float64"),
-    "unknown action": (lambda: dpb.LoggedReplay([0, 2], [1, 1], arms=2), "actions from 0 to 1, found 0 to 2"),
+    "fractional action": (
+        lambda: dpb.LoggedReplay([0.5], [1], arms=1),
+        "whole numbers, got shape .* of float64",
+    ),
+    "unknown action": (
+        lambda: dpb.LoggedReplay([0, 2], [1, 1], arms=2),
+        "actions from 0 to 1, found 0 to 2",
+    ),
     "negative action": (lambda: dpb.LoggedReplay([-1, 0], [1, 1], arms=2), "found -1 to 0"),
     "arm without entry": (lambda: dpb.LoggedReplay([0, 2], [1, 1], arms=3), "Arm 1 never occurs"),
-    "too few rewards": (lambda: dpb.LoggedReplay([0, 0], [1], arms=1), r"each of the 2 actions, got shape \(1,\)"),
-    "NaN in a log": (lambda: dpb.LoggedReplay([0, 0], [1, np.nan], arms=1), "that of entry 1 is not"),
+    "too few rewards": (
+        lambda: dpb.LoggedReplay([0, 0], [1], arms=1),
+        r"each of the 2 actions, got shape \(1,\)",
+    ),
+    "NaN in a log": (
+        lambda: dpb.LoggedReplay([0, 0], [1, np.nan], arms=1),
+        "that of entry 1 is not",
+    ),
     "log above 1": (lambda: dpb.LoggedReplay([0], [37.25], arms=1), "that of entry 0 is not"),
-    "propensity 0": (lambda: dpb.LoggedReplay([0], [1], arms=1, propensities=[0]), r"1 propensities in \(0, 1\]"),
-    "NaN propensity": (lambda: dpb.LoggedReplay([0], [1], arms=1, propensities=[np.nan]), "propensities in"),
-    "too few propensities": (lambda: dpb.LoggedReplay([0, 0], [1, 1], arms=1, propensities=[1]), r"2 propensities .* got shape \(1,\)"),
+    "propensity 0": (
+        lambda: dpb.LoggedReplay([0], [1], arms=1, propensities=[0]),
+        r"1 propensities in \(0, 1\]",
+    ),
+    "NaN propensity": (
+        lambda: dpb.LoggedReplay([0], [1], arms=1, propensities=[np.nan]),
+        "propensities in",
+    ),
+    "too few propensities": (
+        lambda: dpb.LoggedReplay([0, 0], [1, 1], arms=1, propensities=[1]),
+        r"2 propensities .* got shape \(1,\)",
+    ),
 }
 
 
@@ -60,5 +96,7 @@ def test_bad_input_is_refused_in_words(case: str) -> None:
 
 def test_reprs_show_no_rewards() -> None:
     assert repr(dpb.Table([[0.123, 0.456]])) == "Table(rounds=1, arms=2, resample=False)"
-    assert repr(dpb.LoggedReplay([0, 0], [0.123, 0.456], arms=1)) == "LoggedReplay(entries=2, arms=1)"
+    assert (
+        repr(dpb.LoggedReplay([0, 0], [0.123, 0.456], arms=1)) == "LoggedReplay(entries=2, arms=1)"
+    )
     assert repr(dpb.Bernoulli([0.25, 1 / 3])) == "Bernoulli([0.25, 0.333333])"

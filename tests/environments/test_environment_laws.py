@@ -1,7 +1,9 @@
 """A block is the law of summed draws, exactly.
 
-Sums of 6 rounds have a known law, the lattice convolved with itself. Single blocks and sums of single draws are both held to it
-by a chi-square test. False-alarm rate of each test: 1e-6; seeds are fixed, so a run that passes always passes.
+Sums of 6 rounds have a known law, the lattice convolved with itself. Single blocks and sums of
+single draws are both held to it
+by a chi-square test. False-alarm rate of each test: 1e-6; seeds are fixed, so a run that passes
+always passes.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def sum_law(law: Lattice, arm: int, steps: int) -> np.ndarray:
 
 
 def p_value(sums: np.ndarray, law: np.ndarray) -> float:
-    """Pearson's chi-square, neighbouring sums merged until 50 are expected in every cell (the rest joins the last)."""
+    """Pearson's chi-square, neighbouring sums merged until 50 are expected in every cell (the rest
+    joins the last).
+    """
     counts = np.bincount(sums, minlength=len(law))
     assert not counts[law == 0].any(), "an impossible sum"
     starts, waiting = [0], 0.0
@@ -74,18 +78,26 @@ def p_value(sums: np.ndarray, law: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("arm", [0, 1])
-def test_a_block_has_the_law_of_the_lattice(environment: Environment, grid: dpb.Grid, arm: int) -> None:
+def test_a_block_has_the_law_of_the_lattice(
+    environment: Environment, grid: dpb.Grid, arm: int
+) -> None:
     rng = np.random.default_rng([1, arm])
     sums = np.array([environment.block(arm, ROUNDS, grid, rng) for _ in range(BLOCKS)])
     assert p_value(sums, sum_law(lattice(environment, grid), arm, grid.steps)) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("arm", [0, 1])
-def test_summed_draws_have_the_law_of_the_lattice(environment: Environment, grid: dpb.Grid, arm: int) -> None:
+def test_summed_draws_have_the_law_of_the_lattice(
+    environment: Environment, grid: dpb.Grid, arm: int
+) -> None:
     rng = np.random.default_rng([2, arm])
     rewards = np.array([environment.draw(arm, rng) for _ in range(BLOCKS * ROUNDS)])
     coins = grid.rounding == "bernoulli"
-    steps = grid.steps * (rng.random(len(rewards)) < rewards) if coins else np.rint(rewards * grid.steps)
+    steps = (
+        grid.steps * (rng.random(len(rewards)) < rewards)
+        if coins
+        else np.rint(rewards * grid.steps)
+    )
     sums = steps.reshape(BLOCKS, ROUNDS).sum(axis=1).astype(int)
     assert p_value(sums, sum_law(lattice(environment, grid), arm, grid.steps)) > FALSE_ALARM
 
@@ -107,12 +119,19 @@ def test_a_lattice_is_a_law_on_the_grid(environment: Environment, grid: dpb.Grid
     assert law.values[-1] <= grid.steps
 
 
-def test_coins_keep_the_mean_and_nearest_rounding_moves_it_by_half_a_step_at_most(environment: Environment) -> None:
+def test_coins_keep_the_mean_and_nearest_rounding_moves_it_by_half_a_step_at_most(
+    environment: Environment,
+) -> None:
     for steps in (1, 4, 1024):
         coins = lattice(environment, dpb.Grid(steps=steps, rounding="bernoulli"))
-        np.testing.assert_allclose(coins.probabilities @ coins.values / steps, environment.means, rtol=1e-15)
+        np.testing.assert_allclose(
+            coins.probabilities @ coins.values / steps, environment.means, rtol=1e-15
+        )
         nearest = lattice(environment, dpb.Grid(steps=steps))
-        assert (abs(nearest.probabilities @ nearest.values / steps - environment.means) <= 0.5 / steps + 1e-15).all()
+        assert (
+            abs(nearest.probabilities @ nearest.values / steps - environment.means)
+            <= 0.5 / steps + 1e-15
+        ).all()
 
 
 def test_means_are_the_closed_forms() -> None:
@@ -142,8 +161,13 @@ def test_a_uniform_law_of_no_width_rounds_as_its_value_does() -> None:
     one_value = dpb.Uniform([0.5, 0.3], [0.5, 0.3])
     for steps in (1, 2, 3, 10):  # one half lies on a half step where steps is odd
         law = lattice(one_value, dpb.Grid(steps=steps))
-        assert [law.values[row.argmax()] for row in law.probabilities] == [round(0.5 * steps), round(0.3 * steps)]
-        assert one_value.block(0, 7, dpb.Grid(steps=steps), np.random.default_rng(0)) == 7 * round(0.5 * steps)
+        assert [law.values[row.argmax()] for row in law.probabilities] == [
+            round(0.5 * steps),
+            round(0.3 * steps),
+        ]
+        assert one_value.block(0, 7, dpb.Grid(steps=steps), np.random.default_rng(0)) == 7 * round(
+            0.5 * steps
+        )
 
 
 def test_the_beta_lattice_is_its_closed_form() -> None:
@@ -168,5 +192,7 @@ def test_a_long_block_costs_one_draw_and_stays_in_range() -> None:
         assert abs(total / 10**12 - mean) < 1024 * 4e-6  # Hoeffding at 1e-6 is 2.7e-6 of the range
 
 
-def test_an_environment_of_independent_rounds_is_its_own_fresh_copy(environment: Environment) -> None:
+def test_an_environment_of_independent_rounds_is_its_own_fresh_copy(
+    environment: Environment,
+) -> None:
     assert environment.fresh() is environment

@@ -1,4 +1,6 @@
-"""Tables in order and logs by rejection sampling. Statistical bounds are Hoeffding's at a false-alarm rate of 1e-6, seeds fixed."""
+"""Tables in order and logs by rejection sampling. Statistical bounds are Hoeffding's at a
+false-alarm rate of 1e-6, seeds fixed.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ FALSE_ALARM = 1e-6
 
 
 def hoeffding(n: int, of: int = 1) -> float:
-    """Radius around the mean of n values in [0, 1] that `of` such means leave with probability 1e-6."""
+    """Radius around the mean of n values in [0, 1] that `of` such means leave with probability
+    1e-6.
+    """
     return math.sqrt(math.log(2 * of / FALSE_ALARM) / (2 * n))
 
 
@@ -57,7 +61,9 @@ def test_a_table_in_order_has_no_lattice_and_a_resampled_one_counts_its_rows() -
     law = dpb.Table(ROWS, resample=True).lattice(dpb.Grid(steps=4))
     assert law is not None
     assert law.values.tolist() == [0, 1, 2, 3, 4]
-    np.testing.assert_allclose(law.probabilities, [[0.4, 0, 0.2, 0.2, 0.2], [0.2, 0.2, 0.2, 0, 0.4]], rtol=1e-15)
+    np.testing.assert_allclose(
+        law.probabilities, [[0.4, 0, 0.2, 0.2, 0.2], [0.2, 0.2, 0.2, 0, 0.4]], rtol=1e-15
+    )
 
 
 def test_a_resampled_table_never_ends() -> None:
@@ -66,7 +72,10 @@ def test_a_resampled_table_never_ends() -> None:
 
 
 def test_replay_passes_over_what_the_policy_would_not_have_done() -> None:
-    log, rng = dpb.LoggedReplay([1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.5], arms=2).fresh(), np.random.default_rng(0)
+    log, rng = (
+        dpb.LoggedReplay([1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.5], arms=2).fresh(),
+        np.random.default_rng(0),
+    )
     assert math.isnan(log.acceptance)
     assert [log.draw(0, rng), log.draw(1, rng), log.draw(0, rng)] == [0.2, 0.3, 0.4]
     assert log.acceptance == 3 / 4
@@ -98,7 +107,9 @@ def test_uniform_logs_accept_one_entry_in_as_many_as_there_are_arms() -> None:
     rng, arms, n = np.random.default_rng(5), 4, 40_000
     means = np.array([0.1, 0.4, 0.6, 0.9])
     actions = rng.integers(arms, size=n)
-    log = dpb.LoggedReplay(actions, rng.random(n) < means[actions], arms=arms, propensities=np.full(n, 1 / arms))
+    log = dpb.LoggedReplay(
+        actions, rng.random(n) < means[actions], arms=arms, propensities=np.full(n, 1 / arms)
+    )
     assert log.expected_acceptance == 1 / arms
     sums, counts, acceptance = walk(log, arms, 6)
     assert abs(acceptance - 1 / arms) < hoeffding(n)
@@ -110,8 +121,11 @@ def test_a_log_with_uneven_propensities_is_replayed_without_bias() -> None:
     chances = np.array([0.5, 0.3, 0.2])
     means = np.array([0.2, 0.5, 0.8])
     actions = rng.choice(3, size=n, p=chances)
-    log = dpb.LoggedReplay(actions, rng.random(n) < means[actions], arms=3, propensities=chances[actions])
-    assert log.expected_acceptance == pytest.approx(0.2, abs=hoeffding(n))  # the smallest propensity
+    log = dpb.LoggedReplay(
+        actions, rng.random(n) < means[actions], arms=3, propensities=chances[actions]
+    )
+    # the smallest propensity
+    assert log.expected_acceptance == pytest.approx(0.2, abs=hoeffding(n))
     sums, counts, acceptance = walk(log, 3, 8)
     assert abs(acceptance - log.expected_acceptance) < 2 * hoeffding(n)
     assert abs(counts / counts.sum() - 1 / 3).max() < hoeffding(int(counts.sum()), 3)
@@ -121,13 +135,17 @@ def test_a_log_with_uneven_propensities_is_replayed_without_bias() -> None:
 
 
 def test_means_allow_for_propensities_that_go_with_the_reward() -> None:
-    """Mornings pay .9 and show arm 0 often; evenings pay .1 and show it seldom. The plain mean of the log would be .74."""
+    """Mornings pay .9 and show arm 0 often; evenings pay .1 and show it seldom. The plain mean of
+    the log would be .74.
+    """
     rng, n = np.random.default_rng(9), 120_000
     morning = rng.random(n) < 0.5
     chance = np.where(morning, 0.8, 0.2)
     actions = (rng.random(n) >= chance).astype(int)
     rewards = rng.random(n) < np.where(morning, 0.9, 0.1)
-    log = dpb.LoggedReplay(actions, rewards, arms=2, propensities=np.where(actions == 0, chance, 1 - chance))
+    log = dpb.LoggedReplay(
+        actions, rewards, arms=2, propensities=np.where(actions == 0, chance, 1 - chance)
+    )
     assert rewards[actions == 0].mean() > 0.7
     assert abs(log.means - 0.5).max() < 0.02
     sums, counts, _ = walk(log, 2, 10)

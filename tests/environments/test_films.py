@@ -13,26 +13,43 @@ from dpbandits.datasets.films import ratings
 from dpbandits.datasets.films.films import Films
 from dpbandits.datasets.films.movies import movielens
 
-# Films 30 and 10 have two viewers each, 20 three, 40 one, 50 none. User 9 comes before user 7 in the files.
+# Films 30 and 10 have two viewers each, 20 three, 40 one, 50 none. User 9 comes before user 7 in
+# the files.
 PAIRS = ((9, 20), (9, 30), (7, 10), (7, 20), (8, 30), (8, 10), (8, 20), (8, 40))
-FLAG_ORDER = "unknown Action Adventure Animation Children's Comedy Crime Documentary Drama Fantasy Film-Noir Horror Musical Mystery Romance"
+FLAG_ORDER = (
+    "unknown Action Adventure Animation Children's Comedy Crime Documentary Drama Fantasy "
+    "Film-Noir Horror Musical Mystery Romance"
+)
 GENRES = {10: "Drama|War", 20: "Action", 30: "", 40: "Drama", 50: "Western"}
-TITLES = {10: "Ten: Part, Two (1999)", 20: "Misérables, Les (1995)", 30: "Thirty (1930)", 40: "Forty (1940)", 50: "Fifty (1950)"}
+TITLES = {
+    10: "Ten: Part, Two (1999)",
+    20: "Misérables, Les (1995)",
+    30: "Thirty (1930)",
+    40: "Forty (1940)",
+    50: "Fifty (1950)",
+}
 
 
 def flagged(film: int) -> str:
     names = [*FLAG_ORDER.split(), "Sci-Fi", "Thriller", "War", "Western"]
-    flags = ["1" if name in (GENRES[film].split("|") if GENRES[film] else ["unknown"]) else "0" for name in names]
+    flags = [
+        "1" if name in (GENRES[film].split("|") if GENRES[film] else ["unknown"]) else "0"
+        for name in names
+    ]
     return f"{film}|{TITLES[film]}|01-Jan-1995||http://nowhere|" + "|".join(flags)
 
 
 LISTED = {
-    "movies.csv": "movieId,title,genres\n" + "".join(f'{k},"{TITLES[k]}",{GENRES[k] or "(no genres listed)"}\n' for k in GENRES),
-    "movies.dat": "".join(f"{k}::{TITLES[k]}::{GENRES[k] or '(no genres listed)'}\n" for k in GENRES),
+    "movies.csv": "movieId,title,genres\n"
+    + "".join(f'{k},"{TITLES[k]}",{GENRES[k] or "(no genres listed)"}\n' for k in GENRES),
+    "movies.dat": "".join(
+        f"{k}::{TITLES[k]}::{GENRES[k] or '(no genres listed)'}\n" for k in GENRES
+    ),
     "u.item": "".join(flagged(k) + "\n" for k in GENRES),
 }
 RATED = {
-    "ratings.csv": "userId,movieId,rating,timestamp\n" + "".join(f"{u},{f},4.5,964982703\n" for u, f in PAIRS),
+    "ratings.csv": "userId,movieId,rating,timestamp\n"
+    + "".join(f"{u},{f},4.5,964982703\n" for u, f in PAIRS),
     "ratings.dat": "".join(f"{u}::{f}::5::964982703\n" for u, f in PAIRS),
     "u.data": "".join(f"{u}\t{f}\t5\t964982703\n" for u, f in PAIRS),
 }
@@ -41,7 +58,9 @@ LAYOUTS = dict(zip(LISTED, RATED, strict=True))
 
 def folder(where: Path, listed: str = "movies.csv", **texts: str) -> Path:
     """A set in one layout; texts replace the list or the ratings."""
-    (where / listed).write_bytes(texts.get("films", LISTED[listed]).encode("utf-8" if listed == "movies.csv" else "latin-1"))
+    (where / listed).write_bytes(
+        texts.get("films", LISTED[listed]).encode("utf-8" if listed == "movies.csv" else "latin-1")
+    )
     (where / LAYOUTS[listed]).write_bytes(texts.get("rated", RATED[LAYOUTS[listed]]).encode())
     return where
 
@@ -59,23 +78,31 @@ def zipped(where: Path, *names: str) -> Path:
 def same(a: Films, b: Films) -> bool:
     assert a.watched is not None
     assert b.watched is not None
-    return (a.titles, a.ids, a.people) == (b.titles, b.ids, b.people) and bool(np.array_equal(a.watched, b.watched))
+    return (a.titles, a.ids, a.people) == (b.titles, b.ids, b.people) and bool(
+        np.array_equal(a.watched, b.watched)
+    )
 
 
 @pytest.mark.parametrize("listed", LISTED)
 def test_every_layout_gives_the_most_rated_films(listed: str, tmp_path: Path) -> None:
     films = movielens(folder(tmp_path, listed), films=4)
     assert films.ids == (20, 10, 30, 40)  # on a tie the lower number first
-    assert films.titles == tuple(TITLES[k] for k in films.ids)  # Latin-1 and UTF-8, a colon and a comma
+    # Latin-1 and UTF-8, a colon and a comma
+    assert films.titles == tuple(TITLES[k] for k in films.ids)
     assert (films.people, films.counts.tolist()) == (3, [3, 2, 2, 1])
     assert films.means.tolist() == [1, 2 / 3, 2 / 3, 1 / 3]
     assert films.watched is not None
     assert films.watched.dtype == np.uint8
     assert films.watched.tolist() == [[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 1, 0]]  # users 7, 8, 9
-    of_film = {k: {films.genres[j] for j in np.flatnonzero(row)} for k, row in zip(films.ids, films.vectors, strict=True)}
-    assert of_film == {20: {"Action"}, 10: {"Drama", "War"}, 30: set(), 40: {"Drama"}}  # no genre: the zero vector
+    of_film = {
+        k: {films.genres[j] for j in np.flatnonzero(row)}
+        for k, row in zip(films.ids, films.vectors, strict=True)
+    }
+    # no genre: the zero vector
+    assert of_film == {20: {"Action"}, 10: {"Drama", "War"}, 30: set(), 40: {"Drama"}}
     assert films.vectors.shape == (4, len(films.genres))
-    assert films.genres == ("Action", "Drama", "War", "Western")  # as listed, whether or not among the chosen
+    # as listed, whether or not among the chosen
+    assert films.genres == ("Action", "Drama", "War", "Western")
     assert repr(films) == "Films(films=4, genres=4, people=3, user by user)"
 
 
@@ -85,7 +112,9 @@ def test_a_zip_is_read_like_its_folder(listed: str, tmp_path: Path) -> None:
     assert same(movielens(zipped(tmp_path, listed, LAYOUTS[listed]), films=4), from_folder)
 
 
-def test_ratings_are_read_alike_however_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ratings_are_read_alike_however_they_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = movielens(folder(tmp_path), films=4)
     text = RATED["ratings.csv"]
     header, *rows = text.splitlines()
@@ -120,7 +149,8 @@ def test_numbers_read_at_once_are_those_read_one_by_one() -> None:
 def test_ratings_of_unlisted_films_can_be_left_out(tmp_path: Path) -> None:
     expected = movielens(folder(tmp_path), films=4)
     more = RATED["ratings.csv"] + "99,21,4.5,9\n"
-    assert same(movielens(folder(tmp_path, rated=more), films=4, drop_unlisted=True), expected)  # nor is user 99 one of the people
+    # nor is user 99 one of the people
+    assert same(movielens(folder(tmp_path, rated=more), films=4, drop_unlisted=True), expected)
     with pytest.raises(DataError, match="1 of 1 ratings"):
         movielens(folder(tmp_path, rated="userId,movieId\n1,21\n"), drop_unlisted=True)
 
@@ -131,6 +161,12 @@ def test_films_are_environments(tmp_path: Path) -> None:
     users = films.users()
     assert users.resample
     assert users.means.tolist() == pytest.approx(films.means.tolist(), rel=1e-12)
-    assert films.users(seed=None, resample=False).rewards.tolist() == [[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 1, 0]]
+    assert films.users(seed=None, resample=False).rewards.tolist() == [
+        [1, 1, 0, 0],
+        [1, 1, 1, 1],
+        [1, 0, 1, 0],
+    ]
     assert films.users(resample=False).length == 3
-    assert sorted(films.users(seed=5).rewards.tolist()) == sorted(films.users(seed=None).rewards.tolist())
+    assert sorted(films.users(seed=5).rewards.tolist()) == sorted(
+        films.users(seed=None).rewards.tolist()
+    )

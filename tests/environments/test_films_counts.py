@@ -1,4 +1,6 @@
-"""Films from counts alone, and the known values of the real MovieLens data. Skipped where that is not there."""
+"""Films from counts alone, and the known values of the real MovieLens data. Skipped where that is
+not there.
+"""
 
 from __future__ import annotations
 
@@ -33,23 +35,38 @@ def counts_file(where: Path, old: str = "", new: str = "") -> Path:
 
 def test_films_from_counts(tmp_path: Path) -> None:
     films = films_from_counts(counts_file(tmp_path))
-    assert (films.ids, films.titles, films.genres, films.people) == ((1, 2, 3), ("A", "B", "C"), ("Action", "Drama"), 10)
+    assert (films.ids, films.titles, films.genres, films.people) == (
+        (1, 2, 3),
+        ("A", "B", "C"),
+        ("Action", "Drama"),
+        10,
+    )
     assert films.independent().means.tolist() == [0.9, 0.4, 0.4]
     assert films.vectors.tolist() == [[0, 0], [1, 1], [1, 0]]
     assert repr(films) == "Films(films=3, genres=2, people=10, counts only)"
-    with pytest.raises(ValueError, match=r"user by user; these films have counts only.*movielens\(\)"):
+    with pytest.raises(
+        ValueError, match=r"user by user; these films have counts only.*movielens\(\)"
+    ):
         films.users()
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('"n_users": 10', '"n_users": "10"', r"counts\.json: expected an object with n_users, a JSON integer"),
+        (
+            '"n_users": 10',
+            '"n_users": "10"',
+            r"counts\.json: expected an object with n_users, a JSON integer",
+        ),
         ('"n_users": 10', '"n_users": true', "n_users, a JSON integer"),
         ('"n_users": 10', '"n_users": 0', "n_users of at least 1"),
         ('"movies"', '"films"', "object with movies, a JSON array"),
         ('["Action", "Drama"]', '["Action", "Action"]', "genres to be different names"),
-        ('"title": "B", ', "", r"counts\.json, movie 2: expected an object with title, a JSON string"),
+        (
+            '"title": "B", ',
+            "",
+            r"counts\.json, movie 2: expected an object with title, a JSON string",
+        ),
         ('"count": 9', '"count": 11', "movie 3: expected a count from 0 to n_users"),
         ("[1, 1]", "[1]", "movie 2: expected a vector of 2 numbers, each 0 or 1"),
         ("[1, 1]", "[1, 2]", "movie 2: expected a vector"),
@@ -74,7 +91,9 @@ def test_counts_that_are_no_object_are_refused(tmp_path: Path) -> None:
 
 
 def best_basis(films: Films) -> tuple[int, int]:
-    """Rank and total count of the best basis of the linear matroid, by greedy. (Ranks of small 0/1 matrices: floats do.)"""
+    """Rank and total count of the best basis of the linear matroid, by greedy. (Ranks of small 0/1
+    matrices: floats do.)
+    """
     basis: list[int] = []
     for film in range(len(films.ids)):
         if np.linalg.matrix_rank(films.vectors[[*basis, film]]) > len(basis):
@@ -90,18 +109,27 @@ def test_movielens_1m_from_its_counts(real: Path) -> None:
     films = films_from_counts(path)
     assert (len(films.ids), len(films.genres), films.people) == (100, 18, 6_040)
     assert films.titles[0] == "American Beauty (1999)"
-    assert films.counts[[0, -1]].tolist() == [3_428, 1_340]  # its own note says 1,334 for the last; no film listed has so few
+    # its own note says 1,334 for the last; no film listed has so few
+    assert films.counts[[0, -1]].tolist() == [3_428, 1_340]
     assert len(np.unique(films.vectors, axis=0)) == 57
     assert films.vectors[:, films.genres.index("Documentary")].sum() == 0
     assert best_basis(films) == (17, 41_684)
     assert 41_684 / films.people == pytest.approx(6.9013, abs=5e-5)
-    assert np.sort(films.means)[-17:].sum() == pytest.approx(7.479, abs=5e-4)  # the top 17 without the matroid
+    # the top 17 without the matroid
+    assert np.sort(films.means)[-17:].sum() == pytest.approx(7.479, abs=5e-4)
 
 
 @pytest.mark.parametrize("real", ["ml-latest-small"], indirect=True)
 def test_movielens_latest_small(real: Path) -> None:
-    # The copy at hand ends with a rating that GroupLens never published, of film 999999 by user 999: it makes 100,837 of 100,836.
-    with pytest.raises(DataError, match=r"rating 100837: expected a film that movies\.csv lists; 1 of 100837 ratings have none"):
+    # The copy at hand ends with a rating that GroupLens never published, of film 999999 by user
+    # 999: it makes 100,837 of 100,836.
+    with pytest.raises(
+        DataError,
+        match=(
+            r"rating 100837: expected a film that movies\.csv lists; 1 of 100837 ratings have "
+            r"none"
+        ),
+    ):
         movielens(real)
     films = movielens(real, drop_unlisted=True)
     assert (len(films.ids), len(films.genres), films.people) == (100, 19, 610)
@@ -110,7 +138,8 @@ def test_movielens_latest_small(real: Path) -> None:
     assert films.watched is not None
     np.testing.assert_array_equal(films.watched.sum(axis=0), films.counts)
     one_more = movielens(real, films=101, drop_unlisted=True)
-    assert (one_more.ids[-2:], one_more.counts[-2:].tolist()) == ((185, 5_418), [112, 112])  # a tie, by number
+    # a tie, by number
+    assert (one_more.ids[-2:], one_more.counts[-2:].tolist()) == ((185, 5_418), [112, 112])
     rank, total = best_basis(films)
     assert rank == 17
     assert total / 610 == pytest.approx(6.480, abs=5e-4)

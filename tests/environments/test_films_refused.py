@@ -19,23 +19,44 @@ BROKEN_RATINGS = [
     ("7,20,4.5,964982703", "7,2e1,4.5,9", "line 5: expected the film to be a whole number"),
     ("7,20,4.5,964982703", "7,,4.5,9", "line 5: expected the film to be a whole number"),
     ("7,20,4.5,964982703", "7,9999999999,4.5,9", "line 5: expected the film to be a whole number"),
-    ("7,20,4.5,964982703", "7,21,4.5,9", r"rating 4: expected a film that movies.csv lists; 1 of 8 ratings have none.*drop_unlisted=True"),
-    ("userId", "user", "ratings.csv lacks the column userId; it has user, movieId, rating, timestamp"),
+    (
+        "7,20,4.5,964982703",
+        "7,21,4.5,9",
+        (
+            r"rating 4: expected a film that movies.csv lists; 1 of 8 ratings have "
+            r"none.*drop_unlisted=True"
+        ),
+    ),
+    (
+        "userId",
+        "user",
+        "ratings.csv lacks the column userId; it has user, movieId, rating, timestamp",
+    ),
     ("movieId", "userId", "lacks the column movieId"),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "words"), BROKEN_RATINGS)
-def test_broken_ratings_are_refused_in_words(old: str, new: str, words: str, tmp_path: Path) -> None:
+def test_broken_ratings_are_refused_in_words(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
     assert RATED["ratings.csv"].count(old) == 1
     with pytest.raises(DataError, match=words):
         movielens(folder(tmp_path, rated=RATED["ratings.csv"].replace(old, new)), films=1)
 
 
-def test_the_line_is_right_in_a_later_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_line_is_right_in_a_later_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ratings, "CHUNK", 50)
     with pytest.raises(DataError, match=r"ratings\.dat, line 8: expected 4 fields, found 1"):
-        movielens(folder(tmp_path, "movies.dat", rated=RATED["ratings.dat"].replace("8::40::5::964982703", "8:40")))
+        movielens(
+            folder(
+                tmp_path,
+                "movies.dat",
+                rated=RATED["ratings.dat"].replace("8::40::5::964982703", "8:40"),
+            )
+        )
 
 
 BROKEN_LISTS = [
@@ -52,7 +73,9 @@ BROKEN_LISTS = [
 
 
 @pytest.mark.parametrize(("listed", "old", "new", "words"), BROKEN_LISTS)
-def test_broken_lists_are_refused_in_words(listed: str, old: str, new: str, words: str, tmp_path: Path) -> None:
+def test_broken_lists_are_refused_in_words(
+    listed: str, old: str, new: str, words: str, tmp_path: Path
+) -> None:
     assert LISTED[listed].count(old) == 1
     with pytest.raises(DataError, match=words):
         movielens(folder(tmp_path, listed, films=LISTED[listed].replace(old, new)))
@@ -68,9 +91,14 @@ def test_empty_files_are_refused_in_words(tmp_path: Path) -> None:
 
 
 def test_what_is_no_movielens_set_is_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"Expected a folder or a zip at .*nowhere; there is none"):
+    with pytest.raises(
+        FileNotFoundError, match=r"Expected a folder or a zip at .*nowhere; there is none"
+    ):
         movielens(tmp_path / "nowhere")
-    with pytest.raises(DataError, match=r"to hold movies\.csv and ratings\.csv, or movies\.dat and .* neither is complete"):
+    with pytest.raises(
+        DataError,
+        match=r"to hold movies\.csv and ratings\.csv, or movies\.dat and .* neither is complete",
+    ):
         movielens(tmp_path)
     path = zipped(folder(tmp_path), "movies.csv", "ratings.csv")
     with pytest.raises(DataError, match="more than one set"):
@@ -78,7 +106,10 @@ def test_what_is_no_movielens_set_is_refused_in_words(tmp_path: Path) -> None:
     alone = tmp_path / "alone"
     alone.mkdir()
     for films in (0, 5):
-        with pytest.raises(ValueError, match=f"films={films} to be from 1 to 4, the number of films that were rated"):
+        with pytest.raises(
+            ValueError,
+            match=f"films={films} to be from 1 to 4, the number of films that were rated",
+        ):
             movielens(folder(alone), films=films)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("other/movies.csv", LISTED["movies.csv"])
@@ -98,7 +129,8 @@ def test_a_broken_zip_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"set\.zip is no zip that can be read: damaged"):
         movielens(path)
     encrypted = bytearray(whole)
-    for sign, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the flag "encrypted" of every entry
+    # the flag "encrypted" of every entry
+    for sign, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         start = -1
         while (start := whole.find(sign, start + 1)) >= 0:
             encrypted[start + offset] |= 1

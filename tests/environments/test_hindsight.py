@@ -1,4 +1,6 @@
-"""Tables played in their order: realised rewards, and regret against the best fixed arm in hindsight."""
+"""Tables played in their order: realised rewards, and regret against the best fixed arm in
+hindsight.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,12 @@ class Watched(Environment):
     """A table that remembers every reward it gave, one list a round."""
 
     def __init__(self, rewards: Floats) -> None:
-        self.rewards, self.means, self.length, self.fixed = rewards, rewards.mean(axis=0), len(rewards), True
+        self.rewards, self.means, self.length, self.fixed = (
+            rewards,
+            rewards.mean(axis=0),
+            len(rewards),
+            True,
+        )
         self.given: list[float] = []
 
     def fresh(self) -> Watched:
@@ -42,8 +49,12 @@ class Watched(Environment):
 
 
 def test_what_was_lost_to_the_order_is_seen() -> None:
-    """With equal column means pseudo-regret is 0 whatever is played; the first winner alone gives 100 of the 300 rounds."""
-    runs = dpb.simulate(dpb.DPKLUCB(arms=3, epsilon=1, grid=1), dpb.Table(GROUPED), 300, runs=5, seed=2)
+    """With equal column means pseudo-regret is 0 whatever is played; the first winner alone gives
+    100 of the 300 rounds.
+    """
+    runs = dpb.simulate(
+        dpb.DPKLUCB(arms=3, epsilon=1, grid=1), dpb.Table(GROUPED), 300, runs=5, seed=2
+    )
     assert runs.kind == "hindsight"
     assert runs.regret(kind="pseudo").tolist() == [0.0] * 5
     assert runs.rewards is not None
@@ -73,7 +84,9 @@ def test_rewards_are_those_of_the_actions_that_were_played() -> None:
 )
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_jumping_and_walking_hosts_tell_the_same_regret(policy: dpb.Policy, shuffle: bool) -> None:
-    """`simulate` jumps from release to release; round by round the same seeds play the same actions and earn the same."""
+    """`simulate` jumps from release to release; round by round the same seeds play the same actions
+    and earn the same.
+    """
     if shuffle and isinstance(policy, dpb.DPKLCUCB):
         return
     table = dpb.Table(MIXED)
@@ -86,12 +99,18 @@ def test_jumping_and_walking_hosts_tell_the_same_regret(policy: dpb.Policy, shuf
     size = 2 if isinstance(policy, dpb.DPKLCUCB) else 1
     best = [np.sort(MIXED[:t].sum(axis=0))[-size:].sum() for t in MARKS]
     assert fast.regret(at=MARKS) == pytest.approx(best - fast.rewards, abs=1e-9)
-    assert fast.regret(at=[30]) == pytest.approx(np.sort(MIXED[:30].sum(axis=0))[-size:].sum() - fast.rewards_at([30]), abs=1e-9)
+    assert fast.regret(at=[30]) == pytest.approx(
+        np.sort(MIXED[:30].sum(axis=0))[-size:].sum() - fast.rewards_at([30]), abs=1e-9
+    )
 
 
 def test_costs_are_counted_as_costs() -> None:
-    """Routes {0} and {1, 2}; a reward is 1 − cost, so the long route counts a cost for each of its arms."""
-    policy = dpb.CUCB(problem=dpb.ExplicitSet(super_arms=[[0], [1, 2]], arms=3, costs=True), grid=64)
+    """Routes {0} and {1, 2}; a reward is 1 − cost, so the long route counts a cost for each of its
+    arms.
+    """
+    policy = dpb.CUCB(
+        problem=dpb.ExplicitSet(super_arms=[[0], [1, 2]], arms=3, costs=True), grid=64
+    )
     runs, costs = dpb.simulate(policy, dpb.Table(MIXED), 500, runs=2, seed=1), 1 - MIXED
     assert runs.rewards is not None
     paid = runs.plays.sum(axis=1) - runs.rewards[:, -1]
@@ -99,11 +118,19 @@ def test_costs_are_counted_as_costs() -> None:
     assert runs.regret() == pytest.approx(paid - cheapest, abs=1e-9)
 
 
-@pytest.mark.parametrize("environment", [dpb.Bernoulli([0.5, 0.4, 0.3]), dpb.Table(MIXED, resample=True)], ids=["law", "resampled"])
+@pytest.mark.parametrize(
+    "environment",
+    [dpb.Bernoulli([0.5, 0.4, 0.3]), dpb.Table(MIXED, resample=True)],
+    ids=["law", "resampled"],
+)
 def test_independent_rounds_have_pseudo_regret(environment: Environment) -> None:
     runs = dpb.simulate(dpb.DPKLUCB(arms=3, epsilon=1), environment, 200, runs=2)
     assert runs.kind == "pseudo"
-    assert runs.regret().tolist() == runs.regret(kind="pseudo").tolist() == (runs.plays @ environment.gaps).tolist()
+    assert (
+        runs.regret().tolist()
+        == runs.regret(kind="pseudo").tolist()
+        == (runs.plays @ environment.gaps).tolist()
+    )
     for wrong in (partial(runs.regret, kind="hindsight"), partial(runs.rewards_at, [100])):
         with pytest.raises(ValueError, match="Table played in its order"):
             wrong()

@@ -1,4 +1,6 @@
-"""Networks: small files in each format, every way they can be broken, and the known sizes of the real ones."""
+"""Networks: small files in each format, every way they can be broken, and the known sizes of the
+real ones.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,8 @@ def test_social_undirected(tmp_path: Path) -> None:
     assert network.nodes == ("2", "9", "10")  # by number
     assert network.edges == ((2, 1), (1, 0))  # an edge once, no loop
     assert (network.directed, network.cost.tolist()) == (False, [1, 1])
-    assert social(written(tmp_path, "b a\na c\n")).nodes == ("b", "a", "c")  # names that are no numbers: as they come
+    # names that are no numbers: as they come
+    assert social(written(tmp_path, "b a\na c\n")).nodes == ("b", "a", "c")
     assert social(written(tmp_path, SOCIAL, "net.gz")).edges == network.edges
 
 
@@ -86,7 +89,8 @@ def test_social_directed_is_as_listed(tmp_path: Path) -> None:
 
 def test_social_with_probabilities(tmp_path: Path) -> None:
     network = social(written(tmp_path, WEIGHTED, "net.txt.gz"))
-    assert network.nodes == ("0", "1", "2", "3")  # node 3 has no edge; the first line says it is there
+    # node 3 has no edge; the first line says it is there
+    assert network.nodes == ("0", "1", "2", "3")
     assert network.directed
     assert network.indegree_probabilities().tolist() == [1 / 3, 1 / 3, 1 / 3, 1 / 2, 1 / 2]
     assert network.simple().edges == ((0, 1), (2, 1), (1, 2))
@@ -107,33 +111,123 @@ def test_both_ways_for_cascades(tmp_path: Path) -> None:
 
 
 BROKEN: list[tuple[Callable[[Path], Network], str, str, str, str]] = [
-    (roads, ROADS, "\t2\t4\t9000\t6\t;", "\t2\t4\t9000\t;", r"net\.txt, line 11: expected 4 fields and a semicolon; found 3 fields"),
-    (roads, ROADS, "\t2\t4\t9000\t6\t;", "\t2\t4\t9000\t6", "line 11: expected 4 fields and a semicolon"),
-    (roads, ROADS, "\t2\t4\t9000\t6\t;", "\t2\t5\t9000\t6\t;", "line 11: expected a node from 1 to 4"),
-    (roads, ROADS, "\t2\t4\t9000\t6\t;", "\t0\t4\t9000\t6\t;", "line 11: expected a node from 1 to 4"),
+    (
+        roads,
+        ROADS,
+        "\t2\t4\t9000\t6\t;",
+        "\t2\t4\t9000\t;",
+        r"net\.txt, line 11: expected 4 fields and a semicolon; found 3 fields",
+    ),
+    (
+        roads,
+        ROADS,
+        "\t2\t4\t9000\t6\t;",
+        "\t2\t4\t9000\t6",
+        "line 11: expected 4 fields and a semicolon",
+    ),
+    (
+        roads,
+        ROADS,
+        "\t2\t4\t9000\t6\t;",
+        "\t2\t5\t9000\t6\t;",
+        "line 11: expected a node from 1 to 4",
+    ),
+    (
+        roads,
+        ROADS,
+        "\t2\t4\t9000\t6\t;",
+        "\t0\t4\t9000\t6\t;",
+        "line 11: expected a node from 1 to 4",
+    ),
     (roads, ROADS, "\t2\t4\t9000\t6\t;", "\t2\tx\t9000\t6\t;", "line 11: expected a node"),
-    (roads, ROADS, "\t2\t4\t9000\t6\t;", "\t2\t4\t9000\t-6\t;", "line 11: expected the cost to be a finite number of at least 0"),
+    (
+        roads,
+        ROADS,
+        "\t2\t4\t9000\t6\t;",
+        "\t2\t4\t9000\t-6\t;",
+        "line 11: expected the cost to be a finite number of at least 0",
+    ),
     (roads, ROADS, "\t2\t4\t9000\t6\t;", "\t2\t4\t9000\tnan\t;", "line 11: expected the cost"),
     (roads, ROADS, "\t2\t4\t9000\t6\t;", "\t2\t4\t9000\tinf\t;", "line 11: expected the cost"),
     (roads, ROADS, "\t2\t4\t9000\t6\t;", "\t2\t4\t9000\tfast\t;", "line 11: expected the cost"),
-    (roads, ROADS, "\t2\t4\t9000\t6\t;", "", "expected 4 links, as <NUMBER OF LINKS> says; found 3"),
-    (roads, ROADS, "<END OF METADATA>", "", r"expected a line <END OF METADATA>; there is none.*_net\.tntp"),
-    (roads, ROADS, "<NUMBER OF NODES> 4\n", "", "expected a line <NUMBER OF NODES> with a whole number"),
-    (roads, ROADS, "LINKS> 4", "LINKS> 0", "expected a line <NUMBER OF LINKS> with a whole number of at least 1"),
-    (roads, ROADS, "free_flow_time", "time", "expected a line ~ that names the columns, init_node, term_node, free_flow_time"),
-    (isp, ISP, "Paris2 Lyon3 2", "Paris2 Lyon3", r"net\.txt, line 3: expected two router names and a latency; found 2 fields"),
-    (isp, ISP, "Paris2 Lyon3 2", "Paris2 Lyon3 -2", "line 3: expected the cost to be a finite number of at least 0"),
+    (
+        roads,
+        ROADS,
+        "\t2\t4\t9000\t6\t;",
+        "",
+        "expected 4 links, as <NUMBER OF LINKS> says; found 3",
+    ),
+    (
+        roads,
+        ROADS,
+        "<END OF METADATA>",
+        "",
+        r"expected a line <END OF METADATA>; there is none.*_net\.tntp",
+    ),
+    (
+        roads,
+        ROADS,
+        "<NUMBER OF NODES> 4\n",
+        "",
+        "expected a line <NUMBER OF NODES> with a whole number",
+    ),
+    (
+        roads,
+        ROADS,
+        "LINKS> 4",
+        "LINKS> 0",
+        "expected a line <NUMBER OF LINKS> with a whole number of at least 1",
+    ),
+    (
+        roads,
+        ROADS,
+        "free_flow_time",
+        "time",
+        "expected a line ~ that names the columns, init_node, term_node, free_flow_time",
+    ),
+    (
+        isp,
+        ISP,
+        "Paris2 Lyon3 2",
+        "Paris2 Lyon3",
+        r"net\.txt, line 3: expected two router names and a latency; found 2 fields",
+    ),
+    (
+        isp,
+        ISP,
+        "Paris2 Lyon3 2",
+        "Paris2 Lyon3 -2",
+        "line 3: expected the cost to be a finite number of at least 0",
+    ),
     (isp, ISP, "Paris2 Lyon3 2", "Paris2 Lyon3 ms", "line 3: expected the cost"),
     (isp, ISP, ISP, "", r"net\.txt holds no edge between two nodes"),
     (isp, ISP, ISP, "a a 1\n", "holds no edge between two nodes"),
     (social, SOCIAL, SOCIAL, "", r"net\.txt holds no edge between two nodes"),
     (social, SOCIAL, SOCIAL, "# nothing\n", "holds no edge"),
     (social, SOCIAL, "2 9", "2", "line 4: expected two node names"),
-    (social, SOCIAL, "2 9", "2 9 1", "line 4: expected two node names, and on every line the same number of fields"),
+    (
+        social,
+        SOCIAL,
+        "2 9",
+        "2 9 1",
+        "line 4: expected two node names, and on every line the same number of fields",
+    ),
     (social, SOCIAL, SOCIAL, "a\nb\n", "line 1: expected two node names"),
-    (social, WEIGHTED, "4 5", "4 6", "line 1: expected the numbers of nodes and of lines; 5 lines follow"),
+    (
+        social,
+        WEIGHTED,
+        "4 5",
+        "4 6",
+        "line 1: expected the numbers of nodes and of lines; 5 lines follow",
+    ),
     (social, WEIGHTED, "4 5", "four 5", "line 1: expected the numbers"),
-    (social, WEIGHTED, "4 5", "2 5", "line 4: expected two nodes from 0 to 1, as the first line says"),
+    (
+        social,
+        WEIGHTED,
+        "4 5",
+        "2 5",
+        "line 4: expected two nodes from 0 to 1, as the first line says",
+    ),
 ]
 
 
@@ -149,7 +243,10 @@ def test_broken_networks_are_refused_in_words(
 def test_broken_files_are_refused_in_words(tmp_path: Path) -> None:
     whole = gzip.compress("".join(f"{i} {i * i % 997}\n" for i in range(1, 5_000)).encode())
     path = tmp_path / "net.gz"
-    for content, words in ((whole[: len(whole) // 2], r"breaks off after line \d\d+"), (b"1 2\n", "no gzip file")):
+    for content, words in (
+        (whole[: len(whole) // 2], r"breaks off after line \d\d+"),
+        (b"1 2\n", "no gzip file"),
+    ):
         path.write_bytes(content)
         with pytest.raises(DataError, match=words):
             social(path)
@@ -188,7 +285,9 @@ def needs(folder: str) -> pytest.MarkDecorator:
         ("Berlin-Mitte-Center/berlin-mitte-center_net.tntp", 398, 871, 36, (0, 41)),
     ],
 )
-def test_real_roads(real: Path, file: str, nodes: int, links: int, zones: int, costs: tuple[float, float]) -> None:
+def test_real_roads(
+    real: Path, file: str, nodes: int, links: int, zones: int, costs: tuple[float, float]
+) -> None:
     network = roads(real / file)
     assert (len(network.nodes), len(network.edges), len(network.ends_only)) == (nodes, links, zones)
     assert (network.cost.min(), network.cost.max()) == costs
@@ -209,12 +308,20 @@ def test_sioux_falls_is_strongly_connected_and_symmetric(real: Path) -> None:
 @needs("rocketfuel")
 @pytest.mark.parametrize(
     ("number", "nodes", "edges", "dropped"),
-    [(1221, 104, 151, 4), (1239, 315, 972, 0), (1755, 87, 161, 0), (3257, 161, 328, 0), (3967, 79, 147, 0), (6461, 138, 372, 3)],
+    [
+        (1221, 104, 151, 4),
+        (1239, 315, 972, 0),
+        (1755, 87, 161, 0),
+        (3257, 161, 328, 0),
+        (3967, 79, 147, 0),
+        (6461, 138, 372, 3),
+    ],
 )
 def test_real_isps(real: Path, number: int, nodes: int, edges: int, dropped: int) -> None:
     network = isp(real / f"{number}.latencies.intra")
     assert (len(network.nodes), len(network.edges), network.dropped) == (nodes, edges, dropped)
-    assert len(np.unique(network.cost)) < edges / 5  # many ties: compare the weights of trees, not their edges
+    # many ties: compare the weights of trees, not their edges
+    assert len(np.unique(network.cost)) < edges / 5
     assert network.connected().dropped == dropped  # nothing more to drop
 
 
@@ -231,6 +338,7 @@ def test_nethept(real: Path) -> None:
     network = social(real / "NetHEPT.txt.gz")
     assert (len(network.nodes), len(network.edges), network.directed) == (15_233, 58_891, True)
     listed = np.loadtxt(real / "NetHEPT.txt.gz", skiprows=1, usecols=2)
-    np.testing.assert_allclose(network.indegree_probabilities(), listed, rtol=0, atol=5.1e-7)  # six decimals are listed
+    # six decimals are listed
+    np.testing.assert_allclose(network.indegree_probabilities(), listed, rtol=0, atol=5.1e-7)
     assert (network.pairs[:, 0] == network.pairs[:, 1]).sum() == 39
     assert len(network.simple().edges) == 32_213  # 26,656 parallel rows; 22 different loops

@@ -1,4 +1,6 @@
-"""Runs that number the arms anew: the order in which data lists them changes no number. False-alarm rate 1e-6 where statistical."""
+"""Runs that number the arms anew: the order in which data lists them changes no number. False-alarm
+rate 1e-6 where statistical.
+"""
 
 from __future__ import annotations
 
@@ -40,28 +42,45 @@ POLICIES = [
 @pytest.mark.parametrize("kind", range(4))
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 @pytest.mark.parametrize("compiled", [True, False])
-def test_the_order_of_the_data_changes_no_number(policy: dpb.Policy, kind: int, compiled: bool) -> None:
-    """The arms of a run are drawn from the arms by their means, so every listing of them gives the very same runs."""
+def test_the_order_of_the_data_changes_no_number(
+    policy: dpb.Policy, kind: int, compiled: bool
+) -> None:
+    """The arms of a run are drawn from the arms by their means, so every listing of them gives the
+    very same runs.
+    """
     here, reversed_ = environments([0, 1, 2, 3])[kind], environments([3, 2, 1, 0])[kind]
-    a, b = (dpb.simulate(policy, e, 60, runs=8, seed=5, shuffle=True, compiled=compiled) for e in (here, reversed_))
+    a, b = (
+        dpb.simulate(policy, e, 60, runs=8, seed=5, shuffle=True, compiled=compiled)
+        for e in (here, reversed_)
+    )
     assert np.array_equal(a.counts, b.counts[..., ::-1])
     assert a.regret() == pytest.approx(b.regret(), abs=1e-9)
     assert len({tuple(row) for row in a.plays.tolist()}) > 1
 
 
 def test_a_best_arm_that_is_listed_first_is_no_longer_favoured() -> None:
-    """DP-SE on the smoking trial gives whole first batches to arm 0: listed as shipped and reversed it loses very different amounts."""
+    """DP-SE on the smoking trial gives whole first batches to arm 0: listed as shipped and reversed
+    it loses very different amounts.
+    """
     policy = dpb.DPSE(arms=4, epsilon=1, horizon=2000)
     listed, reversed_ = dpb.Bernoulli(RATES), dpb.Bernoulli(RATES[::-1])
-    plain = [dpb.simulate(policy, e, 2000, runs=200, seed=6).regret().mean() for e in (listed, reversed_)]
+    plain = [
+        dpb.simulate(policy, e, 2000, runs=200, seed=6).regret().mean() for e in (listed, reversed_)
+    ]
     assert plain[1] > 10 * plain[0]
-    shuffled = [dpb.simulate(policy, e, 2000, runs=200, seed=6, shuffle=True).regret().mean() for e in (listed, reversed_)]
+    shuffled = [
+        dpb.simulate(policy, e, 2000, runs=200, seed=6, shuffle=True).regret().mean()
+        for e in (listed, reversed_)
+    ]
     assert shuffled[0] == pytest.approx(shuffled[1])
     assert plain[0] < shuffled[0] < plain[1]
 
 
 def test_every_order_is_as_likely() -> None:
-    orders = [tuple(random_order(dpb.Bernoulli([0.3, 0.9, 0.5]), np.random.default_rng([1, run, 1]))) for run in range(6000)]
+    orders = [
+        tuple(random_order(dpb.Bernoulli([0.3, 0.9, 0.5]), np.random.default_rng([1, run, 1])))
+        for run in range(6000)
+    ]
     found = [orders.count(order) for order in set(orders)]
     assert len(found) == 6
     assert chisquare(found).pvalue > 1e-6
@@ -73,15 +92,24 @@ def test_reordered_arms_keep_their_rewards() -> None:
     for environment in environments([0, 1, 2, 3]):
         moved = Reordered(environment, order)
         assert moved.means.tolist() == environment.means[order].tolist()
-        assert (moved.length, moved.fixed, moved.logged) == (environment.length, environment.fixed, environment.logged)
+        assert (moved.length, moved.fixed, moved.logged) == (
+            environment.length,
+            environment.fixed,
+            environment.logged,
+        )
         assert moved.fresh().draw(0, rng(1)) == environment.fresh().draw(2, rng(1))
         law, own = moved.lattice(grid), environment.lattice(grid)
         assert (law is None) == (own is None)
         if law is not None and own is not None:
             assert np.array_equal(law.probabilities, own.probabilities[order])
         if not environment.logged:
-            assert moved.fresh().block(3, 40, grid, rng(2)) == environment.fresh().block(1, 40, grid, rng(2))
-            assert np.array_equal(moved.fresh().draw_many(np.array([1, 2]), rng(3)), environment.fresh().draw_many(order[[1, 2]], rng(3)))
+            assert moved.fresh().block(3, 40, grid, rng(2)) == environment.fresh().block(
+                1, 40, grid, rng(2)
+            )
+            assert np.array_equal(
+                moved.fresh().draw_many(np.array([1, 2]), rng(3)),
+                environment.fresh().draw_many(order[[1, 2]], rng(3)),
+            )
             sums = moved.fresh().block_many(np.arange(4), 40, grid, rng(4))
             assert np.array_equal(sums, environment.fresh().block_many(order, 40, grid, rng(4)))
 

@@ -1,4 +1,6 @@
-"""A tiny sweep that has every kind of policy: central, local, zCDP, a published preset, and twins without privacy."""
+"""A tiny sweep that has every kind of policy: central, local, zCDP, a published preset, and twins
+without privacy.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ Write = Callable[..., Path]
 
 
 def cells(path: Path, **how: bool) -> dict[tuple[str, str, float | None], object]:
-    return {(cell.label, cell.setting, cell.epsilon): cell for cell in load_config(path, **how).cells()}
+    return {
+        (cell.label, cell.setting, cell.epsilon): cell for cell in load_config(path, **how).cells()
+    }
 
 
 def test_cells_are_environments_times_policies_times_budgets(write: Write) -> None:
@@ -48,7 +50,9 @@ def test_arms_horizon_and_exact_budgets_are_filled_in(write: Write) -> None:
 
 
 @pytest.mark.parametrize(("written", "horizon"), [("false", None), ("9000", 9000)])
-def test_a_horizon_can_be_fixed_or_left_out(write: Write, written: str, horizon: int | None) -> None:
+def test_a_horizon_can_be_fixed_or_left_out(
+    write: Write, written: str, horizon: int | None
+) -> None:
     found = cells(write(edits={'class = "DPSE"': f'class = "DPSE"\nhorizon = {written}'}))
     assert found["DPSE", "linear", 1.0].policy.horizon == horizon
 
@@ -71,11 +75,26 @@ def test_keys_depend_on_what_determines_the_numbers_and_on_nothing_else(write: W
 
     base = keys()
     assert len(set(base)) == len(base)
-    assert keys({'label = "DP-KLUCB"': 'label = "ours"', 'name = "linear"': 'name = "straight"', '["linear"]': '["straight"]'}) == base
-    for change in ({"seed = 7": "seed = 8"}, {"rounds = 3000": "rounds = 3001"}, {"0.75, 0.5": "0.75, 0.51"}):
+    assert (
+        keys(
+            {
+                'label = "DP-KLUCB"': 'label = "ours"',
+                'name = "linear"': 'name = "straight"',
+                '["linear"]': '["straight"]',
+            }
+        )
+        == base
+    )
+    for change in (
+        {"seed = 7": "seed = 8"},
+        {"rounds = 3000": "rounds = 3001"},
+        {"0.75, 0.5": "0.75, 0.51"},
+    ):
         assert keys(change)[0] != base[0]
     assert keys({'label = "DP-KLUCB"': "alpha = 1.25"})[0] != base[0]
-    assert keys({"runs = 25": "runs = 26"}) == base, "a run depends on its own number, not on how many there are"
+    assert keys({"runs = 25": "runs = 26"}) == base, (
+        "a run depends on its own number, not on how many there are"
+    )
 
 
 def test_every_law_builds(write: Write, tmp_path: Path) -> None:
@@ -89,9 +108,15 @@ def test_every_law_builds(write: Write, tmp_path: Path) -> None:
         "categorical": "values = [0, 1]\nprobabilities = [[0.5, 0.5], [0.2, 0.8]]",
         "table": 'path = "rewards.csv"\nresample = true',
     }
-    tables = "".join(f'[[environments]]\nname = "{law}"\nlaw = "{law}"\n{keys}\n' for law, keys in laws.items())
+    tables = "".join(
+        f'[[environments]]\nname = "{law}"\nlaw = "{law}"\n{keys}\n' for law, keys in laws.items()
+    )
     built = load_config(
-        write(f'name = "x"\ntitle = "x"\nrounds = 10\nruns = 1\n{tables}\n[[policies]]\nclass = "UCB1"\n'), quick=True
+        write(
+            f'name = "x"\ntitle = "x"\nrounds = 10\nruns = 1\n{tables}\n[[policies]]\nclass = '
+            '"UCB1"\n'
+        ),
+        quick=True,
     ).built
     assert {name: environment.means.round(3).tolist() for name, environment in built.items()} == {
         "equal_gaps": [0.5, 0.5, 0.5, 0.75],
@@ -105,23 +130,54 @@ def test_every_law_builds(write: Write, tmp_path: Path) -> None:
 
 LINEAR = 'law = "bernoulli"\nmeans = [0.75, 0.5, 0.25]'
 MISTAKES = {
-    'class = "DPKLUCB"|class = "DPKLUBC"': ["policies[0]", "'DPKLUBC'", "did you mean DPKLUCB", "dpbandits list"],
-    'label = "DP-KLUCB"|alfa = 2': ["policies[0]", "does not take 'alfa'", "did you mean alpha", "it takes alpha"],
+    'class = "DPKLUCB"|class = "DPKLUBC"': [
+        "policies[0]",
+        "'DPKLUBC'",
+        "did you mean DPKLUCB",
+        "dpbandits list",
+    ],
+    'label = "DP-KLUCB"|alfa = 2': [
+        "policies[0]",
+        "does not take 'alfa'",
+        "did you mean alpha",
+        "it takes alpha",
+    ],
     'label = "DP-KLUCB"|epsilon = 1': ["policies[0]", "use epsilons = […]"],
     'label = "DP-KLUCB"|alpha = 0.5': ["policies[0] (DPKLUCB)", "alpha=0.5", "1.001 < alpha"],
     'preset = "published"|preset = "best"': ["policies[2] (HybridUCB)", "'corrected', 'published'"],
-    'rhos = [0.1, "1/2"]|epsilons = [1]': ["policies[3]", "AdaCUCB is private under zCDP", "rhos = [0.1]"],
+    'rhos = [0.1, "1/2"]|epsilons = [1]': [
+        "policies[3]",
+        "AdaCUCB is private under zCDP",
+        "rhos = [0.1]",
+    ],
     'label = "DP-KLUCB"|rhos = [1]': ["policies[0]", "DPKLUCB takes epsilons"],
     "epsilons = [0.5, 1]|epsilons = [0.5, -1]": ["policies[0] (DPKLUCB)", "epsilon=-1", "> 0"],
     "rounds = 3000|rounds = 0": ["rounds", "greater than or equal to 1", "got 0"],
     "runs = 25|runz = 25": ["missing: runs; not known: runz;"],
     "seed = 7|sede = 7": ["sede", "no such field"],
     "means = [0.75, 0.5, 0.25]|means = [0.75, 1.5]": ["environments[0] (linear)", "entry 1 is 1.5"],
-    "means = [0.75, 0.5, 0.25]|meens = [0.75]": ["missing: environments[0].means; not known: environments[0].meens;"],
-    'law = "bernoulli"|law = "gauss"': ["environments[0]", "expected law = one of bernoulli, equal_gaps", "got 'gauss'"],
-    LINEAR + '|law = "equal_gaps"\nbest = 0.5\ngap = 0.1\narms = 1': ["environments[0].arms", "greater than or equal to 2", "got 1"],
-    LINEAR + '|law = "equal_gaps"\nbest = 0.5\ngap = 0\narms = 2': ["environments[0].gap", "greater than 0", "got 0"],
-    LINEAR + '|law = "equal_gaps"\nbest = 1.5\ngap = 0.5\narms = 2': ["environments[0] (linear)", "entry 1 is 1.5"],
+    "means = [0.75, 0.5, 0.25]|meens = [0.75]": [
+        "missing: environments[0].means; not known: environments[0].meens;"
+    ],
+    'law = "bernoulli"|law = "gauss"': [
+        "environments[0]",
+        "expected law = one of bernoulli, equal_gaps",
+        "got 'gauss'",
+    ],
+    LINEAR + '|law = "equal_gaps"\nbest = 0.5\ngap = 0.1\narms = 1': [
+        "environments[0].arms",
+        "greater than or equal to 2",
+        "got 1",
+    ],
+    LINEAR + '|law = "equal_gaps"\nbest = 0.5\ngap = 0\narms = 2': [
+        "environments[0].gap",
+        "greater than 0",
+        "got 0",
+    ],
+    LINEAR + '|law = "equal_gaps"\nbest = 1.5\ngap = 0.5\narms = 2': [
+        "environments[0] (linear)",
+        "entry 1 is 1.5",
+    ],
     LINEAR + '|law = "doubling_gaps"\nbest = 0.5\ngap = 0.1\narms = 5': [
         "environments[0] (linear)",
         "0.8, is above best = 0.5",
@@ -129,8 +185,16 @@ MISTAKES = {
     ],
     'trial = "smoking"|trial = "cooking"': ["environments[1] (smoking)", "'cooking'", "depression"],
     'name = "smoking"|name = "linear"': ["environments", "'linear' occurs twice", "its own name"],
-    'class = "KLUCB"|class = "DPKLUCB"\nlabel = "DP-KLUCB"': ["policies", "'DP-KLUCB' occurs twice", "its own label"],
-    'environments = ["linear"]|environments = ["liner"]': ["HybridUCB", "no environment 'liner'", "did you mean linear"],
+    'class = "KLUCB"|class = "DPKLUCB"\nlabel = "DP-KLUCB"': [
+        "policies",
+        "'DP-KLUCB' occurs twice",
+        "its own label",
+    ],
+    'environments = ["linear"]|environments = ["liner"]': [
+        "HybridUCB",
+        "no environment 'liner'",
+        "did you mean linear",
+    ],
     'name = "tiny"|name = "a/b"': ["name", "'a/b'"],
     'name = "tiny"|name = ': ["not a readable TOML", "line 2"],
 }

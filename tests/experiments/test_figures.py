@@ -24,7 +24,12 @@ from dpbandits.sweeps import Results, load_config, run_sweep
 
 def test_a_panel_for_each_environment_and_epsilon(tiny: Results) -> None:
     panels = panels_of(tiny)
-    assert panels == [Panel("linear", 0.5), Panel("linear", 1.0), Panel("smoking", 0.5), Panel("smoking", 1.0)]
+    assert panels == [
+        Panel("linear", 0.5),
+        Panel("linear", 1.0),
+        Panel("smoking", 0.5),
+        Panel("smoking", 1.0),
+    ]
     figure = regret_figure(tiny, panels)
     assert [ax.get_title(loc="left") for ax in figure.axes] == [panel.title for panel in panels]
 
@@ -33,11 +38,21 @@ def test_curves_are_the_means_and_every_curve_has_its_name(tiny: Results) -> Non
     (axes,) = regret_figure(tiny, [Panel("linear", 0.5)]).axes
     names = {text.get_text() for text in axes.texts}
     assert names == {
-        "DP-KLUCB", "KLUCB", "DPSE", "AdaCUCB (ρ = 0.1)", "AdaCUCB (ρ = 0.5)", "lower bound, no privacy", "lower bound, ε = 0.5",
-    }  # fmt: skip
+        "DP-KLUCB",
+        "KLUCB",
+        "DPSE",
+        "AdaCUCB (ρ = 0.1)",
+        "AdaCUCB (ρ = 0.5)",
+        "lower bound, no privacy",
+        "lower bound, ε = 0.5",
+    }
     look = looks(list(tiny.cells))["DP-KLUCB"]
     curve = next(line for line in axes.lines if line.get_color() == look.colour)
-    bands = tiny.bands.filter((pl.col("label") == "DP-KLUCB") & (pl.col("environment") == "linear") & (pl.col("epsilon") == 0.5))
+    bands = tiny.bands.filter(
+        (pl.col("label") == "DP-KLUCB")
+        & (pl.col("environment") == "linear")
+        & (pl.col("epsilon") == 0.5)
+    )
     wanted = dict(bands.select("round", "mean").iter_rows())
     assert [wanted[x] for x in curve.get_xdata()] == list(curve.get_ydata())
     assert axes.get_ylabel() == "regret"
@@ -46,15 +61,21 @@ def test_curves_are_the_means_and_every_curve_has_its_name(tiny: Results) -> Non
 
 @pytest.mark.parametrize("band", ["mean", "runs", "both"])
 @pytest.mark.parametrize("log_x", [True, False])
-def test_every_choice_of_scale_and_band_draws(tiny: Results, tmp_path: Path, band: str, log_x: bool) -> None:
-    png, svg = save(regret_figure(tiny, [Panel("linear", 1.0)], log_x=log_x, band=band), tmp_path / "figure")
+def test_every_choice_of_scale_and_band_draws(
+    tiny: Results, tmp_path: Path, band: str, log_x: bool
+) -> None:
+    png, svg = save(
+        regret_figure(tiny, [Panel("linear", 1.0)], log_x=log_x, band=band), tmp_path / "figure"
+    )
     assert png.stat().st_size > 0
     assert svg.stat().st_size > 0
 
 
 @pytest.mark.parametrize("panels", [1, 2])
 def test_a_narrow_figure_names_every_curve_below_its_axes(tiny: Results, panels: int) -> None:
-    """On a phone four inches are the whole screen: nothing may stand beside the axes, over them, or outside the figure."""
+    """On a phone four inches are the whole screen: nothing may stand beside the axes, over them, or
+    outside the figure.
+    """
     figure = regret_figure(tiny, panels_of(tiny)[:panels], layout=NARROW)
     assert figure.get_size_inches()[0] == 4
     FigureCanvasAgg(figure).draw()
@@ -63,16 +84,25 @@ def test_a_narrow_figure_names_every_curve_below_its_axes(tiny: Results, panels:
         legend = ax.get_legend()
         names = {text.get_text() for text in legend.get_texts()}
         assert names > {"DP-KLUCB", "KLUCB", "DPSE", "lower bound, no privacy"}
-        assert legend.get_window_extent().y1 < ax.xaxis.label.get_window_extent().y0 or not ax.get_xlabel()
+        assert (
+            legend.get_window_extent().y1 < ax.xaxis.label.get_window_extent().y0
+            or not ax.get_xlabel()
+        )
         boxes += [legend.get_window_extent(), ax.get_tightbbox(for_layout_only=True)]
-    assert all(whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 and box.y1 <= whole.y1 for box in boxes if box)
+    assert all(
+        whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 and box.y1 <= whole.y1
+        for box in boxes
+        if box
+    )
 
 
 def test_final_regret_against_epsilon(tiny: Results) -> None:
     (axes,) = epsilon_figure(tiny, "linear").axes
     assert axes.get_xlabel().startswith("privacy budget ε")
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.5", "1"]
-    assert {text.get_text() for text in axes.texts} == set(tiny.summary.filter(pl.col("environment") == "linear")["label"])
+    assert {text.get_text() for text in axes.texts} == set(
+        tiny.summary.filter(pl.col("environment") == "linear")["label"]
+    )
 
 
 def test_files_are_small_readable_and_always_the_same(tiny: Results, tmp_path: Path) -> None:
@@ -88,24 +118,37 @@ def test_files_are_small_readable_and_always_the_same(tiny: Results, tmp_path: P
 
 def test_figures_of_a_dozen_policies_are_small_and_share_their_scales(tmp_path: Path) -> None:
     others = ("AdaCUCB", "DPUCB", "DPUCBBound", "HybridUCB", "LDPUCB", "AdaPTT", "CTBTT")
-    names = [name for name, cls in POLICIES.items() if cls.about.feedback == "bandit" and cls.size_name and name not in others]
+    names = [
+        name
+        for name, cls in POLICIES.items()
+        if cls.about.feedback == "bandit" and cls.size_name and name not in others
+    ]
     text = 'name = "many"\ntitle = "many"\nrounds = 2000\nruns = 4\nepsilons = [0.5, 1, 2]\n'
     text += '[[environments]]\nname = "e"\nlaw = "bernoulli"\nmeans = [0.7, 0.5, 0.4]\n'
-    (tmp_path / "many.toml").write_text(text + "".join(f'[[policies]]\nclass = "{name}"\n' for name in names))
+    (tmp_path / "many.toml").write_text(
+        text + "".join(f'[[policies]]\nclass = "{name}"\n' for name in names)
+    )
     results = run_sweep(load_config(tmp_path / "many.toml"), tmp_path / "out", workers=1)
     figures = draw(results)["e"]
-    assert [picture.wide.name for picture in figures] == ["regret-e-1.svg", "regret-e-2.svg", "epsilon-e.svg"]
+    assert [picture.wide.name for picture in figures] == [
+        "regret-e-1.svg",
+        "regret-e-2.svg",
+        "epsilon-e.svg",
+    ]
     for svg in (svg for picture in figures for svg in (picture.wide, picture.narrow)):
         assert svg.stat().st_size < 200_000
         assert svg.with_suffix(".png").stat().st_size < 200_000
     panels = panels_of(results)
-    limits = {regret_figure(results, [panel], scaled_with=panels).axes[0].get_ylim() for panel in panels}
+    limits = {
+        regret_figure(results, [panel], scaled_with=panels).axes[0].get_ylim() for panel in panels
+    }
     assert len(limits) == 1
 
 
 def test_every_policy_has_a_look_of_its_own() -> None:
     assert set(LOOKS) == {name for name, cls in POLICIES.items() if cls.size_name}
-    seen = {(POLICIES[name].about.feedback, look) for name, look in LOOKS.items()}  # others are never in one figure
+    # others are never in one figure
+    seen = {(POLICIES[name].about.feedback, look) for name, look in LOOKS.items()}
     assert len(seen) == len(LOOKS)
 
 

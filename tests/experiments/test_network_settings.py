@@ -13,11 +13,15 @@ from dpbandits.sweeps.settings.networks import CascadeSetting, CoverageSetting, 
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 PAPERS = Path(__file__).parents[2] / "papers"
-needs = pytest.mark.skipif(not DATA.is_dir(), reason="needs the real data in ../shared/data beside the repository")
+needs = pytest.mark.skipif(
+    not DATA.is_dir(), reason="needs the real data in ../shared/data beside the repository"
+)
 
 
 def plays(environment: dpb.Environment, problem: dpb.DecisionSet | None) -> float:
-    """Regret a round of 30 rounds of the private default; 0 or more against αβ times the optimum, up to luck of the greedy."""
+    """Regret a round of 30 rounds of the private default; 0 or more against αβ times the optimum,
+    up to luck of the greedy.
+    """
     assert problem is not None
     policy = dpb.DPKLCUCB(problem=problem, epsilon=8, first=5)
     runs = dpb.simulate(policy, environment, 30, seed=1)
@@ -41,7 +45,9 @@ def test_isp_tree_and_path() -> None:
 
 @needs
 def test_influence_on_jazz() -> None:
-    loaded = CascadeSetting(name="j", law="cascade", path=DATA / "snap" / "jazz.edges", seeds=2).load(Path())
+    loaded = CascadeSetting(
+        name="j", law="cascade", path=DATA / "snap" / "jazz.edges", seeds=2
+    ).load(Path())
     assert loaded.problem is not None
     best = loaded.problem.best(loaded.environment.means)
     assert loaded.problem.value(best, loaded.environment.means) > 2
@@ -50,13 +56,17 @@ def test_influence_on_jazz() -> None:
 
 @needs
 def test_coverage_of_a_site() -> None:
-    loaded = CoverageSetting(name="c", law="msweb_coverage", path=DATA / "msweb", k=2, areas=8).load(Path())
+    loaded = CoverageSetting(
+        name="c", law="msweb_coverage", path=DATA / "msweb", k=2, areas=8
+    ).load(Path())
     assert loaded.problem is not None
     assert 0 < loaded.problem.optimum(loaded.environment.means) <= 8
     assert plays(loaded.environment, loaded.problem) < 8
 
 
-def test_sweeps_without_their_data_are_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_sweeps_without_their_data_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("DPBANDITS_DATA", str(tmp_path))
     for key in ("cucb2020", "matroid2023"):
         own = {load_name(path) for path in (PAPERS / key / "own_data").glob("*.toml")}
@@ -75,5 +85,7 @@ def test_sweeps_with_their_data_are_played(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def load_name(path: Path) -> str:
-    line = next(line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("name"))
+    line = next(
+        line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("name")
+    )
     return line.split('"')[1]

@@ -33,7 +33,11 @@ class Page(HTMLParser):
         self.open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.fetched += [value or "" for name, value in attrs if name in ("src", "srcset", "href", "data", "action")]
+        self.fetched += [
+            value or ""
+            for name, value in attrs
+            if name in ("src", "srcset", "href", "data", "action")
+        ]
         if tag == "tr":
             self.rows.append([])
         if tag in ("td", "th"):
@@ -65,7 +69,8 @@ def test_the_page_needs_nothing_from_outside(published: tuple[Path, Page]) -> No
     path, page = published
     assert page.fetched
     assert all(source.startswith("data:image/svg+xml;base64,") for source in page.fetched)
-    wide, narrow = (page.fetched[1::2], page.fetched[::2])  # of each figure, the narrow one first: the browser takes the first that fits
+    # of each figure, the narrow one first: the browser takes the first that fits
+    wide, narrow = (page.fetched[1::2], page.fetched[::2])
     assert len(wide) == len(narrow) == 4
     assert all(inches(a) == 8 and inches(b) == 4 for a, b in zip(wide, narrow, strict=True))
     assert not re.search(r"https?://|@import|url\(", path.read_text(encoding="utf-8"))
@@ -77,45 +82,73 @@ def inches(source: str) -> float:
     return float(re.search(r'<svg[^>]* width="([\d.]+)pt"', text)[1]) / 72  # type: ignore[index]
 
 
-def test_the_page_answers_its_question_in_a_sentence(published: tuple[Path, Page], tiny: Results) -> None:
+def test_the_page_answers_its_question_in_a_sentence(
+    published: tuple[Path, Page], tiny: Results
+) -> None:
     text, told = " ".join("".join(published[1].words).split()), answers(tiny)
     assert len(told) == 4
     assert all(answer in text for answer in told)
-    rows = {row["label"]: row for row in compared(tiny, Panel("smoking", 1.0)).iter_rows(named=True)}
+    rows = {
+        row["label"]: row for row in compared(tiny, Panel("smoking", 1.0)).iter_rows(named=True)
+    }
     ours, plain = rows["DP-KLUCB"], rows["KLUCB"]
     answer = next(answer for answer in told if answer.startswith("smoking, ε = 1: privacy cost "))
     error = rounded(1.96 * float(np.hypot(ours["error"], plain["error"])))
-    assert f"cost {rounded(ours['mean'] - plain['mean'])} ± {error} in reward over 3,000 rounds" in answer
-    assert f"DP-KLUCB, which lost least of the private policies, lost {mean_regret(ours)} in reward" in answer
+    assert (
+        f"cost {rounded(ours['mean'] - plain['mean'])} ± {error} in reward over 3,000 rounds"
+        in answer
+    )
+    assert (
+        f"DP-KLUCB, which lost least of the private policies, lost {mean_regret(ours)} in reward"
+        in answer
+    )
     assert f"KLUCB, which lost least of those without privacy, lost {mean_regret(plain)}" in answer
-    assert answer.endswith(f"would lose {rounded(3000 * tiny.config.built['smoking'].gaps.mean())}.")
+    assert answer.endswith(
+        f"would lose {rounded(3000 * tiny.config.built['smoking'].gaps.mean())}."
+    )
 
 
 def test_a_sweep_without_a_baseline_answers_nothing(tmp_path: Path) -> None:
-    text = 'name = "x"\ntitle = "x"\nrounds = 50\nruns = 2\n[[environments]]\nname = "e"\nlaw = "bernoulli"\nmeans = [0.6, 0.3]\n'
+    text = (
+        'name = "x"\ntitle = "x"\nrounds = 50\nruns = 2\n[[environments]]\nname = "e"\nlaw = '
+        '"bernoulli"\nmeans = [0.6, 0.3]\n'
+    )
     (tmp_path / "x.toml").write_text(text + '[[policies]]\nclass = "DPKLUCB"\n')
     assert answers(run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)) == []
 
 
 def test_a_table_in_its_order_names_its_regret_and_has_no_lower_bound(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n" + "1,0\n" * 30 + "0,1\n" * 30)
-    text = 'name = "x"\ntitle = "x"\nrounds = 60\nruns = 3\n[[environments]]\nname = "days"\nlaw = "table"\npath = "t.csv"\n'
-    (tmp_path / "x.toml").write_text(text + '[[policies]]\nclass = "DPKLUCB"\n[[policies]]\nclass = "KLUCB"\n')
+    text = (
+        'name = "x"\ntitle = "x"\nrounds = 60\nruns = 3\n[[environments]]\nname = "days"\nlaw = '
+        '"table"\npath = "t.csv"\n'
+    )
+    (tmp_path / "x.toml").write_text(
+        text + '[[policies]]\nclass = "DPKLUCB"\n[[policies]]\nclass = "KLUCB"\n'
+    )
     results = run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)
     regret = dict(zip(results.summary["label"], results.summary["mean"], strict=True))
     assert regret["DPKLUCB"] > 5  # equal column means: pseudo-regret would be 0
     assert regret["KLUCB"] < -5  # it follows the winners, which no fixed arm does
     assert results.summary["lower_bound"].null_count() == 2
     page = publish(results, command="dpbandits run x.toml").read_text(encoding="utf-8")
-    assert "In days, whose rows are played in their order, regret is the realised reward of the best fixed arm in hindsight" in page
+    assert (
+        "In days, whose rows are played in their order, regret is the realised reward of the "
+        "best fixed arm in hindsight"
+    ) in page
     assert "lower bound, no privacy" not in page
     assert answers(results)[0].endswith("would lose 0.00.")
 
 
 def test_super_arms_keep_their_numbers_and_the_page_says_so(tmp_path: Path) -> None:
-    text = 'name = "x"\ntitle = "x"\nrounds = 100\nruns = 2\nepsilons = [8]\n[[environments]]\nname = "top"\nlaw = "super_arms"\n'
+    text = (
+        'name = "x"\ntitle = "x"\nrounds = 100\nruns = 2\nepsilons = [8]\n[[environments]]\nname '
+        '= "top"\nlaw = "super_arms"\n'
+    )
     text += 'means = [0.9, 0.8, 0.1]\nproblem = { kind = "TopK", arms = 3, k = 2 }\n'
-    (tmp_path / "x.toml").write_text(text + '[[policies]]\nclass = "DPKLCUCB"\n[[policies]]\nclass = "CUCB"\n')
+    (tmp_path / "x.toml").write_text(
+        text + '[[policies]]\nclass = "DPKLCUCB"\n[[policies]]\nclass = "CUCB"\n'
+    )
     results = run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)
     page = publish(results, command="dpbandits run x.toml").read_text(encoding="utf-8")
     assert "Arms have the numbers by which their problem names them" in page
@@ -151,20 +184,48 @@ def test_the_page_holds_every_comparison(published: tuple[Path, Page], tiny: Res
     heads = [row for row in rows if row[0] == "policy" and "mean regret" in row]
     assert len(heads) == 4
     for head in heads:
-        assert {"median", "99 %", "99.9 %", "worst", "price of privacy", "lower bound", "releases", "ε spent", "guarantee"} <= set(head)
+        assert {
+            "median",
+            "99 %",
+            "99.9 %",
+            "worst",
+            "price of privacy",
+            "lower bound",
+            "releases",
+            "ε spent",
+            "guarantee",
+        } <= set(head)
 
 
 def test_tables_are_kept_as_files(published: tuple[Path, Page], tiny: Results) -> None:
     out = published[0].parent
-    assert pl.read_parquet(out / "summary.parquet")["mean"].to_list() == tiny.summary["mean"].to_list()
+    assert (
+        pl.read_parquet(out / "summary.parquet")["mean"].to_list() == tiny.summary["mean"].to_list()
+    )
     assert pl.read_csv(out / "summary.csv")["label"].to_list() == tiny.summary["label"].to_list()
     curves = pl.read_parquet(out / "curves.parquet")
-    columns = ["label", "policy", "environment", "epsilon", "rho", "run", "round", "regret", "releases", "events"]
+    columns = [
+        "label",
+        "policy",
+        "environment",
+        "epsilon",
+        "rho",
+        "run",
+        "round",
+        "regret",
+        "releases",
+        "events",
+    ]
     assert curves.columns == columns
     assert len(curves) == len(tiny.curves)
     names = sorted(file.name for file in (out / "figures").iterdir())
     stems = ("epsilon-linear", "epsilon-smoking", "regret-linear", "regret-smoking")
-    assert names == sorted(f"{stem}{width}.{kind}" for stem in stems for width in ("", "-narrow") for kind in ("png", "svg"))
+    assert names == sorted(
+        f"{stem}{width}.{kind}"
+        for stem in stems
+        for width in ("", "-narrow")
+        for kind in ("png", "svg")
+    )
 
 
 def test_rows_say_what_the_summary_says(tiny: Results) -> None:
@@ -185,14 +246,25 @@ def test_rows_say_what_the_summary_says(tiny: Results) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(None, "–"), (0.0, "0.00"), (1.234, "1.23"), (12.34, "12.3"), (123.4, "123"), (12345.6, "12,346"), (-5.0, "-5.00")]
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0.0, "0.00"),
+        (1.234, "1.23"),
+        (12.34, "12.3"),
+        (123.4, "123"),
+        (12345.6, "12,346"),
+        (-5.0, "-5.00"),
+    ],
 )
 def test_numbers_show_three_digits_that_matter(value: float | None, text: str) -> None:
     assert rounded(value) == text
 
 
 @pytest.mark.parametrize(("width", "tables"), [(200, 4), (80, 8)])
-def test_the_terminal_shows_every_number_at_any_width(tiny: Results, width: int, tables: int) -> None:
+def test_the_terminal_shows_every_number_at_any_width(
+    tiny: Results, width: int, tables: int
+) -> None:
     console = Console(width=width, record=True, force_terminal=False)
     shown = list(comparisons(tiny, console))
     assert len(shown) == tables
@@ -201,7 +273,18 @@ def test_the_terminal_shows_every_number_at_any_width(tiny: Results, width: int,
             console.print(table)
     text = capture.get()
     assert "…" not in text
-    for name in ("mean", "price", "lower", "releases", "spent", "median", "99 %", "99.9 %", "worst", "runs"):
+    for name in (
+        "mean",
+        "price",
+        "lower",
+        "releases",
+        "spent",
+        "median",
+        "99 %",
+        "99.9 %",
+        "worst",
+        "runs",
+    ):
         assert name in text
     for panel in (Panel("smoking", 0.5), Panel("linear", 1.0)):
         for wanted in table_rows(tiny, panel):

@@ -1,4 +1,6 @@
-"""Sweeps over super arms: environments that bring a problem, policies that take it, and what does not fit."""
+"""Sweeps over super arms: environments that bring a problem, policies that take it, and what does
+not fit.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,27 @@ from dpbandits.papers.measures.growth import ratio_growth
 from dpbandits.sweeps import ConfigError, load_config
 
 HEAD = 'name = "small"\ntitle = "super arms"\nrounds = 50\nruns = 2\nepsilons = [4]\n'
-TOP = '{ name = "top", law = "super_arms", means = [0.9, 0.5, 0.1], problem = { kind = "TopK", arms = 3, k = 2 } }'
+TOP = (
+    '{ name = "top", law = "super_arms", means = [0.9, 0.5, 0.1], problem = { kind = "TopK", '
+    "arms = 3, k = 2 } }"
+)
 SHARED = '{ name = "shared", law = "shared_arms", k = 3, choices = 2, best = 0.9, gap = 0.5 }'
 DISJOINT = '{ name = "paths", law = "k_paths", k = 2, paths = 2, gap = 0.4 }'
 
 
-def sweep(folder: Path, environments: str, policies: str = '[[policies]]\nclass = "CUCBLDP2"\n') -> Path:
+def sweep(
+    folder: Path, environments: str, policies: str = '[[policies]]\nclass = "CUCBLDP2"\n'
+) -> Path:
     path = folder / "sweep.toml"
     path.write_text(f"{HEAD}environments = [{environments}]\n{policies}", encoding="utf-8")
     return path
 
 
 def test_problems_reach_the_policies(tmp_path: Path) -> None:
-    found = {cell.setting: cell for cell in load_config(sweep(tmp_path, f"{TOP}, {SHARED}, {DISJOINT}")).cells()}
+    found = {
+        cell.setting: cell
+        for cell in load_config(sweep(tmp_path, f"{TOP}, {SHARED}, {DISJOINT}")).cells()
+    }
     assert found["top"].policy.problem == TopK(arms=3, k=2)  # type: ignore[attr-defined]
     shared, paths = found["shared"], found["paths"]
     assert shared.policy.problem.super_arms == [(0, 1, 2), (0, 1, 3)]  # type: ignore[attr-defined]
@@ -43,19 +53,32 @@ def test_problems_reach_the_policies(tmp_path: Path) -> None:
         ('{ name = "a", law = "bernoulli", means = [0.5, 0.4] }', "CUCBLDP2", "plays super arms"),
         (TOP.replace("arms = 3", "arms = 4"), "CUCBLDP2", "the problem has 4 arms"),
         (TOP.replace('"TopK"', '"TopQ"'), "CUCBLDP2", "one of the kinds"),
-        ('{ name = "r", law = "roads", path = "absent_net.tntp", source = "1", target = "2" }', "CUCBLDP2", "absent_net.tntp"),
+        (
+            '{ name = "r", law = "roads", path = "absent_net.tntp", source = "1", target = "2" }',
+            "CUCBLDP2",
+            "absent_net.tntp",
+        ),
     ],
 )
-def test_what_does_not_fit_is_said(tmp_path: Path, environments: str, policy: str, says: str) -> None:
+def test_what_does_not_fit_is_said(
+    tmp_path: Path, environments: str, policy: str, says: str
+) -> None:
     with pytest.raises(ConfigError, match=says):
         load_config(sweep(tmp_path, environments, f'[[policies]]\nclass = "{policy}"\n'))
 
 
 def test_roads_are_paths_with_costs(tmp_path: Path) -> None:
-    rows = "\n".join(f"\t{u}\t{v}\t{time}\t;" for u, v, time in ((1, 2, 1.0), (2, 3, 1.0), (1, 3, 4.0)))
+    rows = "\n".join(
+        f"\t{u}\t{v}\t{time}\t;" for u, v, time in ((1, 2, 1.0), (2, 3, 1.0), (1, 3, 4.0))
+    )
     notes = "<NUMBER OF NODES> 3\n<FIRST THRU NODE> 1\n<NUMBER OF LINKS> 3\n<END OF METADATA>\n"
-    (tmp_path / "small_net.tntp").write_text(f"{notes}~ init_node term_node free_flow_time ;\n{rows}\n", encoding="utf-8")
-    made = '{ name = "r", law = "roads", path = "small_net.tntp", source = "1", target = "3", most = 0.8 }'
+    (tmp_path / "small_net.tntp").write_text(
+        f"{notes}~ init_node term_node free_flow_time ;\n{rows}\n", encoding="utf-8"
+    )
+    made = (
+        '{ name = "r", law = "roads", path = "small_net.tntp", source = "1", target = "3", most '
+        "= 0.8 }"
+    )
     cell = load_config(sweep(tmp_path, made)).cells()[0]
     assert cell.environment.means == pytest.approx([0.8, 0.8, 0.2])
     assert cell.policy.problem.optimum(cell.environment.means) == pytest.approx(-0.4)  # type: ignore[attr-defined]
@@ -64,14 +87,31 @@ def test_roads_are_paths_with_costs(tmp_path: Path) -> None:
 def test_ratio_growth_is_the_exponent() -> None:
     """Regret 3K² over regret 5, without spread between the runs."""
     rows = [
-        {"label": label, "environment": f"K = {k}", "epsilon": 1.0, "run": run, "round": 10, "regret": regret}
+        {
+            "label": label,
+            "environment": f"K = {k}",
+            "epsilon": 1.0,
+            "run": run,
+            "round": 10,
+            "regret": regret,
+        }
         for k in (1, 2, 4)
         for label, regret in (("one", 3.0 * k**2), ("other", 5.0))
         for run in range(3)
     ]
-    evidence = Evidence(pl.DataFrame(rows), {f"K = {k}": Bernoulli(np.array([0.5])) for k in (1, 2, 4)})
+    evidence = Evidence(
+        pl.DataFrame(rows), {f"K = {k}": Bernoulli(np.array([0.5])) for k in (1, 2, 4)}
+    )
     names = ["K = 1", "K = 2", "K = 4"]
-    (check,) = ratio_growth(evidence, over="one", under="other", environments=names, sizes=[1, 2, 4], at_least=1.9, at_most=2.1)
+    (check,) = ratio_growth(
+        evidence,
+        over="one",
+        under="other",
+        environments=names,
+        sizes=[1, 2, 4],
+        at_least=1.9,
+        at_most=2.1,
+    )
     assert check.estimate.value == pytest.approx(2.0)
     assert check.holds
     with pytest.raises(ValueError, match="a size for each"):

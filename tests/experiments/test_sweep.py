@@ -20,7 +20,18 @@ from dpbandits.sweeps.results import enough
 from dpbandits.sweeps.store import cell_path, checksum_path, write_cell
 
 Write = Callable[..., Path]
-NUMBERS = ["mean", "error", "median", "worst", "releases", "events", "lower_bound", "price", "claimed", "spent"]
+NUMBERS = [
+    "mean",
+    "error",
+    "median",
+    "worst",
+    "releases",
+    "events",
+    "lower_bound",
+    "price",
+    "claimed",
+    "spent",
+]
 
 
 @pytest.fixture
@@ -35,9 +46,13 @@ def again(tiny: Results, out: Path, **how: object) -> tuple[Results, list[Step]]
     return run_sweep(tiny.config, out, progress=steps.append, **({"workers": 1} | how)), steps
 
 
-def row(results: Results, label: str, environment: str = "linear", epsilon: float | None = None) -> dict[str, object]:
+def row(
+    results: Results, label: str, environment: str = "linear", epsilon: float | None = None
+) -> dict[str, object]:
     same = pl.col("epsilon").is_null() if epsilon is None else pl.col("epsilon") == epsilon
-    return results.summary.filter((pl.col("label") == label) & (pl.col("environment") == environment) & same).row(0, named=True)
+    return results.summary.filter(
+        (pl.col("label") == label) & (pl.col("environment") == environment) & same
+    ).row(0, named=True)
 
 
 def test_a_second_run_computes_nothing_and_says_the_same(tiny: Results, copied: Path) -> None:
@@ -52,7 +67,12 @@ def test_a_second_run_computes_nothing_and_says_the_same(tiny: Results, copied: 
 
 def test_only_what_is_new_is_computed(tiny: Results, copied: Path, write: Write) -> None:
     config = load_config(
-        write(edits={'class = "KLUCB"': 'class = "UCB1"\n[[policies]]\nclass = "KLUCB"', 'label = "DP-KLUCB"': 'label = "new"'})
+        write(
+            edits={
+                'class = "KLUCB"': 'class = "UCB1"\n[[policies]]\nclass = "KLUCB"',
+                'label = "DP-KLUCB"': 'label = "new"',
+            }
+        )
     )
     results = run_sweep(config, copied, workers=1)
     assert results.computed == 2  # UCB1 in two environments; a new label is no new work
@@ -88,11 +108,20 @@ def lose_the_checksum(path: Path) -> None:
     checksum_path(path).unlink()
 
 
-DAMAGES = [truncate, flip_a_bit, swap_numbers, lose_the_checksum, lambda path: path.write_text("hello"), lambda path: path.write_bytes(b"")]
+DAMAGES = [
+    truncate,
+    flip_a_bit,
+    swap_numbers,
+    lose_the_checksum,
+    lambda path: path.write_text("hello"),
+    lambda path: path.write_bytes(b""),
+]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_file_is_named_and_computed_again(tiny: Results, copied: Path, damage: Callable[[Path], object]) -> None:
+def test_a_damaged_file_is_named_and_computed_again(
+    tiny: Results, copied: Path, damage: Callable[[Path], object]
+) -> None:
     victim = cell_path(copied, tiny.cells[4])
     damage(victim)
     results, steps = again(tiny, copied)
@@ -111,7 +140,9 @@ def test_a_cell_of_another_name_is_not_believed(tiny: Results, copied: Path) -> 
     assert results.computed == 1
 
 
-def test_a_crash_while_writing_leaves_no_file(tiny: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_while_writing_leaves_no_file(
+    tiny: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def crash(*_: object) -> None:
         raise OSError("disk full")
 
@@ -124,14 +155,18 @@ def test_a_crash_while_writing_leaves_no_file(tiny: Results, tmp_path: Path, mon
 
 def test_checksums_are_those_of_sha256sum(tiny: Results) -> None:
     path = cell_path(tiny.out, tiny.cells[0])
-    assert checksum_path(path).read_text() == f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
+    assert (
+        checksum_path(path).read_text()
+        == f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
+    )
 
 
 def test_the_numbers_are_those_of_simulate(tiny: Results) -> None:
     environment, policy = Bernoulli([0.75, 0.5, 0.25]), DPKLUCB(arms=3, epsilon=0.5)
     runs = simulate(policy, environment, 3000, runs=25, seed=7, shuffle=True)
     found = row(tiny, "DP-KLUCB", epsilon=0.5)
-    wanted = {name: value for name, value in runs.summary().items() if name not in ("q99", "q999")}  # too few runs to tell
+    # too few runs to tell
+    wanted = {name: value for name, value in runs.summary().items() if name not in ("q99", "q999")}
     assert {name: found[name] for name in wanted} == pytest.approx(wanted, rel=1e-12)
     assert found["lower_bound"] == lower_bound(policy, environment, 3000)
     curve = tiny.runs_of("DP-KLUCB", "linear", 0.5)
@@ -143,14 +178,21 @@ def test_bands_summarise_every_round(tiny: Results) -> None:
     curve = tiny.runs_of("KLUCB", "smoking")
     bands = tiny.bands.filter((pl.col("label") == "KLUCB") & (pl.col("environment") == "smoking"))
     for (at,), part in curve.group_by("round"):
-        regret, band = part["regret"].to_numpy(), bands.row(by_predicate=pl.col("round") == at, named=True)
+        regret, band = (
+            part["regret"].to_numpy(),
+            bands.row(by_predicate=pl.col("round") == at, named=True),
+        )
         assert band["mean"] == pytest.approx(regret.mean())
         assert band["error"] == pytest.approx(regret.std(ddof=1) / 5)
-        assert [band[q] for q in ("q05", "median", "q95", "worst")] == list(np.quantile(regret, [0.05, 0.5, 0.95, 1], method="higher"))
+        assert [band[q] for q in ("q05", "median", "q95", "worst")] == list(
+            np.quantile(regret, [0.05, 0.5, 0.95, 1], method="higher")
+        )
 
 
 def test_the_price_of_privacy_has_one_baseline_in_an_environment(tiny: Results) -> None:
-    """Also for DP-SE, whose own twin is not in the sweep: of two policies the one of lower regret is never the dearer."""
+    """Also for DP-SE, whose own twin is not in the sweep: of two policies the one of lower regret
+    is never the dearer.
+    """
     for environment in ("linear", "smoking"):
         plain = row(tiny, "KLUCB", environment)
         assert plain["price"] is plain["baseline"] is None
@@ -160,11 +202,22 @@ def test_the_price_of_privacy_has_one_baseline_in_an_environment(tiny: Results) 
             assert ours["baseline"] == "KLUCB"
 
 
-def test_the_baseline_is_the_policy_without_privacy_that_loses_least(write: Write, tmp_path: Path) -> None:
-    """Two twins that differ: against its own, DP-SE would look cheaper than DP-KLUCB, though it loses more."""
-    text = 'name = "x"\ntitle = "x"\nrounds = 5000\nruns = 20\n[[environments]]\nname = "e"\nlaw = "bernoulli"\nmeans = [0.6, 0.3, 0.3]\n'
+def test_the_baseline_is_the_policy_without_privacy_that_loses_least(
+    write: Write, tmp_path: Path
+) -> None:
+    """Two twins that differ: against its own, DP-SE would look cheaper than DP-KLUCB, though it
+    loses more.
+    """
+    text = (
+        'name = "x"\ntitle = "x"\nrounds = 5000\nruns = 20\n[[environments]]\nname = "e"\nlaw = '
+        '"bernoulli"\nmeans = [0.6, 0.3, 0.3]\n'
+    )
     names = ("DPKLUCB", "DPSE", "KLUCB", "SuccessiveElimination")
-    results = run_sweep(load_config(write(text + "".join(f'[[policies]]\nclass = "{n}"\n' for n in names))), tmp_path / "out", workers=1)
+    results = run_sweep(
+        load_config(write(text + "".join(f'[[policies]]\nclass = "{n}"\n' for n in names))),
+        tmp_path / "out",
+        workers=1,
+    )
     rows = {name: row(results, name, "e", 1.0 if name.startswith("DP") else None) for name in names}
     order = sorted(("DPKLUCB", "DPSE"), key=lambda name: float(str(rows[name]["mean"])))
     assert order == sorted(order, key=lambda name: float(str(rows[name]["price"])))
@@ -180,15 +233,22 @@ def test_a_quantile_is_told_only_of_enough_runs(q: float, least: int) -> None:
 
 
 def test_few_runs_have_no_far_quantiles(tiny: Results) -> None:
-    assert tiny.summary["q99"].null_count() == tiny.summary["q999"].null_count() == len(tiny.summary)  # 25 runs at most
+    # 25 runs at most
+    assert (
+        tiny.summary["q99"].null_count() == tiny.summary["q999"].null_count() == len(tiny.summary)
+    )
 
 
 def test_the_ledger_spends_what_was_promised(tiny: Results) -> None:
-    budgets = {(r["label"], r["epsilon"]): (r["claimed"], r["spent"], r["kept"]) for r in tiny.summary.iter_rows(named=True)}
+    budgets = {
+        (r["label"], r["epsilon"]): (r["claimed"], r["spent"], r["kept"])
+        for r in tiny.summary.iter_rows(named=True)
+    }
     assert budgets["DP-KLUCB", 0.5] == (0.5, 0.5, True)
     assert budgets["LDPKLUCB", 1.0] == (1.0, 1.0, True)
     assert budgets["AdaCUCB (ρ = 0.1)", None] == (0.1, 0.1, True)
-    assert budgets["HybridUCB[published]", 1.0] == (1.5, 1.5, True)  # what holds, not what was published
+    # what holds, not what was published
+    assert budgets["HybridUCB[published]", 1.0] == (1.5, 1.5, True)
     assert budgets["DPSE", 0.5] == (0.5, 0.0, True)  # too short for a release
     assert budgets["KLUCB", None] == (None, None, None)
     guarantees = tiny.summary["guarantee"].drop_nulls()
@@ -197,8 +257,13 @@ def test_the_ledger_spends_what_was_promised(tiny: Results) -> None:
 
 
 def test_a_sweep_without_any_private_policy_works(write: Write, tmp_path: Path) -> None:
-    text = 'name = "x"\ntitle = "x"\nrounds = 50\nruns = 1\n[[environments]]\nname = "e"\nlaw = "bernoulli"\nmeans = [0.5, 0.5]\n'
-    results = run_sweep(load_config(write(text + '[[policies]]\nclass = "UCB1"\n')), tmp_path / "out", workers=1)
+    text = (
+        'name = "x"\ntitle = "x"\nrounds = 50\nruns = 1\n[[environments]]\nname = "e"\nlaw = '
+        '"bernoulli"\nmeans = [0.5, 0.5]\n'
+    )
+    results = run_sweep(
+        load_config(write(text + '[[policies]]\nclass = "UCB1"\n')), tmp_path / "out", workers=1
+    )
     assert row(results, "UCB1", "e")["error"] is None  # one run has no standard error
     assert results.summary["price"].to_list() == [None]
 

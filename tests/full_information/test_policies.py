@@ -1,4 +1,6 @@
-"""Policies with full information: reference regrets, guarantees, weights, real visits, and what is refused."""
+"""Policies with full information: reference regrets, guarantees, weights, real visits, and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,25 @@ from dpbandits.simulation import play_events
 def test_reference_regret(preset: Any, reference: float) -> None:
     """Within 3 % of the reference (a rounded mean of another program) plus five standard errors."""
     policy = dpb.RNMFTNL(actions=5, epsilon=0.1, preset=preset)
-    s = dpb.simulate(policy, dpb.Bernoulli([0.75, 0.625, 0.5, 0.375, 0.25]), 10**6, runs=20_000, seed=7, at=[]).summary()
+    s = dpb.simulate(
+        policy, dpb.Bernoulli([0.75, 0.625, 0.5, 0.375, 0.25]), 10**6, runs=20_000, seed=7, at=[]
+    ).summary()
     assert abs(s["mean"] - reference) < 0.03 * reference + 5 * s["error"]
 
 
 def test_guarantees_say_what_holds() -> None:
     published = dpb.RNMFTNL(actions=4, epsilon="1/10", preset="published").guarantee
     assert published is not None
-    assert (published.epsilon, published.claimed, published.zero_out) == (Fraction(1, 5), Fraction(1, 10), Fraction(1, 10))
+    assert (published.epsilon, published.claimed, published.zero_out) == (
+        Fraction(1, 5),
+        Fraction(1, 10),
+        Fraction(1, 10),
+    )
     assert "0.1 under zero-out" in str(published)
-    for policy in (dpb.RNMFTNL(actions=4, epsilon="1/10"), dpb.NaiveFTNL(actions=4, epsilon="1/10")):
+    for policy in (
+        dpb.RNMFTNL(actions=4, epsilon="1/10"),
+        dpb.NaiveFTNL(actions=4, epsilon="1/10"),
+    ):
         assert policy.guarantee is not None
         assert policy.guarantee.epsilon == Fraction(1, 10)
     assert dpb.DecreasingHedge(actions=3).guarantee is None
@@ -41,10 +52,18 @@ def test_weights_earn_their_average() -> None:
     runs = dpb.simulate(hedge, dpb.Bernoulli([0.9, 0.5, 0.1]), 500, runs=3, seed=1)
     assert runs.plays.dtype == np.float64
     assert runs.plays.sum(axis=1) == pytest.approx([500] * 3)
-    drawn = dpb.simulate(dpb.DecreasingHedge(actions=3), dpb.Bernoulli([0.9, 0.5, 0.1]), 500, runs=3000, seed=1, at=[])
+    drawn = dpb.simulate(
+        dpb.DecreasingHedge(actions=3),
+        dpb.Bernoulli([0.9, 0.5, 0.1]),
+        500,
+        runs=3000,
+        seed=1,
+        at=[],
+    )
     spread = dpb.simulate(hedge, dpb.Bernoulli([0.9, 0.5, 0.1]), 500, runs=3000, seed=2, at=[])
     error = math.hypot(drawn.summary()["error"], spread.summary()["error"])
-    assert abs(drawn.summary()["mean"] - spread.summary()["mean"]) < 4.9 * error  # the same mean, at a false-alarm rate of 1e-6
+    # the same mean, at a false-alarm rate of 1e-6
+    assert abs(drawn.summary()["mean"] - spread.summary()["mean"]) < 4.9 * error
     session = dpb.Session(hedge, noise=dpb.SimulatedNoise(1))
     assert session.ask().action == pytest.approx((1 / 3,) * 3)
 
@@ -61,7 +80,10 @@ def test_what_shows_one_reward_a_round_cannot_be_played() -> None:
         (lambda: dpb.RNMFTNL(actions=0, epsilon=1), "actions=0"),
         (lambda: dpb.RNMFTNL(actions=2, epsilon=0), "epsilon"),
         (lambda: dpb.RNMFTNL(actions=2, epsilon=1, selection="gumbel"), "selection='gumbel'"),
-        (lambda: dpb.RNMFTNL(actions=2, epsilon=1, selection="exponential", preset="published"), "what was published"),
+        (
+            lambda: dpb.RNMFTNL(actions=2, epsilon=1, selection="exponential", preset="published"),
+            "what was published",
+        ),
         (lambda: dpb.DecreasingHedge(actions=2, play="both"), "play='both'"),
         (lambda: dpb.TreeFTRL(actions=2, epsilon=1, horizon=0), "horizon"),
         (lambda: dpb.NaiveFTNL(actions=True, epsilon=1), "actions=True"),
@@ -77,10 +99,23 @@ DATA = Path(__file__).parents[3] / "shared" / "data" / "msweb"
 
 @pytest.mark.skipif(not DATA.exists(), reason="needs the MSWeb visits in ../shared/data")
 def test_which_area_to_feature() -> None:
-    """MSWeb, each person once: private and non-private leaders find the most visited of 294 areas."""
+    """MSWeb, each person once: private and non-private leaders find the most visited of 294
+    areas.
+    """
     visitors = msweb(DATA)
-    for policy, rounds in ((dpb.RNMFTNL(actions=294, epsilon=1), 30_000), (dpb.FollowTheLeader(actions=294), 3000)):
+    for policy, rounds in (
+        (dpb.RNMFTNL(actions=294, epsilon=1), 30_000),
+        (dpb.FollowTheLeader(actions=294), 3000),
+    ):
         marks = np.array([rounds])
-        path = play_events(policy, visitors, rounds, marks, noise=dpb.SimulatedNoise(1), seed=2, rng=np.random.default_rng(3))
+        path = play_events(
+            policy,
+            visitors,
+            rounds,
+            marks,
+            noise=dpb.SimulatedNoise(1),
+            seed=2,
+            rng=np.random.default_rng(3),
+        )
         assert path.plays[0].argmax() == 0
         assert path.plays[0, 0] > 0.8 * rounds

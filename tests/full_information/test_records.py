@@ -59,15 +59,26 @@ def test_a_record_is_read_whole_and_once() -> None:
         vault.release((EVERY,), 1, ())
     vault.add(0, [1, 0, 1])
     vault.release((EVERY,), 2, ())
-    assert [(e.start, e.stop) for e in vault.ledger] == [(1, 2)]  # the dropped record was never read
+    # the dropped record was never read
+    assert [(e.start, e.stop) for e in vault.ledger] == [(1, 2)]
     assert spent(vault.ledger) == 1
     assert repr(vault) == "VectorVault(coordinates=3, releases=1)"
 
 
 def test_prefix_never_reads_the_rest() -> None:
-    """Each epoch of 2^r rounds is read from its start, more than half of it, and no line overlaps the next epoch."""
+    """Each epoch of 2^r rounds is read from its start, more than half of it, and no line overlaps
+    the next epoch.
+    """
     policy, marks = dpb.PrefixExponential(actions=2, epsilon=1), np.array([1023])
-    path = play_rounds(policy, dpb.Bernoulli([0.6, 0.4]), 1023, marks, noise=dpb.SimulatedNoise(1), seed=2, rng=np.random.default_rng(3))
+    path = play_rounds(
+        policy,
+        dpb.Bernoulli([0.6, 0.4]),
+        1023,
+        marks,
+        noise=dpb.SimulatedNoise(1),
+        seed=2,
+        rng=np.random.default_rng(3),
+    )
     lines = [(e.start, e.stop) for e in path.ledger if e.stop - e.start > 1]
     starts = [2**r - 1 for r in range(10)]
     for start, stop in lines:
@@ -77,7 +88,9 @@ def test_prefix_never_reads_the_rest() -> None:
 
 
 def test_rows_of_a_table_stay_together() -> None:
-    """In each row exactly one action is rewarded, so the sums of any block add up to its rounds; both ways have the same mean."""
+    """In each row exactly one action is rewarded, so the sums of any block add up to its rounds;
+    both ways have the same mean.
+    """
     table = dpb.Table(np.eye(4)[[0, 1, 1, 2, 3, 3, 3]], resample=True)
     rng, arms = np.random.default_rng(1), np.arange(4)
     for rounds in (1, 5, 7, 10_000):

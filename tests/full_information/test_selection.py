@@ -31,7 +31,10 @@ def test_two_actions_win_as_the_integral_says(lead: float, scale: float) -> None
 
     cuts = sorted({0.0, -lead})
     ends = [-60 * scale, *cuts, 60 * scale]
-    value = sum(quad(lambda x: density(x) * below(x + lead), a, b, epsabs=1e-14)[0] for a, b in pairwise(ends))
+    value = sum(
+        quad(lambda x: density(x) * below(x + lead), a, b, epsabs=1e-14)[0]
+        for a, b in pairwise(ends)
+    )
     assert laplace_win(lead, scale) == pytest.approx(value, abs=1e-10)
 
 
@@ -57,12 +60,15 @@ def test_a_fine_grid_has_the_continuous_law() -> None:
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_selection_costs_what_it_promises(selection: Selection, epsilon: float) -> None:
-    """All replacements of one 0/1 record, three actions: the exact loss is at most ε, and ε/2 where rewards are only lost."""
+    """All replacements of one 0/1 record, three actions: the exact loss is at most ε, and ε/2 where
+    rewards are only lost.
+    """
     worst = {"replace": 0.0, "zero-out": 0.0}
     for base in product(range(0, 13, 4), repeat=3):
         rest = np.array(base)
         laws = {
-            record: np.log(selection_law(rest + record, scale=2 / epsilon, selection=selection)) for record in product((0, 1), repeat=3)
+            record: np.log(selection_law(rest + record, scale=2 / epsilon, selection=selection))
+            for record in product((0, 1), repeat=3)
         }
         for one, other in product(laws, repeat=2):
             loss = float(np.abs(laws[one] - laws[other]).max())
@@ -74,21 +80,32 @@ def test_selection_costs_what_it_promises(selection: Selection, epsilon: float) 
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
-@pytest.mark.parametrize("noise", [dpb.SimulatedNoise(3), dpb.SecureNoise(), dpb.SecureNoise(pool=False)], ids=repr)
+@pytest.mark.parametrize(
+    "noise", [dpb.SimulatedNoise(3), dpb.SecureNoise(), dpb.SecureNoise(pool=False)], ids=repr
+)
 def test_sources_have_the_exact_law(selection: Selection, noise: Noise) -> None:
     """Simulated and secure choices against the exact probabilities (chi-square)."""
     sums, draws = [5, 9, 7, 0], 4000
     law = selection_law(sums, scale=4.0, selection=selection)
-    chosen = [noise.select(sums, sensitivity=2, epsilon=Fraction(1), law=selection) for _ in range(draws)]
+    chosen = [
+        noise.select(sums, sensitivity=2, epsilon=Fraction(1), law=selection) for _ in range(draws)
+    ]
     assert chisquare(np.bincount(chosen, minlength=4), draws * law).pvalue > ALARM
 
 
 def exact_third_round(policy: Any, means: list[float], scale: float, selection: Selection) -> float:
-    """P[action 0 is played in rounds 2 and 3]: what the first round's record selects, by enumeration."""
+    """P[action 0 is played in rounds 2 and 3]: what the first round's record selects, by
+    enumeration.
+    """
     total = 0.0
     for record in product((0, 1), repeat=len(means)):
         weight = math.prod(m if r else 1 - m for m, r in zip(means, record, strict=True))
-        total += weight * selection_law(np.array(record) * policy.grid, scale=scale * policy.grid, selection=selection)[0]
+        total += (
+            weight
+            * selection_law(
+                np.array(record) * policy.grid, scale=scale * policy.grid, selection=selection
+            )[0]
+        )
     return total
 
 

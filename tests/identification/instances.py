@@ -1,4 +1,6 @@
-"""Means to tell apart, the exact law of what is released about them, and the false-alarm rate of the statistical tests."""
+"""Means to tell apart, the exact law of what is released about them, and the false-alarm rate of
+the statistical tests.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,19 @@ import numpy as np
 from scipy.stats import binom
 
 FALSE_ALARM = 1e-6
-INSTANCES = {"easy": [0.95, 0.5, 0.3], "ladder": [0.75, 0.625, 0.5, 0.375, 0.25], "last": [0.1, 0.1, 0.3]}
+INSTANCES = {
+    "easy": [0.95, 0.5, 0.3],
+    "ladder": [0.75, 0.625, 0.5, 0.375, 0.25],
+    "last": [0.1, 0.1, 0.3],
+}
 
 
-def pmf_of_windows(n: int, mu: float, eps: float, draws: int, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    """The exact law of a noised sum of n 0/1 rewards on the grid of ones: values and probabilities."""
+def pmf_of_windows(
+    n: int, mu: float, eps: float, draws: int, reach: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The exact law of a noised sum of n 0/1 rewards on the grid of ones: values and
+    probabilities.
+    """
     p, k = math.exp(-eps), np.arange(-reach, reach + 1)
     law = binom.pmf(np.arange(n + 1), n, mu)
     for _ in range(draws):

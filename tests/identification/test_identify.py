@@ -1,4 +1,6 @@
-"""The function `identify`: what it returns, caps and ties, policies of third parties, and what it refuses."""
+"""The function `identify`: what it returns, caps and ties, policies of third parties, and what it
+refuses.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,15 @@ def test_what_identify_returns() -> None:
 
 def test_delta_goes_to_the_policy() -> None:
     env = dpb.Bernoulli(INSTANCES["easy"])
-    assert identify(DPSE(arms=3, epsilon=1, horizon=50), env, delta=0.2).policy == DPSE(arms=3, epsilon=1, beta=0.2)
+    assert identify(DPSE(arms=3, epsilon=1, horizon=50), env, delta=0.2).policy == DPSE(
+        arms=3, epsilon=1, beta=0.2
+    )
     assert identify(SuccessiveElimination(arms=3, horizon=50), env, delta=0.2, runs=2).correct == 1
     assert identify(SuccessiveElimination(arms=3, horizon=50), env).cap == 50
-    few, many = (identify(AdaPTT(arms=3, epsilon=1), env, delta=d, runs=200).samples.mean() for d in (0.5, 1e-9))
+    few, many = (
+        identify(AdaPTT(arms=3, epsilon=1), env, delta=d, runs=200).samples.mean()
+        for d in (0.5, 1e-9)
+    )
     assert few < many
     with pytest.raises(ValueError, match="give delta="):
         identify(DPSE(arms=3, epsilon=1), env)
@@ -68,7 +75,9 @@ class Coarse(DPSE):
 
 @dataclass(frozen=True, kw_only=True)
 class Told(dpb.UCB1):
-    """Names the arm it played most after 50 rounds, as a plain pair; no failure probability of its own."""
+    """Names the arm it played most after 50 rounds, as a plain pair; no failure probability of its
+    own.
+    """
 
     def best_arm(self, state: Any) -> tuple[int, int] | None:
         return (int(np.argmax(state.pulls)), 50) if state.t >= 50 else None
@@ -89,7 +98,11 @@ def test_other_peoples_policies() -> None:
 
 
 def test_one_arm_is_the_best_at_once() -> None:
-    for policy in (AdaPTT(arms=1, epsilon=1), CTBTT(arms=1, epsilon=1), DPSE(arms=1, epsilon=1, beta=0.1)):
+    for policy in (
+        AdaPTT(arms=1, epsilon=1),
+        CTBTT(arms=1, epsilon=1),
+        DPSE(arms=1, epsilon=1, beta=0.1),
+    ):
         for compiled in (True, False):
             found = identify(policy, dpb.Bernoulli([0.4]), runs=2, compiled=compiled)
             assert (found.arms == 0).all()
@@ -104,13 +117,37 @@ def test_one_arm_is_the_best_at_once() -> None:
         (lambda: CTBTT(arms=2, epsilon=1, delta=math.nan), ValueError, "delta=nan"),
         (lambda: AdaPTT(arms=2, epsilon=1, first=0), ValueError, "first=0"),
         (lambda: AdaPTT(arms=2, epsilon=1, preset="loose"), ValueError, "preset='loose'"),
-        (lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), delta=1.5), ValueError, "delta=1.5"),
-        (lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), delta=True), ValueError, "delta=True"),
-        (lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), cap=0), ValueError, "cap=0"),
-        (lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), runs=0), ValueError, "runs=0"),
+        (
+            lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), delta=1.5),
+            ValueError,
+            "delta=1.5",
+        ),
+        (
+            lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), delta=True),
+            ValueError,
+            "delta=True",
+        ),
+        (
+            lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), cap=0),
+            ValueError,
+            "cap=0",
+        ),
+        (
+            lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), runs=0),
+            ValueError,
+            "runs=0",
+        ),
         (lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9])), ValueError, "arms=2"),
-        (lambda: identify(AdaPTT(arms=2, epsilon=1), [0.9, 0.1]), TypeError, r"an environment such as .*, got \[0.9, 0.1\]"),
-        (lambda: identify(dpb.UCB1(arms=2), dpb.Bernoulli([0.9, 0.1])), TypeError, "best_arm.*got UCB1"),
+        (
+            lambda: identify(AdaPTT(arms=2, epsilon=1), [0.9, 0.1]),
+            TypeError,
+            r"an environment such as .*, got \[0.9, 0.1\]",
+        ),
+        (
+            lambda: identify(dpb.UCB1(arms=2), dpb.Bernoulli([0.9, 0.1])),
+            TypeError,
+            "best_arm.*got UCB1",
+        ),
         (lambda: identify("AdaPTT", dpb.Bernoulli([0.9, 0.1])), TypeError, "best_arm"),
     ],
 )

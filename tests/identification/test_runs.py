@@ -1,4 +1,6 @@
-"""Whole runs of the identifying policies: how often they err, when they stop, and what they read."""
+"""Whole runs of the identifying policies: how often they err, when they stop, and what they
+read.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,13 @@ CASES: list[tuple[Policy, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("policy", "name"), CASES, ids=[f"{name}-{policy!r}" for policy, name in CASES])
+@pytest.mark.parametrize(
+    ("policy", "name"), CASES, ids=[f"{name}-{policy!r}" for policy, name in CASES]
+)
 def test_wrong_arms_are_rare(policy: Policy, name: str) -> None:
-    """2000 runs; the count of wrong arms exceeds its binomial quantile with probability FALSE_ALARM over all cases, were δ just met."""
+    """2000 runs; the count of wrong arms exceeds its binomial quantile with probability FALSE_ALARM
+    over all cases, were δ just met.
+    """
     delta = getattr(policy, "delta", None) or policy.beta  # type: ignore[attr-defined]
     found = identify(policy, dpb.Bernoulli(INSTANCES[name]), runs=2000, seed=1, cap=10**7)
     assert found.wrong * 2000 <= binom.isf(FALSE_ALARM / len(CASES), 2000, delta)
@@ -44,17 +50,23 @@ def test_wrong_arms_are_rare(policy: Policy, name: str) -> None:
 
 @pytest.mark.parametrize("first", [2, 4])
 def test_first_test_stops_as_often_as_it_must(first: int) -> None:
-    """K = 2: the probability of stopping at the first test is a double sum; compiled and plain runs meet it."""
+    """K = 2: the probability of stopping at the first test is a double sum; compiled and plain runs
+    meet it.
+    """
     policy = AdaPTT(arms=2, epsilon=3, delta=0.4, first=first, grid=1)
     mu, reach = (0.9, 0.1), 20
     (x, a), (y, b) = (pmf_of_windows(first, m, 3.0, 1, reach) for m in mu)
     stops = {0: 0.0, 1: 0.0, -1: 0.0}
     for i, p in zip(x.tolist(), a.tolist(), strict=True):
         for j, q in zip(y.tolist(), b.tolist(), strict=True):
-            stops[tt.settled([i / first, j / first], [first] * 2, [1, 1], first, 3, 0.4, 3.0, False)] += p * q
+            stops[
+                tt.settled([i / first, j / first], [first] * 2, [1, 1], first, 3, 0.4, 3.0, False)
+            ] += p * q
     assert 0.005 < stops[0] < 0.995
     for compiled, runs in ((True, 20_000), (False, 2000)):
-        found = identify(policy, dpb.Bernoulli(mu), runs=runs, seed=2, cap=2 * first, compiled=compiled)
+        found = identify(
+            policy, dpb.Bernoulli(mu), runs=runs, seed=2, cap=2 * first, compiled=compiled
+        )
         hits = int((found.arms == 0).sum())
         assert binomtest(hits, runs, stops[0]).pvalue > FALSE_ALARM / 4
         assert set(found.samples.tolist()) == {2 * first}
@@ -72,19 +84,34 @@ def test_first_test_stops_as_often_as_it_must(first: int) -> None:
     ids=lambda p: p.name,
 )
 def test_compiled_rounds_have_the_plain_law(policy: Policy) -> None:
-    """Kolmogorov–Smirnov (conservative on integers) on the rounds needed, false alarm 1e-6; DPSE's are nearly constant."""
-    means = [0.95, 0.4, 0.3] if isinstance(policy, (CTBTT, SuccessiveElimination)) else INSTANCES["easy"]
+    """Kolmogorov–Smirnov (conservative on integers) on the rounds needed, false alarm 1e-6; DPSE's
+    are nearly constant.
+    """
+    means = (
+        [0.95, 0.4, 0.3]
+        if isinstance(policy, (CTBTT, SuccessiveElimination))
+        else INSTANCES["easy"]
+    )
     fast = identify(policy, dpb.Bernoulli(means), runs=4000, seed=3)
     slow = identify(policy, dpb.Bernoulli(means), runs=150, seed=4, compiled=False)
     assert slow.undecided == fast.undecided == 0
     assert ks_2samp(fast.samples, slow.samples, method="asymp").pvalue > FALSE_ALARM / 5
 
 
-@pytest.mark.parametrize(("name", "epsilon", "factor"), [("easy", 1, 8), ("ladder", 1, 8), ("easy", "1/10", 3), ("ladder", "1/10", 3)])
+@pytest.mark.parametrize(
+    ("name", "epsilon", "factor"),
+    [("easy", 1, 8), ("ladder", 1, 8), ("easy", "1/10", 3), ("ladder", "1/10", 3)],
+)
 def test_tight_needs_fewer_rounds_than_published(name: str, epsilon: Any, factor: float) -> None:
     means = INSTANCES[name]
     needed = {
-        preset: identify(AdaPTT(arms=len(means), epsilon=epsilon, preset=preset), dpb.Bernoulli(means), delta=0.01, runs=300, seed=5)
+        preset: identify(
+            AdaPTT(arms=len(means), epsilon=epsilon, preset=preset),
+            dpb.Bernoulli(means),
+            delta=0.01,
+            runs=300,
+            seed=5,
+        )
         for preset in ("tight", "published")
     }
     assert needed["tight"].correct == 1
@@ -92,7 +119,9 @@ def test_tight_needs_fewer_rounds_than_published(name: str, epsilon: Any, factor
 
 
 def test_neglected_arms_are_not_forgotten() -> None:
-    """Two equal arms lead, the best has an unlucky mean: with the net it is played again, without it never while they duel."""
+    """Two equal arms lead, the best has an unlucky mean: with the net it is played again, without
+    it never while they duel.
+    """
     means, pulls = [0.5, 0.5, -30.0], [10_000, 10_000, 100]
     assert tt.challenging(0, means, pulls, 20_100, True) == 2
     assert tt.challenging(0, means, pulls, 20_100, False) == 1
@@ -101,7 +130,10 @@ def test_neglected_arms_are_not_forgotten() -> None:
 
 def test_after_the_decision_nothing_is_read() -> None:
     policy = AdaPTT(arms=3, epsilon=8, delta=0.3, first=3)
-    session, rng = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1), np.random.default_rng(2)
+    session, rng = (
+        dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1),
+        np.random.default_rng(2),
+    )
     while policy.best_arm(session.state) is None:
         decision = session.ask()
         session.tell(decision, float(rng.random() < (0.9, 0.2, 0.1)[decision.action]))
@@ -115,7 +147,9 @@ def test_after_the_decision_nothing_is_read() -> None:
     assert session.spent == 8
 
 
-@pytest.mark.parametrize("policy", [AdaPTT(arms=5, epsilon=1), CTBTT(arms=5, epsilon=1)], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "policy", [AdaPTT(arms=5, epsilon=1), CTBTT(arms=5, epsilon=1)], ids=lambda p: p.name
+)
 def test_events_grow_with_releases(policy: Policy) -> None:
     runs = dpb.simulate(policy, dpb.Bernoulli(INSTANCES["ladder"]), 10**9, runs=3, seed=6)
     limit = 1000 if isinstance(policy, AdaPTT) else 5 * 20 * LAZY

@@ -19,8 +19,13 @@ FILMS = Path(__file__).parents[3] / "shared" / "data" / "ml1m_top100.json"
 
 def final_return(policy: Any, means: Any, rounds: int, runs: int) -> tuple[float, float]:
     """Mean per-round return at the end, and its standard error."""
-    regret = dpb.simulate(policy, dpb.Bernoulli(means), rounds, runs=runs, seed=7, at=[]).regret() / rounds
-    return policy.problem.optimum(means) - float(regret.mean()), float(regret.std(ddof=1)) / math.sqrt(runs)
+    regret = (
+        dpb.simulate(policy, dpb.Bernoulli(means), rounds, runs=runs, seed=7, at=[]).regret()
+        / rounds
+    )
+    return policy.problem.optimum(means) - float(regret.mean()), float(
+        regret.std(ddof=1)
+    ) / math.sqrt(runs)
 
 
 @pytest.mark.parametrize(
@@ -35,21 +40,32 @@ def final_return(policy: Any, means: Any, rounds: int, runs: int) -> tuple[float
     ids=lambda x: x.name if isinstance(x, dpb.Policy) else str(x),
 )
 def test_seven_vectors(policy: Any, reference: float, runs: int) -> None:
-    """Figures 1, 2 and 4a of Chandak, Hu and Hegde 2023 as implemented elsewhere; 3 % of the gain over 0 and 5 standard errors."""
+    """Figures 1, 2 and 4a of Chandak, Hu and Hegde 2023 as implemented elsewhere; 3 % of the gain
+    over 0 and 5 standard errors.
+    """
     found, error = final_return(policy, SEVEN_MEANS, 10_000, runs)
     assert abs(found - reference) <= 0.03 * reference + 5 * error
 
 
 def test_ours_on_the_seven_vectors() -> None:
     for cls in (DPKLMAT, NoiseAwareMAT):
-        regret = dpb.simulate(cls(problem=SEVEN, epsilon=2), dpb.Bernoulli(SEVEN_MEANS), 10_000, runs=200, seed=7, at=[]).regret()
+        regret = dpb.simulate(
+            cls(problem=SEVEN, epsilon=2),
+            dpb.Bernoulli(SEVEN_MEANS),
+            10_000,
+            runs=200,
+            seed=7,
+            at=[],
+        ).regret()
         assert regret.mean() <= 80
         assert np.quantile(regret, 0.99) < 120
 
 
 @pytest.mark.skipif(not FILMS.exists(), reason=f"no {FILMS.name}: see docs on data")
 def test_films() -> None:
-    """Figures 3 and 4b: return after 20,000 rounds at ε = 2; ours reach the paper's non-private reference."""
+    """Figures 3 and 4b: return after 20,000 rounds at ε = 2; ours reach the paper's non-private
+    reference.
+    """
     films = films_from_counts(FILMS)
     problem, means = dpb.LinearMatroid(films.vectors), films.means
     assert problem.rank == 17
@@ -67,7 +83,9 @@ def test_films() -> None:
 
 
 def test_bounds_are_about_pairs() -> None:
-    """Σ over elements outside the best basis of the gap to the least better element in it; loops and ties count for nothing."""
+    """Σ over elements outside the best basis of the gap to the least better element in it; loops
+    and ties count for nothing.
+    """
     gaps = (0.8 - SEVEN_MEANS).tolist()
     least = [0.6 - 0.2, 0.6 - 0.3, 0.6 - 0.4]
     bound = sum(16 * math.log(1000) / gap for gap in least)

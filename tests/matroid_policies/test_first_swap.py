@@ -16,21 +16,32 @@ from dpbandits.policies.formulas.indices import crossing, lazy_ucb
 from dpbandits.policies.matroid import lazy as matroid_lazy
 
 
-def every_pair(policy: DPUCBMAT, s: Statistics, means: Sequence[float], action: tuple[int, ...], rounds: int) -> int:
+def every_pair(
+    policy: DPUCBMAT, s: Statistics, means: Sequence[float], action: tuple[int, ...], rounds: int
+) -> int:
     """The plain way: no pair is passed over."""
     t, rank = s.t + 1, policy.problem.size
     end, table = t + rounds, policy.matroid.exchanges(action)
     for e in sorted(set(range(policy.arms)) - set(action)):
         for f in (action[j] for j in np.flatnonzero(table[e]).tolist()):
             if s.rounds[e] and s.rounds[f]:
-                end = crossing(f, means[f], s.rounds[f], e, means[e], s.rounds[e], t, end, policy.share, rank)
+                end = crossing(
+                    f, means[f], s.rounds[f], e, means[e], s.rounds[e], t, end, policy.share, rank
+                )
     return end
 
 
 def random_state(rng: np.random.Generator, arms: int) -> Statistics:
     rounds = tuple(int(2 ** rng.integers(0, 12)) if rng.random() < 0.95 else 0 for _ in range(arms))
     totals = tuple(float(np.round(rng.normal(0.5, 0.2), 1)) * n for n in rounds)
-    return Statistics(totals, rounds, rounds, rounds, tuple(int(rng.integers(0, n + 1)) for n in rounds), int(rng.integers(1, 30)))
+    return Statistics(
+        totals,
+        rounds,
+        rounds,
+        rounds,
+        tuple(int(rng.integers(0, n + 1)) for n in rounds),
+        int(rng.integers(1, 30)),
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 10, 1000])
@@ -38,11 +49,21 @@ def test_the_same_swap_as_by_all_pairs(epsilon: float) -> None:
     rng, swaps = np.random.default_rng(7), 0
     for _ in range(1500):
         nodes = rng.integers(4, size=(8, 2))
-        problem = dpb.PartitionMatroid(categories=rng.integers(0, 3, 8), capacities=[1, 2, 1]) if rng.random() < 0.5 else None
-        policy = DPUCBMAT(problem=problem or dpb.GraphicMatroid([(0, 1), *((int(u), int(v)) for u, v in nodes)]), epsilon=epsilon)
+        problem = (
+            dpb.PartitionMatroid(categories=rng.integers(0, 3, 8), capacities=[1, 2, 1])
+            if rng.random() < 0.5
+            else None
+        )
+        policy = DPUCBMAT(
+            problem=problem or dpb.GraphicMatroid([(0, 1), *((int(u), int(v)) for u, v in nodes)]),
+            epsilon=epsilon,
+        )
         s = random_state(rng, policy.arms)
         means, log_t = policy.means(s), math.log(policy.problem.size * (s.t + 1))
-        scores = [lazy_ucb(m, n, log_t, policy.share) if n else matroid_lazy.FIRST for m, n in zip(means, s.rounds, strict=True)]
+        scores = [
+            lazy_ucb(m, n, log_t, policy.share) if n else matroid_lazy.FIRST
+            for m, n in zip(means, s.rounds, strict=True)
+        ]
         action = policy.best(scores)
         rounds = policy.hold(s, action).rounds
         expected = every_pair(policy, s, means, action, rounds)
@@ -52,7 +73,9 @@ def test_the_same_swap_as_by_all_pairs(epsilon: float) -> None:
 
 
 def test_few_pairs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A basis of 30 that is ahead and 200 rivals of which each catches up with one of it at most: 200 pairs, not 6000."""
+    """A basis of 30 that is ahead and 200 rivals of which each catches up with one of it at most:
+    200 pairs, not 6000.
+    """
     looked = []
 
     def spy(*pair: float) -> int:

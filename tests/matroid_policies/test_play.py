@@ -1,4 +1,6 @@
-"""How the policies play: bases every round, the whole budget spent, noise far outside [0, 1], and what is refused."""
+"""How the policies play: bases every round, the whole budget spent, noise far outside [0, 1], and
+what is refused.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from tests.matroid_policies.instances import EXACT, PRIVATE, SEVEN, SEVEN_MEANS,
 
 @pytest.mark.parametrize("policy", every(SEVEN), ids=lambda p: p.name)
 def test_loops_rank_and_ledger(policy: Any) -> None:
-    """Both ways of playing: loops never, K elements every round, the whole budget spent, on lines of width K at ε/K each."""
+    """Both ways of playing: loops never, K elements every round, the whole budget spent, on lines
+    of width K at ε/K each.
+    """
     environment = dpb.Bernoulli(SEVEN_MEANS)
     fast = dpb.simulate(policy, environment, 800, runs=3)
     slow = on_tape(policy, random_tape(7, 800, 6), 800)
@@ -51,7 +55,9 @@ def test_negative_indices_still_give_bases(cls: type[Any]) -> None:
 
 @pytest.mark.parametrize("policy", every(SEVEN), ids=lambda p: p.name)
 def test_correlated_rewards(policy: Any) -> None:
-    """One person a round: rewards of a basis belong together. Played the plain way, and the best basis is found by those who can."""
+    """One person a round: rewards of a basis belong together. Played the plain way, and the best
+    basis is found by those who can.
+    """
     people = (np.random.default_rng(4).random((500, 1)) < SEVEN_MEANS).astype(float)
     runs = dpb.simulate(policy, dpb.Table(people, resample=True), 300, runs=2)
     assert np.all(runs.plays.sum(axis=1) == 900)
@@ -63,11 +69,16 @@ def test_cover_comes_first() -> None:
     policy = NoiseAwareMAT(problem=SEVEN, epsilon=2, first=5)
     state = policy.init()
     assert policy.plan(state, PublicRng(0, 0)) == Hold((0, 1, 2), 5, (0, 1, 2))
-    seen = state._replace(rounds=(5, 5, 5, 0, 5, 5, 0), draws=(1, 1, 1, 0, 1, 1, 0), totals=(3.0,) * 7, t=10)
+    seen = state._replace(
+        rounds=(5, 5, 5, 0, 5, 5, 0), draws=(1, 1, 1, 0, 1, 1, 0), totals=(3.0,) * 7, t=10
+    )
     plan = policy.plan(seen, PublicRng(0, 0))
     assert isinstance(plan, Hold)
     assert 3 in plan.action
-    assert isinstance(policy.plan(seen._replace(rounds=(5,) * 6 + (0,), draws=(1,) * 6 + (0,)), PublicRng(0, 0)), Draw)
+    assert isinstance(
+        policy.plan(seen._replace(rounds=(5,) * 6 + (0,), draws=(1,) * 6 + (0,)), PublicRng(0, 0)),
+        Draw,
+    )
 
 
 def test_the_prior() -> None:

@@ -60,7 +60,9 @@ def uniform(rng: Rng) -> UniformMatroid:
 
 
 def partition(rng: Rng) -> PartitionMatroid:
-    return PartitionMatroid(categories=rng.integers(0, 3, size=9), capacities=rng.integers(0, 4, size=3))
+    return PartitionMatroid(
+        categories=rng.integers(0, 3, size=9), capacities=rng.integers(0, 4, size=3)
+    )
 
 
 def graphic(rng: Rng) -> GraphicMatroid:
@@ -73,7 +75,10 @@ def transversal(rng: Rng) -> TransversalMatroid:
 
 def explicit(rng: Rng) -> ExplicitMatroid:
     other = graphic(rng)
-    return ExplicitMatroid(arms=other.arms, bases=[b for b in combinations(range(other.arms), other.rank) if other.contains(b)])
+    return ExplicitMatroid(
+        arms=other.arms,
+        bases=[b for b in combinations(range(other.arms), other.rank) if other.contains(b)],
+    )
 
 
 def trees(rng: Rng) -> SpanningTrees:
@@ -84,7 +89,18 @@ def top_k(rng: Rng) -> TopK:
     return TopK(arms=7, k=int(rng.integers(1, 8)))
 
 
-MATROIDS: list[Callable[[Rng], Matroid]] = [linear, binary, ternary, uniform, partition, graphic, transversal, explicit, trees, top_k]
+MATROIDS: list[Callable[[Rng], Matroid]] = [
+    linear,
+    binary,
+    ternary,
+    uniform,
+    partition,
+    graphic,
+    transversal,
+    explicit,
+    trees,
+    top_k,
+]
 
 
 def roads(rng: Rng) -> Paths:
@@ -112,14 +128,27 @@ def influence(rng: Rng) -> Influence:
 
 
 def listed(rng: Rng) -> ExplicitSet:
-    return ExplicitSet([np.flatnonzero(row) for row in rng.random((12, 7)) < 0.4], arms=7, costs=bool(rng.integers(2)))
+    return ExplicitSet(
+        [np.flatnonzero(row) for row in rng.random((12, 7)) < 0.4],
+        arms=7,
+        costs=bool(rng.integers(2)),
+    )
 
 
 def top_max(rng: Rng) -> TopKMax:
     return TopKMax(arms=6, k=2)
 
 
-OTHERS: list[Callable[[Rng], DecisionSet]] = [roads, streets, dag, pairing, coverage, influence, listed, top_max]
+OTHERS: list[Callable[[Rng], DecisionSet]] = [
+    roads,
+    streets,
+    dag,
+    pairing,
+    coverage,
+    influence,
+    listed,
+    top_max,
+]
 
 
 def draw(kind: Callable[[Rng], DecisionSet], seed: int) -> DecisionSet:

@@ -1,4 +1,6 @@
-"""Exact ranks against fractions: random vectors, huge entries, and determinants made of the very primes that are used."""
+"""Exact ranks against fractions: random vectors, huge entries, and determinants made of the very
+primes that are used.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,14 @@ from tests.oracles.instances import rational_rank
 
 PRIMES = [p for p, _ in zip(primes_from(2**27 - 1), range(12), strict=False)]
 entries = st.one_of(
-    st.integers(-3, 3), st.integers(-(10**40), 10**40), st.sampled_from([p * q for p in PRIMES for q in (-1, 1, PRIMES[0])])
+    st.integers(-3, 3),
+    st.integers(-(10**40), 10**40),
+    st.sampled_from([p * q for p in PRIMES for q in (-1, 1, PRIMES[0])]),
 )
 matrices = st.integers(1, 5).flatmap(
-    lambda d: st.lists(st.lists(st.one_of(st.just(0), entries), min_size=d, max_size=d), min_size=1, max_size=8)
+    lambda d: st.lists(
+        st.lists(st.one_of(st.just(0), entries), min_size=d, max_size=d), min_size=1, max_size=8
+    )
 )
 
 
@@ -47,19 +53,31 @@ def test_greedy_and_circuits_against_fractions(vectors: list[list[int]], random:
     table = matroid.exchanges(basis)
     for e in range(matroid.arms):
         for j, f in enumerate(basis):
-            swapped = [vectors[x] for x in basis if x != f] + ([vectors[e]] if e not in basis or e == f else [])
-            assert table[e, j] == (len(swapped) == len(basis) and rational_rank(swapped) == len(basis))
+            swapped = [vectors[x] for x in basis if x != f] + (
+                [vectors[e]] if e not in basis or e == f else []
+            )
+            assert table[e, j] == (
+                len(swapped) == len(basis) and rational_rank(swapped) == len(basis)
+            )
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 9])
 def test_determinants_divisible_by_the_primes_in_use(count: int) -> None:
-    """Modulo each of these primes the two vectors are parallel; only a further prime, which the bound asks for, tells."""
+    """Modulo each of these primes the two vectors are parallel; only a further prime, which the
+    bound asks for, tells.
+    """
     product = int(np.prod([int(p) for p in PRIMES[:count]], dtype=object))
     # Small entries whose determinant is the product, too: a companion matrix in base 1000.
-    for vectors in ([[1, 0], [1, product]], [[1, 5], [product, 5 * product + product], [1, 5 + product]], chain(product)):
+    for vectors in (
+        [[1, 0], [1, product]],
+        [[1, 5], [product, 5 * product + product], [1, 5 + product]],
+        chain(product),
+    ):
         matroid = LinearMatroid(vectors)
         assert matroid.rank == len(vectors[0])
-        assert matroid.best(range(len(vectors), 0, -1)) == slow_best(vectors, list(range(len(vectors), 0, -1)))
+        assert matroid.best(range(len(vectors), 0, -1)) == slow_best(
+            vectors, list(range(len(vectors), 0, -1))
+        )
         assert matroid.best(range(len(vectors))) == slow_best(vectors, list(range(len(vectors))))
 
 
@@ -73,7 +91,8 @@ def chain(number: int) -> list[list[int]]:
     rows = [[0] * n for _ in range(n)]
     for i in range(n - 1):
         rows[i][i], rows[i][i + 1] = 1000, -1
-    rows[n - 1] = digits  # the least first: (1, 1000, 1000^2, ...) is in the kernel modulo every divisor of the number
+    # the least first: (1, 1000, 1000^2, ...) is in the kernel modulo every divisor of the number
+    rows[n - 1] = digits
     return rows
 
 
@@ -115,7 +134,9 @@ def test_modular_arithmetic() -> None:
     assert not is_prime(11587**2)
     rng = np.random.default_rng(0)
     for prime in (2, 3, 101, PRIMES[0]):
-        x = rng.integers(-(2**50) if prime > 200 else -400, 2**50 if prime > 200 else 400, size=1000)
+        x = rng.integers(
+            -(2**50) if prime > 200 else -400, 2**50 if prime > 200 else 400, size=1000
+        )
         residues = balanced(x.astype(float), prime)
         assert np.array_equal(residues.astype(int) % prime, x % prime)
         assert np.abs(residues).max() <= prime / 2 + 2

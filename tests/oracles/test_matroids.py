@@ -1,4 +1,6 @@
-"""Every kind of matroid: axioms, greedy, circuits, loops and covers, by enumeration; and the checker catches what is broken."""
+"""Every kind of matroid: axioms, greedy, circuits, loops and covers, by enumeration; and the
+checker catches what is broken.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,11 @@ def test_a_graph_and_its_incidence_matrix_are_the_same_matroid() -> None:
     rng = np.random.default_rng(3)
     edges = [(int(u), int(v)) for u, v in rng.integers(12, size=(60, 2))]
     vectors = [[(node == u) - (node == v) for node in range(12)] for u, v in edges]
-    graph, rational, binary = GraphicMatroid(edges), LinearMatroid(vectors), LinearMatroid(vectors, field=2)
+    graph, rational, binary = (
+        GraphicMatroid(edges),
+        LinearMatroid(vectors),
+        LinearMatroid(vectors, field=2),
+    )
     for weights in rng.normal(size=(20, 60)).round(1):
         basis = graph.best(weights)
         assert basis == rational.best(weights) == binary.best(weights)
@@ -77,11 +83,16 @@ def test_a_graph_and_its_incidence_matrix_are_the_same_matroid() -> None:
 
 
 def test_partition_is_transversal() -> None:
-    """A capacity of c is c copies of the set; also with enough categories for a sort by two digits."""
+    """A capacity of c is c copies of the set; also with enough categories for a sort by two
+    digits.
+    """
     rng = np.random.default_rng(4)
     categories = np.arange(12) % 3
     sets = [[arm for arm in range(12) if categories[arm] == c] for c in (0, 1, 1, 2, 2, 2)]
-    one, other = PartitionMatroid(categories=categories, capacities=[1, 2, 3]), TransversalMatroid(sets)
+    one, other = (
+        PartitionMatroid(categories=categories, capacities=[1, 2, 3]),
+        TransversalMatroid(sets),
+    )
     far = np.array([5, 70_000, 139_999])[categories]
     capacities = np.zeros(140_000, dtype=int)
     capacities[[5, 70_000, 139_999]] = [1, 2, 3]
@@ -103,7 +114,9 @@ def test_many_arms(size: int) -> None:
     rng = np.random.default_rng(size)
     weights = rng.integers(0, 50, size=3000) / 10
     order = np.argsort(-weights, kind="stable")
-    assert UniformMatroid(arms=3000, rank=size).best(weights) == tuple(sorted(order[:size].tolist()))
+    assert UniformMatroid(arms=3000, rank=size).best(weights) == tuple(
+        sorted(order[:size].tolist())
+    )
 
 
 def check_broken(independent: Callable[[Action], bool], rank: int = 2, **methods: Any) -> str:
@@ -134,15 +147,21 @@ def test_broken_matroids_are_caught() -> None:
         return (0, 1)
 
     assert "best(" in check_broken(lambda arms: len(arms) <= 2, _best=first_two)
-    assert "contains" in check_broken(lambda arms: len(arms) <= 2, _contains=lambda self, arms: True)
-    assert "fundamental_circuit" in check_broken(lambda arms: len(arms) <= 2, _circuit=lambda self, basis, e: ())
+    assert "contains" in check_broken(
+        lambda arms: len(arms) <= 2, _contains=lambda self, arms: True
+    )
+    assert "fundamental_circuit" in check_broken(
+        lambda arms: len(arms) <= 2, _circuit=lambda self, basis, e: ()
+    )
     assert "loops" in check_broken(lambda arms: len(arms) <= 2, _loops=lambda self: (3,))
     with pytest.raises(ValueError, match="Expected at most 12 arms"):
         check_matroid(UniformMatroid(arms=13, rank=2))
 
 
 def test_a_matroid_of_ones_own() -> None:
-    """`_independent` is enough: the greedy, circuits, loops and the cover follow. Paving matroid: two planes of rank 2 in rank 3."""
+    """`_independent` is enough: the greedy, circuits, loops and the cover follow. Paving matroid:
+    two planes of rank 2 in rank 3.
+    """
 
     class Paving(Matroid):
         def __init__(self) -> None:
@@ -158,11 +177,15 @@ def test_a_matroid_of_ones_own() -> None:
 
 
 def test_explicit_matroid_says_what_is_violated() -> None:
-    with pytest.raises(ValueError, match=r"basis exchange fails: \[0, 1\] and \[2, 3\] are bases.*replace arm 0"):
+    with pytest.raises(
+        ValueError, match=r"basis exchange fails: \[0, 1\] and \[2, 3\] are bases.*replace arm 0"
+    ):
         ExplicitMatroid(arms=4, bases=[(0, 1), (2, 3)])
     with pytest.raises(ValueError, match=r"basis exchange fails: \[0, 1\] and \[2\]"):
         ExplicitMatroid(arms=3, bases=[(0, 1), (2,)])
-    with pytest.raises(ValueError, match=r"heredity fails: \[0, 1\] is independent, but its subset \[1\]"):
+    with pytest.raises(
+        ValueError, match=r"heredity fails: \[0, 1\] is independent, but its subset \[1\]"
+    ):
         ExplicitMatroid(arms=2, independent_sets=[(), (0,), (0, 1)])
     with pytest.raises(ValueError, match=r"augmentation fails: \[2\] and \[0, 1\]"):
         ExplicitMatroid(arms=3, independent_sets=[(), (0,), (1,), (2,), (0, 1)])

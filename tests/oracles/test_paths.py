@@ -42,7 +42,8 @@ def test_against_all_simple_paths(kind: object, seed: int) -> None:
     assert paths.size == longest if not paths.costs else paths.size >= longest
     rng = np.random.default_rng(seed)
     for _ in range(30):
-        weights = rng.integers(0, 9, size=paths.arms) / 8  # binary fractions: sums are exact, ties are real
+        # binary fractions: sums are exact, ties are real
+        weights = rng.integers(0, 9, size=paths.arms) / 8
         ranked = min((float(sum(paths.costs - weights[arms])), len(arms), arms) for arms in every)
         assert paths.best(weights) == tuple(sorted(ranked[2]))
         assert paths.optimum(weights) == -ranked[0]
@@ -66,7 +67,9 @@ def test_undirected_edges_are_one_arm_both_ways() -> None:
 
 
 def test_loops_are_what_no_simple_path_uses() -> None:
-    """A dead end, a self-loop, arcs back to the source and on from the target; a triangle that hangs off one node."""
+    """A dead end, a self-loop, arcs back to the source and on from the target; a triangle that
+    hangs off one node.
+    """
     edges = [(0, 1), (1, 9), (1, 2), (1, 1), (2, 0), (9, 1), (9, 2), (1, 5), (5, 1), (0, 2)]
     assert Paths(edges, 0, 9).loops == (2, 3, 4, 5, 6, 7, 8, 9)
     hanging = [(0, 1), (1, 9), (1, 2), (2, 3), (3, 1), (0, 9)]
@@ -74,8 +77,14 @@ def test_loops_are_what_no_simple_path_uses() -> None:
 
 
 def test_the_pairing_of_disjoint_paths_matters() -> None:
-    """Directed: s-a and b-t exist without a common node in the wrong pairing only, so the arc a-b is in no simple path."""
-    crossed = Paths([("s", "b"), ("b", "x"), ("x", "a"), ("a", "t"), ("a", "b"), ("x", "t"), ("b", "t")], "s", "t")
+    """Directed: s-a and b-t exist without a common node in the wrong pairing only, so the arc a-b
+    is in no simple path.
+    """
+    crossed = Paths(
+        [("s", "b"), ("b", "x"), ("x", "a"), ("a", "t"), ("a", "b"), ("x", "t"), ("b", "t")],
+        "s",
+        "t",
+    )
     assert crossed.loops == (4,)
     rng = np.random.default_rng(5)
     for _ in range(40):
@@ -93,7 +102,11 @@ def test_infeasible_actions() -> None:
 
 def test_k_disjoint_paths_maximise_reward() -> None:
     """The lower-bound instance: m/K paths without a common arc."""
-    edges = [(f"{path},{step}" if step else "s", f"{path},{step + 1}" if step < 2 else "t") for path in range(4) for step in range(3)]
+    edges = [
+        (f"{path},{step}" if step else "s", f"{path},{step + 1}" if step < 2 else "t")
+        for path in range(4)
+        for step in range(3)
+    ]
     paths = Paths(edges, "s", "t", costs=False)
     means = np.full(12, 0.4)
     means[6:9] = 0.5

@@ -35,15 +35,33 @@ def test_what_every_oracle_promises(kind: Callable[..., DecisionSet], seed: int)
 @settings(max_examples=150, derandomize=True, deadline=None)
 def test_matchings_against_all(edges: list[tuple[int, int]], data: st.DataObject) -> None:
     matchings = Matchings(edges)
-    weights = data.draw(st.lists(st.sampled_from([-1.0, -0.25, 0.0, 0.25, 0.5, 1.0, 2.5]), min_size=len(edges), max_size=len(edges)))
-    every = [arms for k in range(1, 5) for arms in combinations(range(len(edges)), k) if is_matching([edges[a] for a in arms])]
+    weights = data.draw(
+        st.lists(
+            st.sampled_from([-1.0, -0.25, 0.0, 0.25, 0.5, 1.0, 2.5]),
+            min_size=len(edges),
+            max_size=len(edges),
+        )
+    )
+    every = [
+        arms
+        for k in range(1, 5)
+        for arms in combinations(range(len(edges)), k)
+        if is_matching([edges[a] for a in arms])
+    ]
     best = matchings.best(weights)
     assert best in every
-    assert sum(weights[arm] for arm in best) == max(sum(weights[arm] for arm in arms) for arms in every)
+    assert sum(weights[arm] for arm in best) == max(
+        sum(weights[arm] for arm in arms) for arms in every
+    )
     assert max(map(len, every)) == matchings.size
     assert max(weights) <= 0 or min(weights[arm] for arm in best) > 0
     assert max(weights) > 0 or best == (weights.index(max(weights)),)
-    assert {arms for k in range(5) for arms in combinations(range(len(edges)), k) if matchings.contains(arms)} == set(every)
+    assert {
+        arms
+        for k in range(5)
+        for arms in combinations(range(len(edges)), k)
+        if matchings.contains(arms)
+    } == set(every)
 
 
 def is_matching(edges: list[tuple[int, int]]) -> bool:
@@ -60,15 +78,30 @@ def test_coverage_is_an_expectation(seed: int) -> None:
     action = problem.best(means)
     expected = 0.0
     for outcome in product((0, 1), repeat=len(action)):
-        chance = np.prod([means[arm] if on else 1 - means[arm] for arm, on in zip(action, outcome, strict=True)])
-        expected += float(chance) * len({problem.edges[arm][1] for arm, on in zip(action, outcome, strict=True) if on})
+        chance = np.prod(
+            [means[arm] if on else 1 - means[arm] for arm, on in zip(action, outcome, strict=True)]
+        )
+        expected += float(chance) * len(
+            {problem.edges[arm][1] for arm, on in zip(action, outcome, strict=True) if on}
+        )
     items = len({right for _, right in problem.edges}) if problem.normalised else 1
     assert problem.value(action, means) == pytest.approx(expected / items, abs=1e-12)
 
 
 def test_greedy_coverage_can_be_short_of_the_optimum() -> None:
     """The greedy takes the large set first; `optimum` knows better here."""
-    edges = [("a", 1), ("a", 2), ("a", 3), ("a", 4), ("b", 1), ("b", 2), ("b", 5), ("c", 3), ("c", 4), ("c", 6)]
+    edges = [
+        ("a", 1),
+        ("a", 2),
+        ("a", 3),
+        ("a", 4),
+        ("b", 1),
+        ("b", 2),
+        ("b", 5),
+        ("c", 3),
+        ("c", 4),
+        ("c", 6),
+    ]
     problem = Coverage(edges, k=2)
     ones = np.ones(10)
     assert problem.vertices(problem.best(ones)) == ("a", "b")
@@ -85,7 +118,9 @@ def cascade(problem: Influence, seeds: set[object], means: np.ndarray) -> float:
         infected, before = set(seeds), -1
         while len(infected) > before:
             before = len(infected)
-            infected |= {v for (u, v), on in zip(problem.edges, outcome, strict=True) if on and u in infected}
+            infected |= {
+                v for (u, v), on in zip(problem.edges, outcome, strict=True) if on and u in infected
+            }
         expected += len(infected) * float(np.prod(np.where(outcome, means, 1 - means)))
     return expected
 
@@ -97,14 +132,20 @@ def test_small_influence_is_exact(seed: int) -> None:
     means = np.random.default_rng(seed).random(problem.arms).round(1)
     best = problem.best(means)
     sources = {u for u, _ in problem.edges}
-    every: dict[object, float] = {seeds: cascade(problem, set(seeds), means) for seeds in combinations(sorted(sources), 2)}
-    assert problem.value(best, means) == pytest.approx(every[tuple(sorted(problem.vertices(best)))], abs=1e-9)
+    every: dict[object, float] = {
+        seeds: cascade(problem, set(seeds), means) for seeds in combinations(sorted(sources), 2)
+    }
+    assert problem.value(best, means) == pytest.approx(
+        every[tuple(sorted(problem.vertices(best)))], abs=1e-9
+    )
     assert problem.optimum(means) == pytest.approx(max(every.values()), abs=1e-9)
     assert problem.value(best, means) >= problem.alpha * max(every.values()) - 1e-9
 
 
 def test_sampled_influence_is_near_the_truth() -> None:
-    """A star and a chain with 12 uncertain edges: known spreads. Six standard errors: false alarm below 1e-8 a comparison."""
+    """A star and a chain with 12 uncertain edges: known spreads. Six standard errors: false alarm
+    below 1e-8 a comparison.
+    """
     edges = [("hub", i) for i in range(6)] + [(f"c{i}", f"c{i + 1}") for i in range(6)]
     means = np.array([0.5] * 6 + [0.9] * 6)
     one = Influence(edges, seeds=1, samples=20_000)
@@ -117,14 +158,17 @@ def test_sampled_influence_is_near_the_truth() -> None:
     assert one.optimum(means) == pytest.approx(chain, abs=0.3)
     both = Influence(edges, seeds=2, seed=5)
     assert both.vertices(both.best(means)) == ("hub", "c0")
-    assert one.value((6,), means) == Influence(edges, seeds=1).value((6,), means)  # a pure function of public numbers
+    # a pure function of public numbers
+    assert one.value((6,), means) == Influence(edges, seeds=1).value((6,), means)
 
 
 def test_certain_edges_need_no_samples() -> None:
     rng = np.random.default_rng(2)
     edges = [(int(u), int(v)) for u, v in rng.integers(60, size=(200, 2))]
     problem = Influence(edges, seeds=3, nodes=range(60))
-    assert problem.value(problem.best(np.ones(200)), np.ones(200)) == int(problem.value(problem.best(np.ones(200)), np.ones(200)))
+    assert problem.value(problem.best(np.ones(200)), np.ones(200)) == int(
+        problem.value(problem.best(np.ones(200)), np.ones(200))
+    )
     assert problem.value(problem.best(np.zeros(200)), np.zeros(200)) == 3
     assert problem.best(np.full(200, 7.0)) == problem.best(np.ones(200))
 
@@ -151,7 +195,9 @@ def test_user_decision_set() -> None:
     def oracle(weights: np.ndarray) -> list[np.intp]:
         return list(np.argsort(-weights, kind="stable")[:2])
 
-    problem = UserDecisionSet(arms=4, size=2, oracle=oracle, contains=lambda action: len(action) == 2, alpha=0.5)
+    problem = UserDecisionSet(
+        arms=4, size=2, oracle=oracle, contains=lambda action: len(action) == 2, alpha=0.5
+    )
     assert problem.best([0.1, 0.9, 0.3, 0.2]) == (1, 2)
     assert all(type(arm) is int for arm in problem.best([0, 0, 0, 0]))
     assert (problem.loops, problem.cover()) == ((), ((0, 1), (2, 3)))
@@ -160,7 +206,9 @@ def test_user_decision_set() -> None:
     with pytest.raises(TypeError, match="holds functions and cannot be written"):
         problem.to_data()
     assert problem != UserDecisionSet(arms=4, size=2, oracle=oracle)
-    assert UserDecisionSet(arms=4, size=2, oracle=oracle) == UserDecisionSet(arms=4, size=2, oracle=oracle)
+    assert UserDecisionSet(arms=4, size=2, oracle=oracle) == UserDecisionSet(
+        arms=4, size=2, oracle=oracle
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,7 +224,9 @@ def test_user_decision_set() -> None:
     ],
 )
 def test_a_users_wrong_answer_is_not_played(answer: list[int], complaint: str) -> None:
-    problem = UserDecisionSet(arms=4, size=2, oracle=lambda weights: answer, contains=lambda action: action != (0, 3))
+    problem = UserDecisionSet(
+        arms=4, size=2, oracle=lambda weights: answer, contains=lambda action: action != (0, 3)
+    )
     with pytest.raises(ValueError, match=complaint):
         problem.best(np.zeros(4))
 
@@ -191,7 +241,9 @@ def test_a_poor_oracle_is_caught() -> None:
         check_decision_set(UserDecisionSet(arms=3, size=1, oracle=rival, alpha=1e-9))
     calls = iter(range(10**6))
     with pytest.raises(OracleCheckFailed, match="two answers"):
-        check_decision_set(UserDecisionSet(arms=3, size=1, oracle=lambda weights: [next(calls) % 3]), [np.zeros(3)])
+        check_decision_set(
+            UserDecisionSet(arms=3, size=1, oracle=lambda weights: [next(calls) % 3]), [np.zeros(3)]
+        )
     check_decision_set(TopK(arms=40, k=3))
 
 

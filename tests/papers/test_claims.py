@@ -1,4 +1,6 @@
-"""Verdicts on made-up runs whose truth is known: each claim once true, and once with the mutant that refutes it."""
+"""Verdicts on made-up runs whose truth is known: each claim once true, and once with the mutant
+that refutes it.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,21 @@ from dpbandits.papers.evidence import Evidence, Setting, mean_of, ratio_of
 from tests.papers.test_growth import TRUE_AND_MUTANT as RATES
 from tests.papers.test_returns import TRUE_AND_MUTANT as RETURNS
 
-ENDS = {("A", 0.1): 1000.0, ("A", 1.0): 500.0, ("B", 0.1): 6000.0, ("B", 1.0): 3500.0, ("Level", 0.1): 410.0, ("Level", 1.0): 400.0}
+ENDS = {
+    ("A", 0.1): 1000.0,
+    ("A", 1.0): 500.0,
+    ("B", 0.1): 6000.0,
+    ("B", 1.0): 3500.0,
+    ("Level", 0.1): 410.0,
+    ("Level", 1.0): 400.0,
+}
 AT = [250, 500, 750, 1000]
 
 
 def evidence(runs: int = 20, noise: float = 0.02, shape: float = 0.0) -> Evidence:
-    """Regrets that end at `ENDS`, with relative noise, in two environments. shape: 0 for a curve that is flat by round 750."""
+    """Regrets that end at `ENDS`, with relative noise, in two environments. shape: 0 for a curve
+    that is flat by round 750.
+    """
     rng = np.random.default_rng(7)
     frames = []
     for environment in ("one", "two"):
@@ -24,49 +35,93 @@ def evidence(runs: int = 20, noise: float = 0.02, shape: float = 0.0) -> Evidenc
             ends = end * (1 + noise * rng.standard_normal(runs))
             rows = np.outer(ends, [0.5, 0.9, 1 - shape, 1.0]).ravel()
             names = {"label": label, "environment": environment, "epsilon": epsilon}
-            frame = pl.DataFrame({"run": np.repeat(np.arange(runs), 4), "round": AT * runs, "regret": rows})
+            frame = pl.DataFrame(
+                {"run": np.repeat(np.arange(runs), 4), "round": AT * runs, "regret": rows}
+            )
             frames.append(frame.with_columns(**{k: pl.lit(v) for k, v in names.items()}))
     return Evidence(pl.concat(frames))
 
 
 def word(measure: str, given: Evidence | None = None, **arguments: object) -> str:
-    claim = Claim(id="c", statement="s", where="w", measure=measure, arguments=arguments, differs="because")
+    claim = Claim(
+        id="c", statement="s", where="w", measure=measure, arguments=arguments, differs="because"
+    )
     return judge(claim, given or evidence()).word
 
 
 RULE = {"means": [0.5], "alphas": [0.5], "budgets": [1], "beta": 0.05, "runs": 300}
 SLOPE = {"along": "budget", "values": [1, 0.1], "at_least": 0.1, "runs": 100}
 TRUE_AND_MUTANT = [
-    ("regret_ratio", {"over": ["B"], "under": "A", "at_least": 5}, {"over": ["B"], "under": "A", "at_least": 6.5}),
-    ("regret_ratio", {"over": ["A"], "under": "B", "at_most": 0.2}, {"over": ["A"], "under": "B", "at_most": 0.15}),
+    (
+        "regret_ratio",
+        {"over": ["B"], "under": "A", "at_least": 5},
+        {"over": ["B"], "under": "A", "at_least": 6.5},
+    ),
+    (
+        "regret_ratio",
+        {"over": ["A"], "under": "B", "at_most": 0.2},
+        {"over": ["A"], "under": "B", "at_most": 0.15},
+    ),
     ("lowest", {"label": "A", "others": ["B"]}, {"label": "B", "others": ["A"]}),
     ("similar", {"one": "B", "other": "A", "within": 8}, {"one": "A", "other": "B", "within": 5}),
-    ("late_share", {"label": "A", "last": 0.25, "at_most": 0.001}, {"label": "A", "last": 0.5, "at_most": 0.001}),
-    ("late_share", {"label": "A", "last": 0.5, "at_least": 0.05}, {"label": "A", "last": 0.25, "at_least": 0.05}),
-    ("spread_over_epsilon", {"labels": ["Level"], "at_most": 1.2}, {"labels": ["Level", "A"], "at_most": 1.2}),
-    ("falls_with_epsilon", {"labels": ["A", "B"], "rise": 0.05}, {"labels": ["A", "Level"], "rise": -0.4}),
-    ("halts_right", RULE | {"rules": ["DPNAS", "DPExponentialNAS"]}, RULE | {"rules": ["DPExponentialNAS"], "means": [0.0]}),
-    ("stops_in_time", RULE | {"rule": "DPExponentialNAS"}, RULE | {"rule": "DPExponentialNAS", "means": [0.0]}),
+    (
+        "late_share",
+        {"label": "A", "last": 0.25, "at_most": 0.001},
+        {"label": "A", "last": 0.5, "at_most": 0.001},
+    ),
+    (
+        "late_share",
+        {"label": "A", "last": 0.5, "at_least": 0.05},
+        {"label": "A", "last": 0.25, "at_least": 0.05},
+    ),
+    (
+        "spread_over_epsilon",
+        {"labels": ["Level"], "at_most": 1.2},
+        {"labels": ["Level", "A"], "at_most": 1.2},
+    ),
+    (
+        "falls_with_epsilon",
+        {"labels": ["A", "B"], "rise": 0.05},
+        {"labels": ["A", "Level"], "rise": -0.4},
+    ),
+    (
+        "halts_right",
+        RULE | {"rules": ["DPNAS", "DPExponentialNAS"]},
+        RULE | {"rules": ["DPExponentialNAS"], "means": [0.0]},
+    ),
+    (
+        "stops_in_time",
+        RULE | {"rule": "DPExponentialNAS"},
+        RULE | {"rule": "DPExponentialNAS", "means": [0.0]},
+    ),
     ("extra_values_slope", SLOPE | {"at_most": 1.2}, SLOPE | {"at_most": 0.6}),
 ]
 
 
 @pytest.mark.parametrize(("measure", "true", "mutant"), TRUE_AND_MUTANT)
-def test_true_claim_is_reproduced_and_mutant_differs(measure: str, true: dict[str, object], mutant: dict[str, object]) -> None:
+def test_true_claim_is_reproduced_and_mutant_differs(
+    measure: str, true: dict[str, object], mutant: dict[str, object]
+) -> None:
     assert word(measure, **true) == "reproduced"
     assert word(measure, **mutant) == "differs"
 
 
 def test_every_measure_is_tried_above() -> None:
     elsewhere = {"ratio_growth"}  # with the settings it is made for: test_super_arm_settings
-    assert {measure for measure, _, _ in (*TRUE_AND_MUTANT, *RATES, *RETURNS)} | elsewhere == set(MEASURES)
+    assert {measure for measure, _, _ in (*TRUE_AND_MUTANT, *RATES, *RETURNS)} | elsewhere == set(
+        MEASURES
+    )
 
 
 def test_one_bad_setting_refutes_a_claim_on_every_setting() -> None:
     claim = {"over": ["B"], "under": "A", "at_least": 5.0}
     given = evidence()
     bad = (pl.col("environment") == "two") & (pl.col("epsilon") == 1.0) & (pl.col("label") == "B")
-    worse = Evidence(given.curves.with_columns(regret=pl.when(bad).then(pl.col("regret") / 2).otherwise(pl.col("regret"))))
+    worse = Evidence(
+        given.curves.with_columns(
+            regret=pl.when(bad).then(pl.col("regret") / 2).otherwise(pl.col("regret"))
+        )
+    )
     assert word("regret_ratio", given, **claim) == "reproduced"
     assert word("regret_ratio", worse, **claim) == "differs"
     assert word("regret_ratio", worse, **claim, epsilons=[0.1]) == "reproduced"
@@ -77,7 +132,8 @@ def test_straddling_interval_is_undecided_and_more_runs_decide() -> None:
     claim = {"over": ["B"], "under": "A", "at_least": 5.8}
     assert word("regret_ratio", evidence(runs=3, noise=0.3), **claim) == "undecided"
     assert word("regret_ratio", evidence(runs=20_000, noise=0.3), **claim) == "reproduced"
-    assert word("regret_ratio", evidence(runs=1), **claim) == "undecided"  # one run says nothing of the spread
+    # one run says nothing of the spread
+    assert word("regret_ratio", evidence(runs=1), **claim) == "undecided"
 
 
 def test_unequal_horizons_are_not_compared() -> None:
@@ -92,17 +148,36 @@ def test_unknown_label_is_an_error_not_a_verdict() -> None:
 
 
 def test_reason_is_given_only_where_it_is_needed() -> None:
-    claim = Claim(id="c", statement="s", where="w", measure="lowest", arguments={"label": "A", "others": ["B"]}, differs="because")
+    claim = Claim(
+        id="c",
+        statement="s",
+        where="w",
+        measure="lowest",
+        arguments={"label": "A", "others": ["B"]},
+        differs="because",
+    )
     assert judge(claim, evidence()).reason == ""
     mutant = claim.model_copy(update={"arguments": {"label": "B", "others": ["A"]}})
     assert judge(mutant, evidence()).reason == "because"
-    assert judge(mutant.model_copy(update={"differs": ""}), evidence()).reason == "No reason is known yet."
+    assert (
+        judge(mutant.model_copy(update={"differs": ""}), evidence()).reason
+        == "No reason is known yet."
+    )
     later = Claim(id="c", statement="s", where="w", later="later release: x")
-    assert (judge(later, evidence()).word, judge(later, evidence()).reason) == ("not attempted", "later release: x")
+    assert (judge(later, evidence()).word, judge(later, evidence()).reason) == (
+        "not attempted",
+        "later release: x",
+    )
 
 
 @pytest.mark.parametrize(
-    "bad", [{}, {"measure": "lowest", "later": "x"}, {"measure": "vibes"}, {"measure": "lowest", "verdict": "reproduced"}]
+    "bad",
+    [
+        {},
+        {"measure": "lowest", "later": "x"},
+        {"measure": "vibes"},
+        {"measure": "lowest", "verdict": "reproduced"},
+    ],
 )
 def test_claims_that_cannot_be_are_refused(bad: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"expected either|no measure|[Ee]xtra"):
@@ -110,10 +185,14 @@ def test_claims_that_cannot_be_are_refused(bad: dict[str, str]) -> None:
 
 
 def test_intervals_cover_the_truth() -> None:
-    """800 made-up ratios at 95 %: fewer than 710 or more than 799 covered has probability below 1e-6."""
+    """800 made-up ratios at 95 %: fewer than 710 or more than 799 covered has probability below
+    1e-6.
+    """
     rng = np.random.default_rng(3)
     samples = [(rng.normal(10, 1, 6), rng.normal(5, 0.2, 12)) for _ in range(800)]
-    covered = sum(low <= 2.0 <= high for low, high in (ratio_of(a, b).interval(0.05) for a, b in samples))
+    covered = sum(
+        low <= 2.0 <= high for low, high in (ratio_of(a, b).interval(0.05) for a, b in samples)
+    )
     assert 710 <= covered <= 799
     assert mean_of(np.array([2.0, 2.0])).interval(0.05) == (2.0, 2.0)
 

@@ -1,4 +1,6 @@
-"""Measures of rates on made-up runs of a known law of K, Δ and ε: each claim once true, and once with the mutant that refutes it."""
+"""Measures of rates on made-up runs of a known law of K, Δ and ε: each claim once true, and once
+with the mutant that refutes it.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,13 @@ from dpbandits.papers.evidence import Evidence, contrast
 from dpbandits.papers.measures.growth import brackets, slope_weights
 
 SIZES = [(arms, gap) for arms in (4, 16, 64, 256) for gap in (0.2, 0.05)]
-EQUAL: dict[str, Environment] = {f"K = {k}, Δ = {gap}": Bernoulli([0.5 + gap] + [0.5] * (k - 1)) for k, gap in SIZES}
-DOUBLING: dict[str, Environment] = {f"doubling, K = {k}": Bernoulli([0.9, *(0.9 - 0.01 * 2**i for i in range(k - 1))]) for k in (3, 5, 7)}
+EQUAL: dict[str, Environment] = {
+    f"K = {k}, Δ = {gap}": Bernoulli([0.5 + gap] + [0.5] * (k - 1)) for k, gap in SIZES
+}
+DOUBLING: dict[str, Environment] = {
+    f"doubling, K = {k}": Bernoulli([0.9, *(0.9 - 0.01 * 2**i for i in range(k - 1))])
+    for k in (3, 5, 7)
+}
 EPSILONS = (0.01, 0.1, 10.0)
 
 Law = Callable[[int, float, float], float]
@@ -32,12 +39,20 @@ LAWS: dict[str, Law] = {
 def evidence(noise: float = 0.02, runs: int = 20) -> Evidence:
     rng = np.random.default_rng(11)
     rows = [
-        {"label": label, "environment": name, "epsilon": epsilon, "run": run, "round": 100, "regret": regret}
+        {
+            "label": label,
+            "environment": name,
+            "epsilon": epsilon,
+            "run": run,
+            "round": 100,
+            "regret": regret,
+        }
         for name, environment in (EQUAL | DOUBLING).items()
         for epsilon in EPSILONS
         for label, law in LAWS.items()
         for run, regret in enumerate(
-            law(environment.arms, float(np.sort(environment.gaps)[1]), epsilon) * (1 + noise * rng.standard_normal(runs))
+            law(environment.arms, float(np.sort(environment.gaps)[1]), epsilon)
+            * (1 + noise * rng.standard_normal(runs))
         )
     ]
     return Evidence(pl.DataFrame(rows), EQUAL | DOUBLING)
@@ -46,8 +61,16 @@ def evidence(noise: float = 0.02, runs: int = 20) -> Evidence:
 GIVEN = evidence()
 ALL = list(EQUAL)
 TRUE_AND_MUTANT = [
-    ("growth", {"labels": ["rate"], "of": "ln K", "at_least": 0.9, "at_most": 1.1}, {"labels": ["linear"], "of": "ln K", "at_most": 1.1}),
-    ("growth", {"labels": ["linear"], "of": "K", "at_least": 0.9, "at_most": 1.1}, {"labels": ["rate"], "of": "K", "at_least": 0.9}),
+    (
+        "growth",
+        {"labels": ["rate"], "of": "ln K", "at_least": 0.9, "at_most": 1.1},
+        {"labels": ["linear"], "of": "ln K", "at_most": 1.1},
+    ),
+    (
+        "growth",
+        {"labels": ["linear"], "of": "K", "at_least": 0.9, "at_most": 1.1},
+        {"labels": ["rate"], "of": "K", "at_least": 0.9},
+    ),
     (
         "growth",
         {"labels": ["rate"], "of": "1/Δ", "at_least": 0.9, "at_most": 1.1, "epsilons": [10]},
@@ -55,14 +78,42 @@ TRUE_AND_MUTANT = [
     ),
     (
         "growth",
-        {"labels": ["rate"], "of": "1/ε", "at_least": 0.9, "at_most": 1.1, "epsilons": [0.01, 0.1], "environments": ["K = 4, Δ = 0.2"]},
-        {"labels": ["squared"], "of": "1/ε", "at_most": 1.1, "epsilons": [0.01, 0.1], "environments": ["K = 4, Δ = 0.2"]},
+        {
+            "labels": ["rate"],
+            "of": "1/ε",
+            "at_least": 0.9,
+            "at_most": 1.1,
+            "epsilons": [0.01, 0.1],
+            "environments": ["K = 4, Δ = 0.2"],
+        },
+        {
+            "labels": ["squared"],
+            "of": "1/ε",
+            "at_most": 1.1,
+            "epsilons": [0.01, 0.1],
+            "environments": ["K = 4, Δ = 0.2"],
+        },
     ),
-    ("follows_rate", {"labels": ["rate"], "within": 1.1}, {"labels": ["rate", "linear"], "within": 3}),
+    (
+        "follows_rate",
+        {"labels": ["rate"], "within": 1.1},
+        {"labels": ["rate", "linear"], "within": 3},
+    ),
     (
         "environment_ratio",
-        {"labels": ["rate"], "environments": ["K = 256, Δ = 0.2"], "against": ["K = 4, Δ = 0.2"], "at_least": 3.8, "at_most": 4.2},
-        {"labels": ["linear"], "environments": ["K = 256, Δ = 0.2"], "against": ["K = 4, Δ = 0.2"], "at_most": 4.2},
+        {
+            "labels": ["rate"],
+            "environments": ["K = 256, Δ = 0.2"],
+            "against": ["K = 4, Δ = 0.2"],
+            "at_least": 3.8,
+            "at_most": 4.2,
+        },
+        {
+            "labels": ["linear"],
+            "environments": ["K = 256, Δ = 0.2"],
+            "against": ["K = 4, Δ = 0.2"],
+            "at_most": 4.2,
+        },
     ),
     ("between_bounds", {"labels": ["rate"]}, {"labels": ["rate", "tiny"]}),
     ("between_bounds", {"labels": ["rate", "linear"]}, {"labels": ["huge"]}),
@@ -70,12 +121,20 @@ TRUE_AND_MUTANT = [
 
 
 def word(measure: str, arguments: dict[str, object], given: Evidence = GIVEN) -> str:
-    claim = Claim(id="c", statement="s", where="w", measure=measure, arguments={"environments": ALL} | arguments)
+    claim = Claim(
+        id="c",
+        statement="s",
+        where="w",
+        measure=measure,
+        arguments={"environments": ALL} | arguments,
+    )
     return judge(claim, given).word
 
 
 @pytest.mark.parametrize(("measure", "true", "mutant"), TRUE_AND_MUTANT)
-def test_true_rate_is_reproduced_and_mutant_differs(measure: str, true: dict[str, object], mutant: dict[str, object]) -> None:
+def test_true_rate_is_reproduced_and_mutant_differs(
+    measure: str, true: dict[str, object], mutant: dict[str, object]
+) -> None:
     assert word(measure, true) == "reproduced"
     assert word(measure, mutant) == "differs"
 
@@ -94,23 +153,36 @@ def test_exponent_on_doubling_gaps_tells_ln_k_from_the_number_of_brackets() -> N
 
 
 def test_environments_of_one_size_are_not_mixed() -> None:
-    twins = Evidence(GIVEN.curves, GIVEN.environments | {"doubling, K = 3": EQUAL["K = 4, Δ = 0.2"]})
+    twins = Evidence(
+        GIVEN.curves, GIVEN.environments | {"doubling, K = 3": EQUAL["K = 4, Δ = 0.2"]}
+    )
     with pytest.raises(ValueError, match="differ in ln K"):
-        word("growth", {"labels": ["rate"], "of": "ln K", "environments": [*ALL, "doubling, K = 3"]}, twins)
+        word(
+            "growth",
+            {"labels": ["rate"], "of": "ln K", "environments": [*ALL, "doubling, K = 3"]},
+            twins,
+        )
 
 
 def test_brackets_are_the_papers() -> None:
     doubling = DOUBLING["doubling, K = 5"].gaps
-    assert [(pytest.approx(0.01 * 2**level), 1) for level in range(4)] == brackets(doubling[doubling > 0])
+    assert [(pytest.approx(0.01 * 2**level), 1) for level in range(4)] == brackets(
+        doubling[doubling > 0]
+    )
     assert brackets(np.array([0.1, 0.15, 0.2, 0.35, 0.8])) == [(0.1, 2), (0.2, 2), (0.8, 1)]
 
 
 def test_slopes_are_exact_without_noise_and_cover_the_truth_with_it() -> None:
-    """400 made-up slopes at 95 %: fewer than 342 covered, or all, has probability below 1e-6 and 2e-9."""
+    """400 made-up slopes at 95 %: fewer than 342 covered, or all, has probability below 1e-6 and
+    2e-9.
+    """
     x = [2.0, 8.0, 32.0, 128.0]
     exact = contrast([np.full(5, 3.0 * v**1.5) for v in x], slope_weights(x), log=False)
     assert exact.value == pytest.approx(1.5)
     rng = np.random.default_rng(5)
-    made = [contrast([3.0 * v**1.5 * rng.normal(1, 0.1, 12) for v in x], slope_weights(x), log=False) for _ in range(400)]
+    made = [
+        contrast([3.0 * v**1.5 * rng.normal(1, 0.1, 12) for v in x], slope_weights(x), log=False)
+        for _ in range(400)
+    ]
     covered = sum(low <= 1.5 <= high for low, high in (slope.interval(0.05) for slope in made))
     assert 342 <= covered < 400

@@ -1,4 +1,6 @@
-"""The papers' folders: formulas against the paper's numbers, claims against the sweeps they speak of."""
+"""The papers' folders: formulas against the paper's numbers, claims against the sweeps they speak
+of.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,12 @@ def test_settings_of_dpse2019_are_the_papers() -> None:
 
 def test_sweep_of_dpse2019_holds_the_formulas() -> None:
     paper = PAPERS["dpse2019"]
-    written = {e["name"]: e["means"] for e in tomllib.loads((paper.folder / "sweep.toml").read_text(encoding="utf-8"))["environments"]}
+    written = {
+        e["name"]: e["means"]
+        for e in tomllib.loads((paper.folder / "sweep.toml").read_text(encoding="utf-8"))[
+            "environments"
+        ]
+    }
     assert written == load_module(paper.folder / "means.py", "dpse2019_means").environments()
 
 
@@ -48,7 +55,9 @@ def test_sweep_of_dpse2019_holds_the_formulas() -> None:
         ("lazyts2024", 10**6, 20, {0.25, 0.5, 1}, 2 * 3 * 5),
     ],
 )
-def test_full_sizes_are_the_papers(key: str, rounds: int, runs: int, epsilons: set[float], cells: int) -> None:
+def test_full_sizes_are_the_papers(
+    key: str, rounds: int, runs: int, epsilons: set[float], cells: int
+) -> None:
     config = next(config for config in PAPERS[key].sweeps(full=True) if config.name == key)
     made = config.cells()
     assert len(made) == cells
@@ -64,7 +73,10 @@ def test_claims_name_measures_arguments_and_labels_that_exist(paper: Paper) -> N
     known = {
         **{key: {c.setting for c in cells} for key in ("environments", "against")},
         "epsilons": {c.epsilon for c in cells},
-        **{key: {c.label for c in cells} for key in ("over", "under", "label", "labels", "others", "one", "other")},
+        **{
+            key: {c.label for c in cells}
+            for key in ("over", "under", "label", "labels", "others", "one", "other")
+        },
     }
     claims = paper.claims()
     assert claims
@@ -77,7 +89,10 @@ def test_claims_name_measures_arguments_and_labels_that_exist(paper: Paper) -> N
             continue  # the reader's own data is not here
         for name in known.keys() & claim.arguments.keys():
             value = claim.arguments[name]
-            assert set(value if isinstance(value, list) else [value]) <= known[name], (claim.id, name)
+            assert set(value if isinstance(value, list) else [value]) <= known[name], (
+                claim.id,
+                name,
+            )
 
 
 @EVERY
@@ -85,21 +100,31 @@ def test_one_name_is_one_environment_in_all_sweeps_of_a_paper(paper: Paper) -> N
     means: dict[str, list[float]] = {}
     for config in paper.sweeps(full=True):
         for name, environment in config.built.items():
-            assert means.setdefault(name, environment.means.tolist()) == environment.means.tolist(), name
+            assert (
+                means.setdefault(name, environment.means.tolist()) == environment.means.tolist()
+            ), name
 
 
 def test_full_information_is_played_on_the_papers_instances() -> None:
-    (config,) = (c for c in PAPERS["lazyts2024"].sweeps(full=True) if c.name == "lazyts2024-full-information")
+    (config,) = (
+        c for c in PAPERS["lazyts2024"].sweeps(full=True) if c.name == "lazyts2024-full-information"
+    )
     for name, environment in config.built.items():
         kind, arms = name.split(", K = ")
         gaps = sorted(environment.gaps)
         assert len(gaps) == int(arms)
-        assert gaps[1:] == pytest.approx([0.001 * (2**i if kind == "doubling" else 1) for i in range(int(arms) - 1)])
-    assert all(cell.epsilon is not None and cell.epsilon <= 0.001 for cell in config.cells())  # ε ≤ Δ, as the conclusion has it
+        assert gaps[1:] == pytest.approx(
+            [0.001 * (2**i if kind == "doubling" else 1) for i in range(int(arms) - 1)]
+        )
+    # ε ≤ Δ, as the conclusion has it
+    assert all(cell.epsilon is not None and cell.epsilon <= 0.001 for cell in config.cells())
     for config in PAPERS["lazy2021"].sweeps(full=True):
         for name, environment in config.built.items() if config.name != "lazy2021" else ():
             assert name == f"K = {environment.arms}, Δ = {environment.gaps.max():g}"
-            assert set(environment.means) == {0.5, environment.means.max()} or environment.means.min() == pytest.approx(0.5)
+            assert set(environment.means) == {
+                0.5,
+                environment.means.max(),
+            } or environment.means.min() == pytest.approx(0.5)
 
 
 @EVERY
@@ -107,9 +132,15 @@ def test_quick_runs_compare_equal_rounds_and_keep_cheap_runs(paper: Paper) -> No
     for quick, full in zip(paper.sweeps(full=False), paper.sweeps(full=True), strict=True):
         assert len({cell.rounds for cell in quick.cells()}) == 1
         for small, own in zip(quick.cells(), full.cells(), strict=True):
-            assert (small.label, small.setting, small.epsilon) == (own.label, own.setting, own.epsilon)
+            assert (small.label, small.setting, small.epsilon) == (
+                own.label,
+                own.setting,
+                own.epsilon,
+            )
             assert small.rounds <= own.rounds
-            assert small.runs == own.runs or (own.policy.about.every_round and small.runs < own.runs)
+            assert small.runs == own.runs or (
+                own.policy.about.every_round and small.runs < own.runs
+            )
 
 
 @EVERY
@@ -121,7 +152,9 @@ def test_readme_has_a_place_for_the_verdicts(paper: Paper) -> None:
 
 
 def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
-    """Every paper's section, and its README, hold the verdicts on the claims as they stand; the head names one command for them all."""
+    """Every paper's section, and its README, hold the verdicts on the claims as they stand; the
+    head names one command for them all.
+    """
     from dpbandits.papers.pages import END, START
 
     assert FOLDER is not None
@@ -129,11 +162,24 @@ def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
     assert page.count("Written as a whole by `dpbandits papers ") == 1
     sections = {part.split(":")[0]: part for part in page.split("\n## ")[1:]}
     assert set(sections) == set(PAPERS)
-    sizes = {"quick": "**A quick run, smaller than the paper's**", "full": "At the paper's own size"}
+    sizes = {
+        "quick": "**A quick run, smaller than the paper's**",
+        "full": "At the paper's own size",
+    }
     for key, paper in PAPERS.items():
-        rows = [line for line in sections[key].splitlines() if line.startswith("| ") and not line.startswith("| The paper says")]
-        assert [claim.statement.replace("|", "\\|") in row for claim, row in zip(paper.claims(), rows, strict=True)] == [True] * len(rows)
-        assert [claim.note.replace("|", "\\|") in row for claim, row in zip(paper.claims(), rows, strict=True)] == [True] * len(rows)
+        rows = [
+            line
+            for line in sections[key].splitlines()
+            if line.startswith("| ") and not line.startswith("| The paper says")
+        ]
+        assert [
+            claim.statement.replace("|", "\\|") in row
+            for claim, row in zip(paper.claims(), rows, strict=True)
+        ] == [True] * len(rows)
+        assert [
+            claim.note.replace("|", "\\|") in row
+            for claim, row in zip(paper.claims(), rows, strict=True)
+        ] == [True] * len(rows)
         assert any(text in sections[key] for text in sizes.values())
         readme = (paper.folder / "README.md").read_text(encoding="utf-8")
         assert readme[readme.index(START) + len(START) : readme.index(END)].strip() in sections[key]

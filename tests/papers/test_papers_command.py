@@ -56,7 +56,9 @@ FIGURES = """
 from dpbandits.figures.grids import Drawing, regret_grid
 from dpbandits.figures.panels import panels_of
 def drawings(results):
-    yield Drawing("figure-1", "Figure 1", regret_grid(results["tiny"], [panels_of(results["tiny"])], bound=True, ends="easy"))
+    panels = [panels_of(results["tiny"])]
+    grid = regret_grid(results["tiny"], panels, bound=True, ends="easy")
+    yield Drawing("figure-1", "Figure 1", grid)
 """
 
 
@@ -64,7 +66,12 @@ def drawings(results):
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "papers" / "tiny"
     folder.mkdir(parents=True)
-    for name, text in (("sweep.toml", SWEEP), ("claims.toml", CLAIMS), ("figures.py", FIGURES), ("README.md", f"# T\n\n{START}\n{END}\n")):
+    for name, text in (
+        ("sweep.toml", SWEEP),
+        ("claims.toml", CLAIMS),
+        ("figures.py", FIGURES),
+        ("README.md", f"# T\n\n{START}\n{END}\n"),
+    ):
         (folder / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -72,7 +79,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(keys: list[str] | None, root: Path, **options: object) -> tuple[int, str]:
     text = io.StringIO()
-    code = run_papers(keys, full=False, out=root / "out", console=Console(file=text, width=160), **options)  # type: ignore[arg-type]
+    code = run_papers(
+        keys, full=False, out=root / "out", console=Console(file=text, width=160), **options
+    )  # type: ignore[arg-type]
     return code, text.getvalue()
 
 
@@ -84,10 +93,24 @@ def test_verdicts_pages_and_figures_are_written(repository: Path) -> None:
     document = json.loads((repository / "out/tiny/verdicts.json").read_text(encoding="utf-8"))
     assert [c["verdict"] for c in document["claims"]] == ["reproduced", "differs", "not attempted"]
     assert document["size"] == "quick"
-    for figure in ("out/tiny/figures/figure-1.svg", "out/tiny/figures/figure-1.png", "docs/figures/papers/tiny/figure-1.png"):
+    for figure in (
+        "out/tiny/figures/figure-1.svg",
+        "out/tiny/figures/figure-1.png",
+        "docs/figures/papers/tiny/figure-1.png",
+    ):
         assert 1000 < (repository / figure).stat().st_size < 200_000
     page = (repository / "docs/papers.md").read_text(encoding="utf-8")
-    assert all(text in page for text in ("**reproduced**", "**differs**", "It is not.", "More \\| and more.", "quick run", "figure-1.png"))
+    assert all(
+        text in page
+        for text in (
+            "**reproduced**",
+            "**differs**",
+            "It is not.",
+            "More \\| and more.",
+            "quick run",
+            "figure-1.png",
+        )
+    )
     readme = (repository / "papers/tiny/README.md").read_text(encoding="utf-8")
     assert readme.startswith("# T\n")
     assert readme.endswith(f"{END}\n")
@@ -96,7 +119,11 @@ def test_verdicts_pages_and_figures_are_written(repository: Path) -> None:
 
 def test_second_run_plays_nothing_and_says_the_same(repository: Path) -> None:
     run(None, repository, docs=repository / "docs")
-    pages = [repository / "out/tiny/verdicts.json", repository / "docs/papers.md", repository / "papers/tiny/README.md"]
+    pages = [
+        repository / "out/tiny/verdicts.json",
+        repository / "docs/papers.md",
+        repository / "papers/tiny/README.md",
+    ]
     first = [page.read_bytes() for page in pages]
     code, said = run(None, repository, docs=repository / "docs")
     assert code == 0
@@ -106,13 +133,20 @@ def test_second_run_plays_nothing_and_says_the_same(repository: Path) -> None:
 
 
 def test_the_page_holds_this_run_and_nothing_else(repository: Path) -> None:
-    """Results of another paper, or of older code, may stand in the folder: the page does not take them up."""
+    """Results of another paper, or of older code, may stand in the folder: the page does not take
+    them up.
+    """
     stale = repository / "out" / "stale"
     stale.mkdir(parents=True)
-    (stale / "verdicts.json").write_text('{"key": "stale", "titles": ["Stale"], "size": "full", "sizes": [], "claims": [], "figures": []}')
+    (stale / "verdicts.json").write_text(
+        '{"key": "stale", "titles": ["Stale"], "size": "full", "sizes": [], "claims": [], '
+        '"figures": []}'
+    )
     run(None, repository, docs=repository / "docs")
     page = (repository / "docs/papers.md").read_text(encoding="utf-8")
-    assert [line for line in page.splitlines() if line.startswith("## ")] == ["## tiny: A tiny paper"]
+    assert [line for line in page.splitlines() if line.startswith("## ")] == [
+        "## tiny: A tiny paper"
+    ]
     assert f"Written as a whole by `dpbandits papers --quick --docs {repository / 'docs'}`" in page
     assert f"code {code_digest()[:12]}" in page
 
@@ -126,7 +160,13 @@ def test_a_page_does_not_depend_on_the_clock(repository: Path) -> None:
     pages = []
     for out in ("once", "again"):
         text = io.StringIO()
-        run_papers(None, full=False, out=repository / out, console=Console(file=text), docs=repository / "docs")
+        run_papers(
+            None,
+            full=False,
+            out=repository / out,
+            console=Console(file=text),
+            docs=repository / "docs",
+        )
         pages.append((repository / "docs/papers.md").read_bytes())
     assert pages[0] == pages[1]
 

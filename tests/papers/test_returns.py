@@ -1,4 +1,6 @@
-"""Measures of returns and of ratios on made-up runs whose truth is known: each claim once true, once with the mutant that refutes it."""
+"""Measures of returns and of ratios on made-up runs whose truth is known: each claim once true,
+once with the mutant that refutes it.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +15,49 @@ from dpbandits.papers.claims import Claim, judge
 from dpbandits.papers.evidence import Evidence
 
 OPTIMUM, ROUNDS = 2.0, 1000
-ENDS = {  # regret at the end: of a private policy in proportion to 1/ε, of one that follows no law, of one without privacy
-    ("Line", 0.5): 400.0, ("Line", 1.0): 200.0, ("Line", 2.0): 100.0, ("Line", 4.0): 50.0,
-    ("Bent", 0.5): 100.0, ("Bent", 1.0): 300.0, ("Bent", 2.0): 90.0, ("Bent", 4.0): 310.0,
+# regret at the end: of a private policy in proportion to 1/ε, of one that follows no law, of one
+# without privacy
+ENDS = {
+    ("Line", 0.5): 400.0,
+    ("Line", 1.0): 200.0,
+    ("Line", 2.0): 100.0,
+    ("Line", 4.0): 50.0,
+    ("Bent", 0.5): 100.0,
+    ("Bent", 1.0): 300.0,
+    ("Bent", 2.0): 90.0,
+    ("Bent", 4.0): 310.0,
     ("Open", None): 100.0,
-}  # fmt: skip
+}
 
 
-def frame(label: str, epsilon: float | None, ends: np.ndarray[Any, Any], early: float) -> pl.DataFrame:
+def frame(
+    label: str, epsilon: float | None, ends: np.ndarray[Any, Any], early: float
+) -> pl.DataFrame:
     """Regret of each run after a tenth of the rounds and at the end."""
     runs = len(ends)
     rows = np.outer(ends, [early, 1.0]).ravel()
-    data = pl.DataFrame({"run": np.repeat(np.arange(runs), 2), "round": [ROUNDS // 10, ROUNDS] * runs, "regret": rows})
-    return data.with_columns(label=pl.lit(label), environment=pl.lit("one"), epsilon=pl.lit(epsilon, dtype=pl.Float64))
+    data = pl.DataFrame(
+        {
+            "run": np.repeat(np.arange(runs), 2),
+            "round": [ROUNDS // 10, ROUNDS] * runs,
+            "regret": rows,
+        }
+    )
+    return data.with_columns(
+        label=pl.lit(label), environment=pl.lit("one"), epsilon=pl.lit(epsilon, dtype=pl.Float64)
+    )
 
 
 def evidence(runs: int = 40) -> Evidence:
     rng = np.random.default_rng(3)
     logs = math.log(ROUNDS / 10) / math.log(ROUNDS)
     frames = [
-        frame(label, epsilon, end * (1 + 0.02 * rng.standard_normal(runs)), 0.1 if label == "Bent" else logs)
+        frame(
+            label,
+            epsilon,
+            end * (1 + 0.02 * rng.standard_normal(runs)),
+            0.1 if label == "Bent" else logs,
+        )
         for (label, epsilon), end in ENDS.items()
     ]
     return Evidence(pl.concat(frames))
@@ -42,28 +67,46 @@ RATIO = {"over": "Line", "under": "Open", "optimum": OPTIMUM}
 TRUE_AND_MUTANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     (
         "share_of_optimum",
-        {"labels": ["Line"], "optimum": OPTIMUM, "at_least": 0.78},  # 1 − 400/2000 = 0.8 at the smallest ε
+        # 1 − 400/2000 = 0.8 at the smallest ε
+        {"labels": ["Line"], "optimum": OPTIMUM, "at_least": 0.78},
         {"labels": ["Line"], "optimum": OPTIMUM, "at_least": 0.85},
     ),
     ("return_ratio", RATIO | {"at_least": 0.8}, RATIO | {"at_least": 0.9}),  # 1.6 over 1.9
-    ("log_rate", {"labels": ["Line"], "share": 0.1, "within": 1.1}, {"labels": ["Bent"], "share": 0.1, "within": 1.1}),
+    (
+        "log_rate",
+        {"labels": ["Line"], "share": 0.1, "within": 1.1},
+        {"labels": ["Bent"], "share": 0.1, "within": 1.1},
+    ),
     ("straight_line", {"labels": ["Line"], "at_least": 0.9}, {"labels": ["Bent"], "at_least": 0.9}),
 ]
 
 
 def word(measure: str, arguments: dict[str, Any], needs: str = "") -> str:
-    claim = Claim(id="c", statement="s", where="w", measure=measure, arguments=arguments, differs="because", needs=needs)
+    claim = Claim(
+        id="c",
+        statement="s",
+        where="w",
+        measure=measure,
+        arguments=arguments,
+        differs="because",
+        needs=needs,
+    )
     return judge(claim, evidence()).word
 
 
 @pytest.mark.parametrize(("measure", "true", "mutant"), TRUE_AND_MUTANT)
-def test_true_claim_is_reproduced_and_mutant_differs(measure: str, true: dict[str, Any], mutant: dict[str, Any]) -> None:
+def test_true_claim_is_reproduced_and_mutant_differs(
+    measure: str, true: dict[str, Any], mutant: dict[str, Any]
+) -> None:
     assert word(measure, true) == "reproduced"
     assert word(measure, mutant) == "differs"
 
 
 def test_a_claim_whose_data_is_missing_is_not_attempted() -> None:
-    for arguments in (RATIO | {"at_least": 0.8, "environments": ["films"]}, RATIO | {"at_least": 0.8, "under": "Nobody"}):
+    for arguments in (
+        RATIO | {"at_least": 0.8, "environments": ["films"]},
+        RATIO | {"at_least": 0.8, "under": "Nobody"},
+    ):
         assert word("return_ratio", arguments, needs="films") == "not attempted"
         with pytest.raises(LookupError):
             word("return_ratio", arguments)

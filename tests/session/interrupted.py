@@ -34,9 +34,11 @@ class Interrupted(BaseException):
 
 
 def interrupt(call: Callable[[], Any], at: int, *, each: str = "line") -> int:
-    """Make the call, raising at its `at`-th line within the package (0: never); how many lines were begun.
+    """Make the call, raising at its `at`-th line within the package (0: never); how many lines were
+    begun.
 
-    each: "line", or "opcode": between any two instructions of the interpreter, which is where signals arrive.
+    each: "line", or "opcode": between any two instructions of the interpreter, which is where
+        signals arrive.
     """
     begun = 0
 
@@ -99,7 +101,16 @@ def reward_of(session: dpb.Session, decision: dpb.Decision) -> Any:
 
 
 def standing(session: dpb.Session) -> Any:
-    """What a session holds beside pending decisions and public coins: state, plan, counts, ledger, sums and memory."""
+    """What a session holds beside pending decisions and public coins: state, plan, counts, ledger,
+    sums and memory.
+    """
     session.settle()
     vault, turn = session._vault, session._wheel.turn
-    return session.state, turn.progress.told, vault.public_state(), vault._sums(), vault._memory, repr(turn.plan)
+    return (
+        session.state,
+        turn.progress.told,
+        vault.public_state(),
+        vault._sums(),
+        vault._memory,
+        repr(turn.plan),
+    )

@@ -10,11 +10,15 @@ from dpbandits.session.seals import sealed
 
 
 def session(**kwargs: Any) -> dpb.Session:
-    return dpb.Session(dpb.DPKLUCB(arms=3, epsilon=1, first=4), noise=dpb.SimulatedNoise(1), seed=2, **kwargs)
+    return dpb.Session(
+        dpb.DPKLUCB(arms=3, epsilon=1, first=4), noise=dpb.SimulatedNoise(1), seed=2, **kwargs
+    )
 
 
 def content(s: Any) -> dict[str, Any]:
-    """What a session (or estimator) is, without what each save changes: the number of the save, and the seal over it."""
+    """What a session (or estimator) is, without what each save changes: the number of the save, and
+    the seal over it.
+    """
     data: dict[str, Any] = json.loads(s.to_json())
     del data["seal"], data["public"]["generation"]
     return data

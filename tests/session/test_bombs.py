@@ -1,4 +1,6 @@
-"""Small documents that would fill the memory, hang or crash whatever reads them: refused before anything of that size is made."""
+"""Small documents that would fill the memory, hang or crash whatever reads them: refused before
+anything of that size is made.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,17 @@ def nested(levels: int) -> Any:
 def test_pending_runs_are_summed_before_a_decision_is_made() -> None:
     """Eight short runs say 80 million decisions, which took 3 GB."""
     data, many = saved(), MOST_PENDING
-    data["public"] |= {"asked": 2**40, "max_pending": many, "pending": [[1 + i * many, many, 0, None] for i in range(8)]}
+    data["public"] |= {
+        "asked": 2**40,
+        "max_pending": many,
+        "pending": [[1 + i * many, many, 0, None] for i in range(8)],
+    }
     text = resealed(data)
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match=r"public.pending has more decisions than public.max_pending"):
+        with pytest.raises(
+            ValueError, match=r"public.pending has more decisions than public.max_pending"
+        ):
             dpb.Session.from_json(text)
         assert tracemalloc.get_traced_memory()[1] < 2**20
     finally:
@@ -52,11 +60,23 @@ def test_fewer_may_wait_than_the_document_has() -> None:
     data = json.loads(s.to_json())
     assert len(dpb.Session.from_json(resealed(data)).pending) == 3
     data["public"]["max_pending"] = 2
-    with pytest.raises(ValueError, match=r"public.pending has more decisions than public.max_pending"):
+    with pytest.raises(
+        ValueError, match=r"public.pending has more decisions than public.max_pending"
+    ):
         dpb.Session.from_json(resealed(data))
 
 
-LONG = ["1e101", "1e99999", "-1e-00099999", "1e9_9_9_9", "1" * 102, "1/" + "7" * 102, 10**101, "7" * 3000, 1e-300]
+LONG = [
+    "1e101",
+    "1e99999",
+    "-1e-00099999",
+    "1e9_9_9_9",
+    "1" * 102,
+    "1/" + "7" * 102,
+    10**101,
+    "7" * 3000,
+    1e-300,
+]
 
 
 @pytest.mark.parametrize("number", LONG, ids=lambda number: f"{number!s:.12}")
@@ -72,7 +92,16 @@ def test_a_vector_of_many_denominators_is_refused() -> None:
         dpb.LinearMatroid([[f"1/{7**100}", f"1/{11**90}"]])
 
 
-@pytest.mark.parametrize("path", [("public", "told_in_plan"), ("public", "state"), ("private", "memory"), ("policy", "arms"), ("extra",)])
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("public", "told_in_plan"),
+        ("public", "state"),
+        ("private", "memory"),
+        ("policy", "arms"),
+        ("extra",),
+    ],
+)
 def test_deep_nesting_is_a_value_error(path: tuple[str, ...]) -> None:
     for levels in (DEEPEST, 900):
         data = saved()
@@ -86,9 +115,14 @@ def test_deep_nesting_is_a_value_error(path: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("key", [None, KEY])
 def test_a_name_twice_is_refused(key: bytes | None) -> None:
-    """Readers differ in which of the two they take; under a MAC another part could be shown to one who does not have the key."""
+    """Readers differ in which of the two they take; under a MAC another part could be shown to one
+    who does not have the key.
+    """
     text = session().to_json(key=key)
-    for twice in ('{"policy": {"class": "forged"}, ' + text[1:], text.replace('"lost": 0', '"lost": 1, "lost": 0')):
+    for twice in (
+        '{"policy": {"class": "forged"}, ' + text[1:],
+        text.replace('"lost": 0', '"lost": 1, "lost": 0'),
+    ):
         assert twice != text
         with pytest.raises(ValueError, match="has a name twice"):
             dpb.Session.from_json(twice, key=key)
@@ -126,7 +160,11 @@ def test_no_save_is_written_that_cannot_be_loaded() -> None:
     assert last.generation == SAVES
 
 
-@pytest.mark.parametrize("policy", [dpb.RNMFTNL(actions=2, epsilon=1), dpb.NaiveFTNL(actions=2, epsilon=1)], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "policy",
+    [dpb.RNMFTNL(actions=2, epsilon=1), dpb.NaiveFTNL(actions=2, epsilon=1)],
+    ids=lambda p: p.name,
+)
 def test_an_epoch_that_outlasts_every_machine_is_no_bomb(policy: Any) -> None:
     """A kilobyte with its counts raised together made 2 to the power of 2⁶¹."""
     session = dpb.Session(policy, noise=SimulatedNoise(1), seed=1)
@@ -149,7 +187,9 @@ SNAPSHOTS = dpb.SecureNoise(pool=False)
 
 
 def unpooled() -> dict[str, Any]:
-    return json.loads(dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=SNAPSHOTS, seed=1).to_json())  # type: ignore[no-any-return]
+    return json.loads(
+        dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=SNAPSHOTS, seed=1).to_json()
+    )  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(
@@ -167,9 +207,14 @@ def unpooled() -> dict[str, Any]:
     ],
 )
 def test_noise_that_is_never_drawn_ahead_stays_so(said: Any, kept: Any) -> None:
-    """One edited part, or no true or false, used to load as noise that is drawn ahead: what a snapshot of the machine repeats."""
+    """One edited part, or no true or false, used to load as noise that is drawn ahead: what a
+    snapshot of the machine repeats.
+    """
     data = unpooled()
-    data["public"]["noise"], data["private"]["noise"] = said or data["public"]["noise"], kept or data["private"]["noise"]
+    data["public"]["noise"], data["private"]["noise"] = (
+        said or data["public"]["noise"],
+        kept or data["private"]["noise"],
+    )
     with pytest.raises(ValueError, match=r"kinds of noise|true or false"):
         dpb.Session.from_json(resealed(data))
 

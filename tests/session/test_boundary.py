@@ -1,4 +1,6 @@
-"""The boundary counts the arms of a record itself: no oracle can make one record touch more than its price covers."""
+"""The boundary counts the arms of a record itself: no oracle can make one record touch more than
+its price covers.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,10 @@ class Grows(Matroid):
 
 @pytest.mark.parametrize("answer", [(0, 1, 2, 3), (0, 0), (1, 0), ()])
 def test_what_is_no_super_arm_is_not_planned(answer: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=r"Expected the oracle Says to answer a super arm, .* size=2 .*Correct its _best"):
+    with pytest.raises(
+        ValueError,
+        match=r"Expected the oracle Says to answer a super arm, .* size=2 .*Correct its _best",
+    ):
         dpb.Session(LazyCUCB(problem=Says(*answer, size=2), epsilon=1), noise=dpb.SimulatedNoise(1))
 
 
@@ -62,7 +67,10 @@ def test_a_law_that_draws_too_many_arms_is_stopped_at_the_boundary() -> None:
     assert len(decision.action) == 3  # type: ignore[arg-type]
     before = s.state, s.ledger, s._vault.private_state()
     for tell in (lambda: s.tell(decision, [1.0] * 3), lambda: s.tell_many([(decision, [1.0] * 3)])):
-        with pytest.raises(RuntimeError, match=r"record of 3 arms, .* pays for 1 different arms.*Nothing was recorded"):
+        with pytest.raises(
+            RuntimeError,
+            match=r"record of 3 arms, .* pays for 1 different arms.*Nothing was recorded",
+        ):
             tell()
     assert (s.state, s.ledger, s._vault.private_state()) == before
     assert s.pending == (decision,)
@@ -71,7 +79,10 @@ def test_a_law_that_draws_too_many_arms_is_stopped_at_the_boundary() -> None:
 @pytest.mark.parametrize("where", [(0, 1, 2), (0, 0), (0, -1), (3, 4)])
 def test_every_door_refuses(where: tuple[int, ...]) -> None:
     """`check`, `add` and `add_block`; raw rewards, reports and, without privacy, the same."""
-    raw: list[Any] = [LazyCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1).mechanism(), CUCB(problem=dpb.TopK(arms=4, k=2)).mechanism()]
+    raw: list[Any] = [
+        LazyCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1).mechanism(),
+        CUCB(problem=dpb.TopK(arms=4, k=2)).mechanism(),
+    ]
     for mechanism in raw:
         vault = ArmVault(mechanism, 4, dpb.SimulatedNoise(1))
         for door in (vault.check, vault.add):

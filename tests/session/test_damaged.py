@@ -1,4 +1,6 @@
-"""Damaged documents: whatever a part is replaced by, a clear ValueError at loading that shows nothing private, or no harm."""
+"""Damaged documents: whatever a part is replaced by, a clear ValueError at loading that shows
+nothing private, or no harm.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,12 @@ def played(policy: Any, rounds: int = 13) -> dict[str, Any]:
     s.ask()
     for _ in range(rounds):
         d = s.ask()
-        s.tell(d, SECRET if policy.about.feedback == "bandit" else [SECRET] * len(d.observe or range(policy.arms)))
+        s.tell(
+            d,
+            SECRET
+            if policy.about.feedback == "bandit"
+            else [SECRET] * len(d.observe or range(policy.arms)),
+        )
     return json.loads(s.to_json())  # type: ignore[no-any-return]
 
 
@@ -123,7 +130,11 @@ def complaint(text: str) -> str:
         ("public.state.1.0", None, "state does not fit"),
         ("public.state.1.0", -4, "state does not fit"),
         ("policy.arms", ..., "parameters of DPKLUCB"),
-        ("policy.arms", 10**30, "arms=1000000000000000000000000000000 to be a whole number from 1 to 10_000_000"),
+        (
+            "policy.arms",
+            10**30,
+            "arms=1000000000000000000000000000000 to be a whole number from 1 to 10_000_000",
+        ),
         ("private", [], "private is not an object"),
         ("private.sums", None, "sums is not a list"),
         ("private.sums.0", -1, "not shown"),
@@ -184,8 +195,12 @@ class TopKOfMine(dpb.UniformMatroid):
 TopKOfMine.__name__ = "TopK"  # the name of another one in the table
 
 
-@pytest.mark.parametrize("problem", [OwnSet(), TopKOfMine(arms=3, rank=2)], ids=["own", "same name"])
+@pytest.mark.parametrize(
+    "problem", [OwnSet(), TopKOfMine(arms=3, rank=2)], ids=["own", "same name"]
+)
 def test_a_set_that_could_not_be_read_again_is_not_written(problem: Any) -> None:
     s = dpb.Session(dpb.LazyCUCB(problem=problem, epsilon=1), noise=SimulatedNoise(1))
-    with pytest.raises(TypeError, match=r"problem= to be of a kind that a saved session can name .*ExplicitSet"):
+    with pytest.raises(
+        TypeError, match=r"problem= to be of a kind that a saved session can name .*ExplicitSet"
+    ):
         s.to_json()

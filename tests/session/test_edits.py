@@ -1,4 +1,6 @@
-"""Saved sessions that somebody edited: refused by their seal; with a seal made anew, by what contradicts itself; with a key, always."""
+"""Saved sessions that somebody edited: refused by their seal; with a seal made anew, by what
+contradicts itself; with a key, always.
+"""
 
 from __future__ import annotations
 
@@ -60,10 +62,18 @@ EDITS: dict[str, Callable[[dict[str, Any]], None]] = {
     "the same as a number": put("public", "noise", "pool", 1),
     "a told decision pending again": put("public", "pending", [[6, 3, 1, None]]),
     "a read block open again": put("public", "vault", "counts", [4, 2]),
-    "the same, clock and all": both(put("public", "vault", "counts", [4, 2]), put(*LEDGER, "clocks", []), put(*LEDGER, "lines", [])),
+    "the same, clock and all": both(
+        put("public", "vault", "counts", [4, 2]),
+        put(*LEDGER, "clocks", []),
+        put(*LEDGER, "lines", []),
+    ),
     "a line of the ledger removed": both(put(*LEDGER, "lines", []), put(*LEDGER, "releases", 0)),
-    "the whole ledger dropped": both(put(*LEDGER, "lines", []), put(*LEDGER, "dropped", [[0, 4]]), put(*LEDGER, "releases", 0)),
-    "a ledger of arms there are not": both(put(*LEDGER, "lines", 0, 0, 50), put(*LEDGER, "clocks", [[50, 4]])),
+    "the whole ledger dropped": both(
+        put(*LEDGER, "lines", []), put(*LEDGER, "dropped", [[0, 4]]), put(*LEDGER, "releases", 0)
+    ),
+    "a ledger of arms there are not": both(
+        put(*LEDGER, "lines", 0, 0, 50), put(*LEDGER, "clocks", [[50, 4]])
+    ),
     "rounds that nobody read": put("public", "state", 1, [5, 0]),
     "a reading that the state forgot": put("public", "state", 1, [0, 0]),
     "another policy": put("policy", "class", "UCB1"),
@@ -79,7 +89,10 @@ EDITS: dict[str, Callable[[dict[str, Any]], None]] = {
 UNSEEN: dict[str, Callable[[dict[str, Any]], None]] = {
     "a sum within its count": put("private", "sums", [0, 1]),
     "another decision pending": put("public", "pending", [[5, 1, 1, None], [8, 1, 1, None]]),
-    "simulated noise everywhere": both(put("private", "noise", SimulatedNoise(1).state()), put("public", "noise", {"kind": "simulated"})),
+    "simulated noise everywhere": both(
+        put("private", "noise", SimulatedNoise(1).state()),
+        put("public", "noise", {"kind": "simulated"}),
+    ),
     "the public coins": put("public", "seed", 2),
     "the campaign": put("public", "campaign", "another"),
 }
@@ -128,7 +141,12 @@ def test_each_save_has_the_next_number() -> None:
     s = dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1))
     numbers = [json.loads(s.to_json())["public"]["generation"] for _ in range(2)]
     again = dpb.Session.from_json(s.to_json())
-    assert [*numbers, again.generation, json.loads(again.to_json())["public"]["generation"]] == [1, 2, 3, 4]
+    assert [*numbers, again.generation, json.loads(again.to_json())["public"]["generation"]] == [
+        1,
+        2,
+        3,
+        4,
+    ]
 
 
 class NoNoise(LazyForgetful):
@@ -153,7 +171,10 @@ def test_a_document_names_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lookalike", module)
     data = saved()
     data["policy"]["module"] = "lookalike"
-    with pytest.raises(ValueError, match=r"If it is a policy of your own, give its class: Session.from_json\(text, policy="):
+    with pytest.raises(
+        ValueError,
+        match=r"If it is a policy of your own, give its class: Session.from_json\(text, policy=",
+    ):
         dpb.Session.from_json(resealed(data))
 
 
@@ -161,11 +182,18 @@ def test_a_policy_of_ones_own_loads_with_its_class() -> None:
     s = dpb.Session(MyPolicy(arms=2, epsilon=1), noise=SimulatedNoise(1), seed=1)
     s.tell(s.ask(), 1.0)
     text = s.to_json()
-    with pytest.raises(ValueError, match=r"Expected one of the policies .*got 'MyPolicy'.*policy=YourPolicy"):
+    with pytest.raises(
+        ValueError, match=r"Expected one of the policies .*got 'MyPolicy'.*policy=YourPolicy"
+    ):
         dpb.Session.from_json(text)
     for given in (MyPolicy, MyPolicy(arms=2, epsilon=1)):
-        assert dpb.Session.from_json(text, policy=given).ask() == s._wheel.turn.only.decision(2, "1")  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match="Expected a session of UCB1, the policy that was given, got one of 'MyPolicy'"):
+        assert dpb.Session.from_json(text, policy=given).ask() == s._wheel.turn.only.decision(
+            2, "1"
+        )  # type: ignore[union-attr]
+    with pytest.raises(
+        ValueError,
+        match="Expected a session of UCB1, the policy that was given, got one of 'MyPolicy'",
+    ):
         dpb.Session.from_json(text, policy=dpb.UCB1)
     with pytest.raises(ValueError, match=r"Expected a session of MyPolicy\(arms=3"):
         dpb.Session.from_json(text, policy=MyPolicy(arms=3, epsilon=1))
@@ -186,7 +214,11 @@ def test_epochs_that_were_never_played_are_refused(epoch: int) -> None:
 @pytest.mark.parametrize("arms", [["1/3", 1], [True, 0], [None, 1], [[0], 1], "01"])
 def test_a_state_of_other_things_is_refused(arms: Any) -> None:
     """It loaded, and the session refused every release from then on."""
-    data = json.loads(dpb.Session(dpb.DPSE(arms=2, epsilon=1, beta=0.1), noise=SimulatedNoise(1), seed=1).to_json())
+    data = json.loads(
+        dpb.Session(
+            dpb.DPSE(arms=2, epsilon=1, beta=0.1), noise=SimulatedNoise(1), seed=1
+        ).to_json()
+    )
     data["public"]["state"][0] = arms
     with pytest.raises(ValueError, match=r"public.state does not fit DPSE"):
         dpb.Session.from_json(resealed(data))

@@ -1,4 +1,6 @@
-"""A noise source that fails twice running: every call says whether its reward is recorded, and none is lost or counted twice."""
+"""A noise source that fails twice running: every call says whether its reward is recorded, and none
+is lost or counted twice.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def counted(s: dpb.Session) -> int:
 
 
 def test_a_tell_says_whether_it_recorded() -> None:
-    """The first failure comes after the reward has entered; later ones before, under a name of their own and with their cause."""
+    """The first failure comes after the reward has entered; later ones before, under a name of
+    their own and with their cause.
+    """
     s, noise = one_arm()
     decisions = s.ask(3)
     noise.failing = True
@@ -60,7 +64,12 @@ def test_tell_many_says_how_many_are_recorded() -> None:
     noise.failing = True
     with pytest.raises(OSError, match="no randomness") as error:
         s.tell_many(pairs)
-    assert error.value.__notes__ == ["tell_many: the first 1 of 4 pairs are resolved; the others are pending and can be told again."]
+    assert error.value.__notes__ == [
+        (
+            "tell_many: the first 1 of 4 pairs are resolved; the others are pending and can be "
+            "told again."
+        )
+    ]
     assert s.pending == tuple(decision for decision, _ in pairs[1:])
     with pytest.raises(dpb.NotRecordedError):
         s.tell_many(pairs[1:])

@@ -1,4 +1,6 @@
-"""An exception at every line of every call: nothing is counted or read twice, nothing is stuck, at most the one reward is lost."""
+"""An exception at every line of every call: nothing is counted or read twice, nothing is stuck, at
+most the one reward is lost.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,23 @@ def expire(session: dpb.Session, decision: dpb.Decision) -> None:
 Way = Callable[[dpb.Session, dpb.Decision], None]
 
 WAYS: list[tuple[Way, tuple[int, ...]]] = [(tell, (2, 3)), (tell_many, (3,)), (expire, (3,))]
-"""Ways to resolve a decision, and in which rounds each is interrupted; in most sessions the third ends a batch."""
+"""Ways to resolve a decision, and in which rounds each is interrupted; in most sessions the third
+ends a batch.
+"""
 
 
-def play(policy: Any, way: Way, disturbed: int = 0, line: int = 0, *, skip: bool = False, each: str = "line") -> tuple[dpb.Session, int]:
-    """Some rounds; the resolution of one round is interrupted at a line and made again, or is skipped. The lines it took."""
+def play(
+    policy: Any,
+    way: Way,
+    disturbed: int = 0,
+    line: int = 0,
+    *,
+    skip: bool = False,
+    each: str = "line",
+) -> tuple[dpb.Session, int]:
+    """Some rounds; the resolution of one round is interrupted at a line and made again, or is
+    skipped. The lines it took.
+    """
     session, lines = fresh(policy), 0
     for round in range(1, ROUNDS + 1):
         decision = session.ask()
@@ -69,7 +83,9 @@ def is_accounted_for(session: dpb.Session) -> None:
 
 
 def compare_everywhere(policy: Any, way: Way, rounds: tuple[int, ...], each: str) -> None:
-    """Interrupted anywhere, a session stands where the undisturbed one does, or where one does that was never told this reward."""
+    """Interrupted anywhere, a session stands where the undisturbed one does, or where one does that
+    was never told this reward.
+    """
     lost = 0
     for round in rounds:
         whole, places = play(policy, way, round, each=each)
@@ -86,7 +102,9 @@ def compare_everywhere(policy: Any, way: Way, rounds: tuple[int, ...], each: str
 
 @pytest.mark.parametrize(("way", "rounds"), WAYS, ids=[way.__name__ for way, _ in WAYS])
 @pytest.mark.parametrize("name", POLICIES)
-def test_a_tell_counts_once_at_whatever_line_it_is_interrupted(name: str, way: Way, rounds: tuple[int, ...]) -> None:
+def test_a_tell_counts_once_at_whatever_line_it_is_interrupted(
+    name: str, way: Way, rounds: tuple[int, ...]
+) -> None:
     compare_everywhere(POLICIES[name], way, rounds, "line")
 
 
@@ -171,7 +189,10 @@ def test_interruptions_in_a_row(name: str) -> None:
     assert interruptions > 10
     is_accounted_for(session)
     assert session.pending == ()
-    assert session.spent in (None, session.policy.guarantee.cost if session.policy.guarantee else None)
+    assert session.spent in (
+        None,
+        session.policy.guarantee.cost if session.policy.guarantee else None,
+    )
 
 
 class Counting(SimulatedNoise):
@@ -189,7 +210,9 @@ class Counting(SimulatedNoise):
 
 @pytest.mark.parametrize("name", ["stopping rule", "tree and pending sums", "batches"])
 def test_a_release_that_is_tried_again_draws_nothing_again(name: str) -> None:
-    """Where it was interrupted may show what was drawn; with fresh noise the block would tell twice. And it answers the same."""
+    """Where it was interrupted may show what was drawn; with fresh noise the block would tell
+    twice. And it answers the same.
+    """
 
     def played(line: int) -> tuple[dpb.Session, Counting, int]:
         noise, lines = Counting(3), 0
@@ -229,7 +252,10 @@ def test_a_value_offered_again_at_its_place_is_taken_once() -> None:
     line = 0
     while True:
         line += 1
-        estimator, stopped = dpb.Estimator(POLICIES["stopping rule"], noise=SimulatedNoise(1)), False
+        estimator, stopped = (
+            dpb.Estimator(POLICIES["stopping rule"], noise=SimulatedNoise(1)),
+            False,
+        )
         for at in range(3):
             try:
                 interrupt(lambda: estimator.add(0.0, at=at), line)  # noqa: B023  # called at once

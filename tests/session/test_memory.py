@@ -1,4 +1,6 @@
-"""Mechanism memory of a saved session: what the ledger says was read has to fit it, or a record could be read, or noise drawn, twice."""
+"""Mechanism memory of a saved session: what the ledger says was read has to fit it, or a record
+could be read, or noise drawn, twice.
+"""
 
 from __future__ import annotations
 
@@ -46,15 +48,21 @@ MECHANISMS: dict[str, Mechanism] = {
     "hybrid, doubling": Hybrid(epsilon=ONE, grid=GRID, segments="doubling"),
     "hybrid with roots": Hybrid(epsilon=ONE, grid=GRID, segments="doubling", root=True),
     "stopping": AboveThreshold(epsilon=ONE, grid=GRID, cap=10**6, bar=lambda count: 40.0),
-    "stopping at the cap": AboveThreshold(epsilon=ONE, grid=GRID, cap=60, bar=lambda count: 10.0**6),
-    "stopping without noise": AboveThreshold(epsilon=None, grid=GRID, cap=10**6, bar=lambda count: 30.0),
+    "stopping at the cap": AboveThreshold(
+        epsilon=ONE, grid=GRID, cap=60, bar=lambda count: 10.0**6
+    ),
+    "stopping without noise": AboveThreshold(
+        epsilon=None, grid=GRID, cap=10**6, bar=lambda count: 30.0
+    ),
     "arms": EachArm(inner=Hybrid(epsilon=ONE, grid=GRID), width=2),
     "actions": EachAction(inner=BinaryTree(epsilon=ONE, grid=GRID, leaves=40), actions=1),
 }
 
 
 def histories(mechanism: Mechanism, releases: int = 40) -> Iterator[tuple[Any, Readings]]:
-    """Memory after each release of one coordinate, as JSON gives it back, and what the ledger says by then."""
+    """Memory after each release of one coordinate, as JSON gives it back, and what the ledger says
+    by then.
+    """
     rng, noise, memory, rewards = np.random.default_rng(5), SimulatedNoise(2), mechanism.init(1), 0
     yield json.loads(json.dumps(memory)), Readings(0, 0, 0, GRID.steps)
     for release in range(1, releases + 1):
@@ -78,12 +86,23 @@ def test_memory_of_another_length_is_none(name: str) -> None:
         assert not MECHANISMS[name].remembers(memory + memory, [read])
 
 
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if "stopping" not in name and name not in ("newest batch", "Gaussian")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in MECHANISMS
+        if "stopping" not in name and name not in ("newest batch", "Gaussian")
+    ],
+)
 def test_older_memory_does_not_fit(name: str) -> None:
-    """Memory of an earlier save would have what was read since read again, with the same nodes and fresh noise."""
+    """Memory of an earlier save would have what was read since read again, with the same nodes and
+    fresh noise.
+    """
     saved = list(histories(MECHANISMS[name]))
     for i, (memory, _) in enumerate(saved):
-        assert [MECHANISMS[name].remembers(memory, [read]) for _, read in saved] == [i == j for j in range(len(saved))]
+        assert [MECHANISMS[name].remembers(memory, [read]) for _, read in saved] == [
+            i == j for j in range(len(saved))
+        ]
 
 
 def places(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
@@ -94,7 +113,9 @@ def places(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("value", ["abc", 0.5, float("nan"), True, 10**40, -(10**40), [], {}, [[0]]], ids=str)
+@pytest.mark.parametrize(
+    "value", ["abc", 0.5, float("nan"), True, 10**40, -(10**40), [], {}, [[0]]], ids=str
+)
 def test_what_is_no_number_of_it_fits_nowhere(name: str, value: Any) -> None:
     for memory, read in histories(MECHANISMS[name]):
         for path in places(memory):
@@ -103,7 +124,9 @@ def test_what_is_no_number_of_it_fits_nowhere(name: str, value: Any) -> None:
             for step in (0, *path[:-1]) if path else ():
                 at = at[step]
             at[path[-1] if path else 0] = value
-            assert json.dumps(edited) == json.dumps([memory]) or not MECHANISMS[name].remembers(edited[0], [read])
+            assert json.dumps(edited) == json.dumps([memory]) or not MECHANISMS[name].remembers(
+                edited[0], [read]
+            )
 
 
 def test_a_noisy_maximum_remembers_nothing() -> None:
@@ -156,7 +179,9 @@ def test_contradicting_memory_is_refused(policy: Any, path: tuple[int, ...], val
     for step in path[:-1]:
         at = at[step]
     at[path[-1]] = value
-    with pytest.raises(ValueError, match=r"private.memory .*(not shown|whether the rule has halted)"):
+    with pytest.raises(
+        ValueError, match=r"private.memory .*(not shown|whether the rule has halted)"
+    ):
         dpb.Session.from_json(resealed(data))
 
 
@@ -173,7 +198,9 @@ def test_a_rule_that_halted_stays_so() -> None:
 
 
 def test_what_is_dropped_was_read_as_often() -> None:
-    """Records that are dropped cost nothing: a ledger that says so of all of them says that nothing was spent."""
+    """Records that are dropped cost nothing: a ledger that says so of all of them says that nothing
+    was spent.
+    """
     data = played(PrefixExponential(actions=2, epsilon=1), 60)
     ledger = data["public"]["vault"]["ledger"]
     assert ledger["dropped"]

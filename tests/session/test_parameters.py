@@ -1,4 +1,6 @@
-"""What a policy and a session are made with: errors that say what to do, and guarantees that say what holds."""
+"""What a policy and a session are made with: errors that say what to do, and guarantees that say
+what holds.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def test_large_epsilon_plays_on(epsilon: int) -> None:
     assert dpb.simulate(policy, dpb.Bernoulli([0.0, 1.0]), 60).plays[0, 1] > 30
 
 
-@pytest.mark.parametrize("make", [lambda e: dpb.DPKLUCB(arms=2, epsilon=e), lambda e: dpb.AdaCUCB(arms=2, rho=e)])
+@pytest.mark.parametrize(
+    "make", [lambda e: dpb.DPKLUCB(arms=2, epsilon=e), lambda e: dpb.AdaCUCB(arms=2, rho=e)]
+)
 def test_budgets_too_small_for_64_bits_are_refused_at_once(make: Any) -> None:
     with pytest.raises(ValueError, match="coarser grid"):
         make("1e-14")
@@ -34,7 +38,11 @@ def test_guarantee_names_its_noise() -> None:
     assert session().guarantee.noise == "simulated"  # type: ignore[union-attr]
     secure = dpb.Session(dpb.DPKLUCB(arms=2, epsilon="1/10"), noise=dpb.SecureNoise())
     assert secure.guarantee == dpb.Guarantee(
-        measure="pure", epsilon=Fraction(1, 10), noise="secure", grid=dpb.Grid(steps=1024), proof="lazy_cumulative"
+        measure="pure",
+        epsilon=Fraction(1, 10),
+        noise="secure",
+        grid=dpb.Grid(steps=1024),
+        proof="lazy_cumulative",
     )
     assert dpb.Session(dpb.UCB1(arms=2), noise=dpb.SimulatedNoise(1)).guarantee is None
 
@@ -104,7 +112,11 @@ def test_published_presets_report_what_they_hold() -> None:
     assert tree.epsilon == Fraction(1, 5)
 
 
-@pytest.mark.parametrize("epsilon", ["1e400", 10**400, 10**5000, "1e6000000", "1/" + "9" * 9000], ids=lambda e: f"{type(e).__name__}")
+@pytest.mark.parametrize(
+    "epsilon",
+    ["1e400", 10**400, 10**5000, "1e6000000", "1/" + "9" * 9000],
+    ids=lambda e: f"{type(e).__name__}",
+)
 @pytest.mark.parametrize(
     "make",
     [
@@ -121,7 +133,12 @@ def test_prices_beyond_all_use_are_refused_at_once(make: Any, epsilon: Any) -> N
 
 
 @pytest.mark.parametrize(
-    "policy", [dpb.DPKLUCB(arms=2, epsilon="1e100"), dpb.LazyCUCB(problem=dpb.TopK(arms=3, k=2), epsilon=1e100)], ids=repr
+    "policy",
+    [
+        dpb.DPKLUCB(arms=2, epsilon="1e100"),
+        dpb.LazyCUCB(problem=dpb.TopK(arms=3, k=2), epsilon=1e100),
+    ],
+    ids=repr,
 )
 def test_the_largest_price_can_be_played(policy: Any) -> None:
     s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)

@@ -1,4 +1,6 @@
-"""What a session refuses: coordinates that are none, policies that contradict themselves, foreign decisions, too many of them pending."""
+"""What a session refuses: coordinates that are none, policies that contradict themselves, foreign
+decisions, too many of them pending.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def arms() -> ArmVault:
     return vault
 
 
-@pytest.mark.parametrize("wrong", [-1, 2, 10**30, True, 1.0, "0", None, np.int64(2), np.True_], ids=repr)
+@pytest.mark.parametrize(
+    "wrong", [-1, 2, 10**30, True, 1.0, "0", None, np.int64(2), np.True_], ids=repr
+)
 def test_coordinates_are_whole_numbers_of_this_vault(wrong: Any) -> None:
     """−1 used to be the last arm: `release=(1, -1)` read one block twice."""
     vault = arms()
@@ -49,7 +53,9 @@ def test_coordinates_are_whole_numbers_of_this_vault(wrong: Any) -> None:
         lambda: vault.release((1,), 2, (), (1,)),
     ]
     for door in doors:
-        with pytest.raises(RuntimeError, match=r"Refused .*expected whole numbers from 0 to 1, each once"):
+        with pytest.raises(
+            RuntimeError, match=r"Refused .*expected whole numbers from 0 to 1, each once"
+        ):
             door()
     assert (vault.public_state(), vault.private_state()) == before
     assert vault.ledger == ()
@@ -61,7 +67,13 @@ def test_coordinates_are_whole_numbers_of_this_vault(wrong: Any) -> None:
 def test_whole_records_have_one_coordinate() -> None:
     vault = VectorVault(NoisyMax(epsilon=ONE), 2, dpb.SimulatedNoise(1))
     vault.add(0, [1, 0])
-    for release, drop in [((0,), ()), ((EVERY, EVERY), ()), ((EVERY,), (EVERY,)), ((), (0,)), ((True,), ())]:
+    for release, drop in [
+        ((0,), ()),
+        ((EVERY, EVERY), ()),
+        ((EVERY,), (EVERY,)),
+        ((), (0,)),
+        ((True,), ()),
+    ]:
         with pytest.raises(RuntimeError, match="Refused"):
             vault.release(release, 1, (), drop)
     assert vault.ledger == ()
@@ -84,7 +96,9 @@ def test_a_plan_with_foreign_arms_reads_nothing() -> None:
     with pytest.raises(RuntimeError, match="Refused"):
         wrong.tell(decision, 1.0)
     assert (wrong.pending, wrong._vault.records) == ((decision,), 0)
-    twice = dpb.Session(Plays(arms=2, epsilon=1, arm=1, released=(1, -1)), noise=dpb.SimulatedNoise(1))
+    twice = dpb.Session(
+        Plays(arms=2, epsilon=1, arm=1, released=(1, -1)), noise=dpb.SimulatedNoise(1)
+    )
     twice.tell(twice.ask(), 1.0)
     with pytest.raises(RuntimeError, match="Refused"):
         twice.tell(twice.ask(), 1.0)
@@ -140,7 +154,9 @@ def test_the_guarantee_is_that_of_the_open_vault() -> None:
 
 
 @pytest.mark.parametrize(
-    "noise", [dpb.SecureNoise, dpb.SimulatedNoise, None, 7, object()], ids=lambda noise: getattr(noise, "__name__", type(noise).__name__)
+    "noise",
+    [dpb.SecureNoise, dpb.SimulatedNoise, None, 7, object()],
+    ids=lambda noise: getattr(noise, "__name__", type(noise).__name__),
 )
 def test_noise_is_a_source_and_not_its_class(noise: Any) -> None:
     with pytest.raises(TypeError, match=r"Expected noise="):
@@ -159,14 +175,22 @@ def test_counts_are_whole_numbers(count: Any) -> None:
 
 
 def test_another_sessions_decision_is_refused() -> None:
-    one, other = (dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1)) for _ in range(2))
+    one, other = (
+        dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1)) for _ in range(2)
+    )
     theirs, mine = other.ask(), one.ask()
     assert theirs[:4] == mine[:4]
-    for wrong in (lambda: one.tell(theirs, 1.0), lambda: one.expire(theirs), lambda: one.tell_many([(theirs, 1.0)])):
+    for wrong in (
+        lambda: one.tell(theirs, 1.0),
+        lambda: one.expire(theirs),
+        lambda: one.tell_many([(theirs, 1.0)]),
+    ):
         with pytest.raises(dpb.DecisionError, match="another session's"):
             wrong()
     one.tell(mine, 1.0)
-    named = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1), campaign="spring trial")
+    named = dpb.Session(
+        dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1), campaign="spring trial"
+    )
     assert named.ask().campaign == "spring trial"
     assert dpb.Session.from_json(named.to_json()).ask().campaign == "spring trial"
     for name in ("", "a" * 201, "line\nbreak", 5):
@@ -222,8 +246,15 @@ def test_no_error_repeats_what_came(secret: Any) -> None:
 def test_tell_many_says_which_pair_is_wrong() -> None:
     s = session()
     d = s.ask(3)
-    for pairs, place in [([(d[0], 1.0), (d[1], 7.0), (d[2], 1.0)], 1), ([(d[0], 1.0), (d[1], 1.0), (d[0], 1.0)], 2), ([(9, 1.0)], 0)]:
-        with pytest.raises((dpb.RewardError, dpb.DecisionError), match=rf"Pair {place} \(counted from 0\) of {len(pairs)}:"):
+    for pairs, place in [
+        ([(d[0], 1.0), (d[1], 7.0), (d[2], 1.0)], 1),
+        ([(d[0], 1.0), (d[1], 1.0), (d[0], 1.0)], 2),
+        ([(9, 1.0)], 0),
+    ]:
+        with pytest.raises(
+            (dpb.RewardError, dpb.DecisionError),
+            match=rf"Pair {place} \(counted from 0\) of {len(pairs)}:",
+        ):
             s.tell_many(pairs)
     assert len(s.pending) == 3
 
@@ -246,14 +277,17 @@ def test_what_waits_has_a_limit() -> None:
 
 
 def test_what_waits_is_kept_and_written_small() -> None:
-    """A million decisions on super arms of fifty: their arms are kept once a plan, and written as runs."""
+    """A million decisions on super arms of fifty: their arms are kept once a plan, and written as
+    runs.
+    """
     policy = dpb.DPKLMAT(problem=dpb.UniformMatroid(arms=60, rank=50), epsilon=1)
     s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1, max_pending=10**6)
     tracemalloc.start()
     s.ask(10**5)
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept < 10**5 * 200  # bytes; with each decision whole and the answer's list it would be more than twice that
+    # bytes; with each decision whole and the answer's list it would be more than twice that
+    assert kept < 10**5 * 200
     text = s.to_json()
     assert len(text) < 20_000
     again = dpb.Session.from_json(text)
@@ -263,7 +297,10 @@ def test_what_waits_is_kept_and_written_small() -> None:
 
 def test_policies_of_full_information_keep_their_width() -> None:
     """The guard on actions does not refuse ours."""
-    for policy in (NaiveFTNL(actions=50, epsilon=1), RNMFTNL(actions=50, epsilon=1, preset="published")):
+    for policy in (
+        NaiveFTNL(actions=50, epsilon=1),
+        RNMFTNL(actions=50, epsilon=1, preset="published"),
+    ):
         assert dpb.Session(policy, noise=dpb.SimulatedNoise(1)).guarantee is not None
 
 
@@ -277,7 +314,11 @@ class Half(int):
 def test_code_that_a_reward_brings_along_is_not_repeated_in_a_decisions_place() -> None:
     played = dpb.Session(dpb.UCB1(arms=2), noise=dpb.SimulatedNoise(1), seed=1)
     decision = played.ask()
-    for call in (lambda: played.tell(Half(1), decision), lambda: played.expire(Half(1)), lambda: played.tell_many([(Half(1), decision)])):
+    for call in (
+        lambda: played.tell(Half(1), decision),
+        lambda: played.expire(Half(1)),
+        lambda: played.tell_many([(Half(1), decision)]),
+    ):
         with pytest.raises(dpb.DecisionError) as refused:
             call()
         assert "0.73" not in "".join(traceback.format_exception(refused.value))
@@ -285,7 +326,9 @@ def test_code_that_a_reward_brings_along_is_not_repeated_in_a_decisions_place() 
 
 
 def test_rewards_are_copied_before_they_are_checked() -> None:
-    """A buffer that another thread fills was checked, and read again when it was added: no bound held."""
+    """A buffer that another thread fills was checked, and read again when it was added: no bound
+    held.
+    """
     buffer = np.full(4, 0.5)
     checked = checked_rewards(buffer, 4)
     buffer[:] = 1e12

@@ -1,4 +1,6 @@
-"""What is saved in the middle of a release draws no noise again, and an interrupted session can be saved."""
+"""What is saved in the middle of a release draws no noise again, and an interrupted session can be
+saved.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ RULE = dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=1, low=-1, high=1)
 
 
 class Outage(dpb.SimulatedNoise):
-    """From its first question on it answers questions, all with yes, and fails for anything else."""
+    """From its first question on it answers questions, all with yes, and fails for anything
+    else.
+    """
 
     asked, works = 0, False
 

@@ -1,4 +1,6 @@
-"""Saved sessions: what their public part shows, documents that are refused, and how a continued session goes on."""
+"""Saved sessions: what their public part shows, documents that are refused, and how a continued
+session goes on.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,14 @@ from tests.session.small import resealed, session
 
 
 def hides_sums(policy: dpb.Policy) -> bool:
-    """Not so: without privacy releases are exact by design, local servers hold reports, sums of rounded bits are small as counts."""
-    return policy.guarantee is not None and policy.randomizer() is None and policy.mechanism().grid.rounding == "nearest"
+    """Not so: without privacy releases are exact by design, local servers hold reports, sums of
+    rounded bits are small as counts.
+    """
+    return (
+        policy.guarantee is not None
+        and policy.randomizer() is None
+        and policy.mechanism().grid.rounding == "nearest"
+    )
 
 
 HIDING = [name for name in POLICIES if hides_sums(examples(name)[0])]
@@ -24,25 +32,40 @@ HIDING = [name for name in POLICIES if hides_sums(examples(name)[0])]
 
 @pytest.mark.parametrize("name", HIDING)
 def test_nothing_private_is_shown(name: str) -> None:
-    """reprs and the public part of a saved session hold no exact sum or counter node (a number no noise has touched)."""
+    """reprs and the public part of a saved session hold no exact sum or counter node (a number no
+    noise has touched).
+    """
     policy = examples(name)[0]
     s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
     secret = 0.123046875  # 126/1024: its grid steps and its value are easy to find again
     for rounds in range(60):
         decision = s.ask()
-        s.tell(decision, secret if policy.about.feedback == "bandit" else [secret] * len(decision.observe or range(policy.arms)))
+        s.tell(
+            decision,
+            secret
+            if policy.about.feedback == "bandit"
+            else [secret] * len(decision.observe or range(policy.arms)),
+        )
         text = json.loads(s.to_json())
-        exact = {str(n) for n in exact_numbers(text["private"]["sums"], text["private"]["memory"], s) if n}
+        exact = {
+            str(n)
+            for n in exact_numbers(text["private"]["sums"], text["private"]["memory"], s)
+            if n
+        }
         if rounds >= 30 and exact:  # some blocks are dropped unread: wait for one that is not
             break
     assert exact, "the test looks for nothing"
-    shown = " ".join([repr(s), repr(s._vault), repr(s.ledger), str(s.guarantee), json.dumps(text["public"])])
+    shown = " ".join(
+        [repr(s), repr(s._vault), repr(s.ledger), str(s.guarantee), json.dumps(text["public"])]
+    )
     assert "0.123046875" not in shown
     assert not exact & set(re.findall(r"-?\d+(?:\.\d+)?", shown))
 
 
 def exact_numbers(sums: list[int], memory: Any, s: dpb.Session) -> list[int]:
-    """Every exact number a private part holds: open sums, and a counter's exact nodes and pending sums."""
+    """Every exact number a private part holds: open sums, and a counter's exact nodes and pending
+    sums.
+    """
     found = list(sums)
     found += [cell[1] for cell in memory or () if isinstance(s.policy, dpb.DPNAS)]
     trees = (dpb.DPUCB, dpb.TreeFTRL, CUCBDP, CUCBDPMax)
@@ -57,7 +80,13 @@ def exact_numbers(sums: list[int], memory: Any, s: dpb.Session) -> list[int]:
         ("", "not JSON"),
         ("{}", "format"),
         ('{"format": "dpbandits session", "version": 9}', "version"),
-        ('{"format": "dpbandits session", "version": 4, "policy": {}, "public": {}, "private": {}}', "no seal"),
+        (
+            (
+                '{"format": "dpbandits session", "version": 4, "policy": {}, "public": {}, '
+                '"private": {}}'
+            ),
+            "no seal",
+        ),
     ],
 )
 def test_damaged_documents_are_named(text: str, what: str) -> None:
@@ -76,7 +105,9 @@ def test_document_of_another_policy_or_parameter() -> None:
 
 
 def test_continuations_of_one_copy_never_share_a_draw() -> None:
-    """Two continuations told different rewards must not answer with one draw: the difference would be the sums' own, exactly."""
+    """Two continuations told different rewards must not answer with one draw: the difference would
+    be the sums' own, exactly.
+    """
     s = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=dpb.SecureNoise(), seed=1)
     s.tell(s.ask(), 1.0)
     text = s.to_json()
@@ -90,7 +121,8 @@ def test_continuations_of_one_copy_never_share_a_draw() -> None:
                 again.tell(again.ask(), reward)
             totals.append(again.state.totals[0])
         differences.add(totals[1] - totals[0])
-    assert len(differences) > 1  # with shared draws always 2; all equal by chance with probability below 1e-6
+    # with shared draws always 2; all equal by chance with probability below 1e-6
+    assert len(differences) > 1
 
 
 def test_given_the_same_noise_a_loaded_session_releases_the_same() -> None:

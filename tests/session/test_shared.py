@@ -1,4 +1,6 @@
-"""A session shared by threads, by processes or with itself: the second caller is refused at once, and nothing is counted twice."""
+"""A session shared by threads, by processes or with itself: the second caller is refused at once,
+and nothing is counted twice.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def calls(session: dpb.Session) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "to_json", session.to_json
 
 
-@pytest.mark.parametrize("name", [name for name, _ in calls(dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1)))])
+@pytest.mark.parametrize(
+    "name", [name for name, _ in calls(dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1)))]
+)
 def test_a_second_thread_is_refused_at_once(name: str) -> None:
     noise = Slow()
     session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=noise, seed=1)
@@ -62,8 +66,12 @@ def test_a_second_thread_is_refused_at_once(name: str) -> None:
 
 
 def test_threads_that_race_count_each_reward_once() -> None:
-    """Four threads tell the same decisions; who is refused tries again. Each reward is in exactly one sum, each block read once."""
-    session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=2**20), noise=Silent(1), seed=1)
+    """Four threads tell the same decisions; who is refused tries again. Each reward is in exactly
+    one sum, each block read once.
+    """
+    session = dpb.Session(
+        dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=2**20), noise=Silent(1), seed=1
+    )
     decisions = session.ask(400)
     told: list[int] = []
 
@@ -84,7 +92,10 @@ def test_threads_that_race_count_each_reward_once() -> None:
     session.settle()
     assert sorted(told) == list(range(1, 401))
     assert session._vault.records == 400
-    assert sum(line.stop - line.start for line in session.ledger) + sum(session._vault._counts()) == 400
+    assert (
+        sum(line.stop - line.start for line in session.ledger) + sum(session._vault._counts())
+        == 400
+    )
     released = [(line.stop - line.start) for line in session.ledger]
     assert session.state.totals[0] == released[-1]
 
@@ -116,7 +127,9 @@ def test_a_caller_that_was_interrupted_on_its_way_out_blocks_nobody() -> None:
     """At whatever line the first thread is stopped, it and every other thread can call again."""
 
     def session_at(line: int) -> tuple[dpb.Session, int]:
-        session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1)
+        session = dpb.Session(
+            dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1
+        )
         session.ask(2)
         try:
             return session, interrupt(lambda: session.tell(1, 1.0), line)
@@ -135,13 +148,17 @@ def test_a_caller_that_was_interrupted_on_its_way_out_blocks_nobody() -> None:
     assert held > 0, "no line leaves the place taken: the test misses what it is about"
 
 
-@pytest.mark.parametrize("name", [name for name, _ in calls(dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1)))])
+@pytest.mark.parametrize(
+    "name", [name for name, _ in calls(dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1)))]
+)
 def test_any_call_may_follow_one_that_was_interrupted_on_its_way_out(name: str) -> None:
     """Also itself, and calls made of calls."""
     for first in ("ask", "ask many", "to_json"):
         held = 0
         for line in range(1, 100):
-            session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1)
+            session = dpb.Session(
+                dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1
+            )
             session.ask(3)
             try:
                 interrupt(dict(calls(session))[first], line)
@@ -169,7 +186,9 @@ def test_a_place_is_taken_over_again_and_again() -> None:
 
 
 class Reentrant(Silent):
-    """While its noise is drawn another call reaches the vault behind the gate's back, as a coroutine library's switch would."""
+    """While its noise is drawn another call reaches the vault behind the gate's back, as a
+    coroutine library's switch would.
+    """
 
     vault: Any = None
 
@@ -203,7 +222,11 @@ def in_a_child(call: Callable[[], None]) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("taken", [lambda s: s, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))], ids=["itself", "copy", "pickle"])
+@pytest.mark.parametrize(
+    "taken",
+    [lambda s: s, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))],
+    ids=["itself", "copy", "pickle"],
+)
 def test_a_forked_child_is_refused(taken: Callable[[dpb.Session], dpb.Session]) -> None:
     session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1)
     session.ask(3)

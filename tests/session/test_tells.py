@@ -1,4 +1,6 @@
-"""What a session is told: rewards, reports and ids that are refused, late and missing tells; nothing is lost or half-applied."""
+"""What a session is told: rewards, reports and ids that are refused, late and missing tells;
+nothing is lost or half-applied.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ import dpbandits as dpb
 from tests.session.small import content, session
 
 
-@pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf, -1e-9, 1.0000001, "high", None, [1], 10**400])
+@pytest.mark.parametrize(
+    "reward", [math.nan, math.inf, -math.inf, -1e-9, 1.0000001, "high", None, [1], 10**400]
+)
 def test_bad_reward_is_refused_and_nothing_is_recorded(reward: Any) -> None:
     s = session()
     d = s.ask()
@@ -21,7 +25,8 @@ def test_bad_reward_is_refused_and_nothing_is_recorded(reward: Any) -> None:
     with pytest.raises(dpb.RewardError, match="Nothing was recorded") as error:
         s.tell(d, reward)
     assert content(s) == before
-    assert not any(digit in str(error.value).replace("[0, 1]", "") for digit in "0123456789")  # the value is not shown
+    # the value is not shown
+    assert not any(digit in str(error.value).replace("[0, 1]", "") for digit in "0123456789")
     s.tell(d, 1.0)  # the decision can still be told
 
 
@@ -49,7 +54,11 @@ def test_tell_many_is_all_or_nothing() -> None:
     s = session()
     ds = s.ask(count=4)
     before = content(s)
-    for bad in ([(ds[0], 1.0), (ds[1], math.nan)], [(ds[0], 1.0), (ds[0], 1.0)], [(ds[0], 1.0), (77, 1.0)]):
+    for bad in (
+        [(ds[0], 1.0), (ds[1], math.nan)],
+        [(ds[0], 1.0), (ds[0], 1.0)],
+        [(ds[0], 1.0), (77, 1.0)],
+    ):
         with pytest.raises((dpb.RewardError, dpb.DecisionError)):
             s.tell_many(bad)
         assert content(s) == before
@@ -59,7 +68,9 @@ def test_tell_many_is_all_or_nothing() -> None:
 
 def test_late_tells_enter_the_open_block_and_divide_by_its_count() -> None:
     """Eight asks ahead of a plan of four: the block holds what was told when it closed."""
-    s = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1, first=4, grid=1), noise=dpb.SimulatedNoise(3), seed=1)
+    s = dpb.Session(
+        dpb.DPKLUCB(arms=2, epsilon=1, first=4, grid=1), noise=dpb.SimulatedNoise(3), seed=1
+    )
     early = s.ask(count=8)
     assert [d.action for d in early] == [0] * 8
     for d in early[4:]:
@@ -117,10 +128,18 @@ def test_a_changed_or_foreign_decision_is_unknown() -> None:
 
 def test_the_arms_to_observe_are_part_of_a_decision() -> None:
     """In another order the rewards would be other arms'."""
-    s = dpb.Session(dpb.LazyCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1), noise=dpb.SimulatedNoise(1), seed=1)
+    s = dpb.Session(
+        dpb.LazyCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1), noise=dpb.SimulatedNoise(1), seed=1
+    )
     d = s.ask()
-    for tell in (lambda: s.tell(d._replace(observe=(1, 0)), [1.0, 0.0]), lambda: s.expire(d._replace(observe=(1,)))):
-        with pytest.raises(dpb.DecisionError, match="as this session made it, got one with another action, round or arms to observe"):
+    for tell in (
+        lambda: s.tell(d._replace(observe=(1, 0)), [1.0, 0.0]),
+        lambda: s.expire(d._replace(observe=(1,))),
+    ):
+        with pytest.raises(
+            dpb.DecisionError,
+            match="as this session made it, got one with another action, round or arms to observe",
+        ):
             tell()
     s.tell(d, [1.0, 0.0])
 
@@ -144,9 +163,13 @@ def test_damaged_reports_are_refused(steps: Any) -> None:
     s.tell(d, report)
 
 
-@pytest.mark.parametrize("policy", [dpb.HybridUCB(arms=2, epsilon=1), dpb.DPUCB(arms=2, epsilon=1, horizon=64)], ids=repr)
+@pytest.mark.parametrize(
+    "policy", [dpb.HybridUCB(arms=2, epsilon=1), dpb.DPUCB(arms=2, epsilon=1, horizon=64)], ids=repr
+)
 def test_counters_survive_a_failing_noise_source(policy: Any) -> None:
-    """A draw that fails leaves the tree as it was: the answer afterwards still counts every reward."""
+    """A draw that fails leaves the tree as it was: the answer afterwards still counts every
+    reward.
+    """
     s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
     calls = 0
 
@@ -170,7 +193,8 @@ def test_counters_survive_a_failing_noise_source(policy: Any) -> None:
             continue
     told = 50 - sum(d.round <= 50 for d in s.pending)
     assert sum(s.state.pulls) == told
-    assert list(s.state.totals) == list(s.state.rounds)  # silent noise, every reward 1: nothing is missing or double
+    # silent noise, every reward 1: nothing is missing or double
+    assert list(s.state.totals) == list(s.state.rounds)
 
 
 def test_local_session_takes_reports_only() -> None:

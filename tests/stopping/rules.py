@@ -10,11 +10,18 @@ import pytest
 import dpbandits as dpb
 from dpbandits.policies.stopping.empirical import StoppingRule
 
-RULES: tuple[tuple[type[Any], dict[str, Any]], ...] = ((dpb.NAS, {}), (dpb.DPNAS, {"epsilon": 1}), (dpb.DPExponentialNAS, {"epsilon": 1}))
+RULES: tuple[tuple[type[Any], dict[str, Any]], ...] = (
+    (dpb.NAS, {}),
+    (dpb.DPNAS, {"epsilon": 1}),
+    (dpb.DPExponentialNAS, {"epsilon": 1}),
+)
 
 
 def built(**kwargs: Any) -> list[StoppingRule]:
-    return [cls(**{"alpha": 0.5, "beta": 0.05, "cap": 10**6, "grid": 1} | own | kwargs) for cls, own in RULES]
+    return [
+        cls(**{"alpha": 0.5, "beta": 0.05, "cap": 10**6, "grid": 1} | own | kwargs)
+        for cls, own in RULES
+    ]
 
 
 EVERY = pytest.mark.parametrize("rule", built(), ids=lambda rule: rule.name)

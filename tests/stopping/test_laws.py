@@ -20,7 +20,9 @@ from tests.stopping.rules import RULES, upper
 
 
 def exact_law(rule: StoppingRule, mean: float) -> dict[tuple[int, bool], float]:
-    """P[rounds, capped] for 0/1 rewards, by enumeration of rewards and of the threshold's noise (tail left out: below 1e-9)."""
+    """P[rounds, capped] for 0/1 rewards, by enumeration of rewards and of the threshold's noise
+    (tail left out: below 1e-9).
+    """
     mechanism = rule.mechanism()
     scale = 6 * mechanism.grid.steps / float(mechanism.epsilon or 1)
     reach = math.ceil(22 * scale)
@@ -76,9 +78,15 @@ def test_three_hosts_have_one_law(cls: Any, low: Any) -> None:
     own = {} if cls is dpb.NAS else {"epsilon": 8}
     rule = cls(alpha=0.9, beta=0.5, cap=90, low=low, high="7/10", grid=4, **own)
     world = dpb.Categorical([0, 0.4, 1], [[0.1, 0.2, 0.7]])
-    fast, slow = (dpb.estimates(rule, world, runs=n, seed=4, compiled=c) for n, c in ((6000, True), (300, False)))
+    fast, slow = (
+        dpb.estimates(rule, world, runs=n, seed=4, compiled=c)
+        for n, c in ((6000, True), (300, False))
+    )
     for a, b in ((slow, fast), (streamed(rule, world, 300), fast)):
-        pairs = [np.stack([e.rounds, np.rint(1e6 * e.value).astype(np.int64), e.capped], axis=1) for e in (a, b)]
+        pairs = [
+            np.stack([e.rounds, np.rint(1e6 * e.value).astype(np.int64), e.capped], axis=1)
+            for e in (a, b)
+        ]
         assert smallest_p(pairs[0], pairs[1]) > FALSE_ALARM
 
 
@@ -91,15 +99,22 @@ def streamed(rule: StoppingRule, world: dpb.Environment, runs: int) -> Any:
         stream = (low + (high - low) * world.draw(0, rng) for _ in itertools.count())
         found.append(dpb.estimate(rule, stream, noise=SimulatedNoise(run)))
     value, rounds, capped = (np.array(column) for column in list(zip(*found, strict=True))[:3])
-    return dpb.Estimates(rule=rule, environment=world, seed=0, value=value, rounds=rounds, capped=capped)
+    return dpb.Estimates(
+        rule=rule, environment=world, seed=0, value=value, rounds=rounds, capped=capped
+    )
 
 
 @pytest.mark.parametrize("source", [SimulatedNoise(3), SecureNoise()], ids=repr)
 def test_a_question_has_the_law_of_its_noise(source: Any) -> None:
-    """P[yes] = P[X >= bar + threshold − value]; false-alarm rate 1e-6 (seeded, but for the secure source)."""
+    """P[yes] = P[X >= bar + threshold − value]; false-alarm rate 1e-6 (seeded, but for the secure
+    source).
+    """
     runs = 4000
     for short in (-3, 0, 2):
-        yes = sum(source.exceeds(10, 12, short - 2, sensitivity=2, epsilon=Fraction(1)) for _ in range(runs))
+        yes = sum(
+            source.exceeds(10, 12, short - 2, sensitivity=2, epsilon=Fraction(1))
+            for _ in range(runs)
+        )
         p = upper(2.0, short)
         assert binom.cdf(yes, runs, p) > 5e-7
         assert binom.sf(yes - 1, runs, p) > 5e-7

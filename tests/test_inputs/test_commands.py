@@ -14,12 +14,17 @@ from dpbandits.version import __version__
 
 OWN = "import dpbandits as dpb\nMine = dpb.UCB1\n"
 SHADOW = 'raise SystemExit("a file of the current folder ran")\n'
-SCRIPT = "import sys; sys.path = [p for p in sys.path if p not in ('', '.')]; from dpbandits.__main__ import main; main()"
+SCRIPT = (
+    "import sys; sys.path = [p for p in sys.path if p not in ('', '.')]; from dpbandits.__main__ "
+    "import main; main()"
+)
 """What the console script does: its own folder, not the current one, stands in the path."""
 
 
 def started(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        [sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=300
+    )
 
 
 @pytest.mark.parametrize("subject", ["UCB1", "own:Mine"])
@@ -34,10 +39,16 @@ def test_an_audit_never_runs_a_file_that_shadows_a_library(tmp_path: Path, subje
 
 
 @pytest.mark.parametrize(("subject", "joins"), [("UCB1", False), ("own:Mine", True)])
-def test_the_folder_joins_the_path_for_ones_own_module_only_and_last(tmp_path: Path, subject: str, joins: bool) -> None:
+def test_the_folder_joins_the_path_for_ones_own_module_only_and_last(
+    tmp_path: Path, subject: str, joins: bool
+) -> None:
     (tmp_path / "own.py").write_text(OWN)
     code = SCRIPT.replace(
-        "main()", f"sys.argv = ['dpbandits', 'audit', {subject!r}, '--runs', '200']\ntry: main()\nexcept SystemExit: pass"
+        "main()",
+        (
+            f"sys.argv = ['dpbandits', 'audit', {subject!r}, '--runs', '200']\ntry: "
+            "main()\nexcept SystemExit: pass"
+        ),
     )
     result = started(tmp_path, "-c", code + "\nprint(sys.path)")
     path = eval(result.stdout.strip().splitlines()[-1])
@@ -51,7 +62,10 @@ def test_python_m_puts_the_current_folder_last(tmp_path: Path) -> None:
     assert "DPKLUCB" in result.stdout
 
 
-WITHOUT = "import sys; sys.modules['typer'] = None; sys.argv = ['dpbandits', {0}]; from dpbandits.__main__ import main; main()"
+WITHOUT = (
+    "import sys; sys.modules['typer'] = None; sys.argv = ['dpbandits', {0}]; from "
+    "dpbandits.__main__ import main; main()"
+)
 
 
 def test_the_version_needs_no_extras(tmp_path: Path) -> None:
@@ -62,11 +76,19 @@ def test_the_version_needs_no_extras(tmp_path: Path) -> None:
 def test_without_extras_the_command_says_what_to_install(tmp_path: Path) -> None:
     result = started(tmp_path, "-c", WITHOUT.format("'list'"))
     assert result.returncode == 1
-    assert result.stderr.strip() == "The command line needs typer: pip install 'dpbandits[experiments]'"
+    assert (
+        result.stderr.strip()
+        == "The command line needs typer: pip install 'dpbandits[experiments]'"
+    )
 
 
-@pytest.mark.parametrize(("error", "words"), [(MemoryError(), "There is not enough memory"), (RecursionError(), "nested too deeply")])
-def test_exhaustion_is_one_line(error: BaseException, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(MemoryError(), "There is not enough memory"), (RecursionError(), "nested too deeply")],
+)
+def test_exhaustion_is_one_line(
+    error: BaseException, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(typer.Exit) as caught, one_line_errors():
         raise error
     assert caught.value.exit_code == 2

@@ -1,4 +1,6 @@
-"""A constructor called with arguments it does not take says which it takes, for every policy, problem and environment."""
+"""A constructor called with arguments it does not take says which it takes, for every policy,
+problem and environment.
+"""
 
 from __future__ import annotations
 
@@ -16,30 +18,77 @@ from dpbandits.oracles import PROBLEMS
 from dpbandits.policies import POLICIES
 
 CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any], str]] = [
-    (dpb.DPKLMAT, (), {"arms": 5}, r"DPKLMAT does not take arms \(it is problem here\).*for example DPKLMAT\(epsilon=1, problem="),
-    (dpb.RNMFTNL, (), {"arms": 3}, r"RNMFTNL does not take arms \(it is actions here\).*RNMFTNL\(epsilon=1, actions=5\)"),
-    (dpb.AdaCUCB, (), {"epsilon": 1}, r"does not take epsilon .*its budget is rho.*AdaCUCB\(arms=5, rho=0.1\)"),
+    (
+        dpb.DPKLMAT,
+        (),
+        {"arms": 5},
+        (
+            r"DPKLMAT does not take arms \(it is problem here\).*for example DPKLMAT\(epsilon=1, "
+            r"problem="
+        ),
+    ),
+    (
+        dpb.RNMFTNL,
+        (),
+        {"arms": 3},
+        r"RNMFTNL does not take arms \(it is actions here\).*RNMFTNL\(epsilon=1, actions=5\)",
+    ),
+    (
+        dpb.AdaCUCB,
+        (),
+        {"epsilon": 1},
+        r"does not take epsilon .*its budget is rho.*AdaCUCB\(arms=5, rho=0.1\)",
+    ),
     (dpb.KLUCB, (), {"arms": 5, "epsilon": 1}, r"does not take epsilon \(it has no budget\)"),
     (dpb.DPKLUCB, (), {"arm": 5, "epsilon": 1}, r"does not take arm \(did you mean arms\?\)"),
-    (dpb.DPKLUCB, (), {"arms": 5}, r"DPKLUCB needs epsilon, too. It takes arms, epsilon, .*DPKLUCB\(arms=5, epsilon=1\)"),
+    (
+        dpb.DPKLUCB,
+        (),
+        {"arms": 5},
+        r"DPKLUCB needs epsilon, too. It takes arms, epsilon, .*DPKLUCB\(arms=5, epsilon=1\)",
+    ),
     (dpb.DPKLUCB, (5, 1), {}, "takes its arguments by name, got 2 without"),
-    (dpb.DPKLUCB, (), {"arms": 5, "epsilon": 1, "horizon": 9}, "does not take horizon .it plays for as long as it is asked"),
-    (dpb.ThompsonBeta, (), {"arms": 5, "grid": 1}, "does not take grid .a coin rounds its rewards to 0 or 1"),
+    (
+        dpb.DPKLUCB,
+        (),
+        {"arms": 5, "epsilon": 1, "horizon": 9},
+        "does not take horizon .it plays for as long as it is asked",
+    ),
+    (
+        dpb.ThompsonBeta,
+        (),
+        {"arms": 5, "grid": 1},
+        "does not take grid .a coin rounds its rewards to 0 or 1",
+    ),
     (dpb.CTSBeta, (), {"problem": None, "grid": 1}, "does not take grid .a coin rounds"),
     (dpb.DPNAS, (), {"epsilon": 1}, "needs alpha and beta and cap, too"),
-    (dpb.Bernoulli, (0.5, 0.4), {}, r"takes at most 1 arguments without a name, got 2.*Bernoulli\(means=\[0.5, 0.4\]\)"),
+    (
+        dpb.Bernoulli,
+        (0.5, 0.4),
+        {},
+        r"takes at most 1 arguments without a name, got 2.*Bernoulli\(means=\[0.5, 0.4\]\)",
+    ),
     (dpb.Bernoulli, (), {}, "Bernoulli needs means. It takes means"),
     (dpb.UniformMatroid, (), {"arms": 5}, "UniformMatroid needs rank, too"),
-    (dpb.LoggedReplay, ([0], [1]), {}, r"LoggedReplay needs arms, too.*LoggedReplay\(\[0, 1, 0\], \[1, 0, 0\], arms=2\)"),
+    (
+        dpb.LoggedReplay,
+        ([0], [1]),
+        {},
+        r"LoggedReplay needs arms, too.*LoggedReplay\(\[0, 1, 0\], \[1, 0, 0\], arms=2\)",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("cls", "given", "named", "words"), CALLS)
-def test_a_wrong_call_says_what_is_wanted(cls: Any, given: tuple[Any, ...], named: dict[str, Any], words: str) -> None:
+def test_a_wrong_call_says_what_is_wanted(
+    cls: Any, given: tuple[Any, ...], named: dict[str, Any], words: str
+) -> None:
     with pytest.raises(TypeError, match=words) as caught:
         cls(*given, **named)
     assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None, "Python's own words do not stand before ours"
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None, (
+        "Python's own words do not stand before ours"
+    )
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -50,7 +99,18 @@ def test_every_policy_explains_itself_with_an_example_that_works(name: str) -> N
     assert isinstance(eval(example, {"dpbandits": dpb, **POLICIES}), POLICIES[name])
 
 
-@pytest.mark.parametrize("cls", [*PROBLEMS.values(), dpb.Bernoulli, dpb.Beta, dpb.Categorical, dpb.LoggedReplay, dpb.Table, dpb.Uniform])
+@pytest.mark.parametrize(
+    "cls",
+    [
+        *PROBLEMS.values(),
+        dpb.Bernoulli,
+        dpb.Beta,
+        dpb.Categorical,
+        dpb.LoggedReplay,
+        dpb.Table,
+        dpb.Uniform,
+    ],
+)
 def test_every_problem_and_environment_gives_an_example_that_works(cls: type) -> None:
     with pytest.raises(TypeError, match="does not take nonsense") as caught:
         cls(nonsense=1)

@@ -1,4 +1,6 @@
-"""Sweep files that a reasonable person writes: mistakes are named whole, finished runs are kept, one's own policies are played."""
+"""Sweep files that a reasonable person writes: mistakes are named whole, finished runs are kept,
+one's own policies are played.
+"""
 
 from __future__ import annotations
 
@@ -56,14 +58,34 @@ def written(folder: Path, text: str = SWEEP) -> Path:
         ("rounds = 300", f"rounds = {HUGE}", "rounds: Input should be less than"),
         ("rounds = 300", "rounds = 1" + "0" * 5000, "a number is too long"),
         ("[0.7, 0.5]", "[true, 0.5]", r"environments\[0\].means\[0\]: expected a number, got true"),
-        ('"bernoulli"\nmeans = [0.7, 0.5]', f'"equal_gaps"\nbest = 0.9\ngap = 0.1\narms = {HUGE}', "less than or equal to 10000000"),
+        (
+            '"bernoulli"\nmeans = [0.7, 0.5]',
+            f'"equal_gaps"\nbest = 0.9\ngap = 0.1\narms = {HUGE}',
+            "less than or equal to 10000000",
+        ),
         ('law = "bernoulli"', "", "expected law = one of bernoulli, .*, got none"),
-        ('"ThompsonBeta"', '"UCB1"\ngrid = true', r"policies\[1\] \(UCB1\): Expected grid=True to be a whole number"),
+        (
+            '"ThompsonBeta"',
+            '"UCB1"\ngrid = true',
+            r"policies\[1\] \(UCB1\): Expected grid=True to be a whole number",
+        ),
         ('"ThompsonBeta"', '"UCB2"', r"There is no policy 'UCB2' \(did you mean UCB1"),
-        ('"ThompsonBeta"', '"nowhere:Mine"', "module:object, importable from here: ModuleNotFoundError"),
+        (
+            '"ThompsonBeta"',
+            '"nowhere:Mine"',
+            "module:object, importable from here: ModuleNotFoundError",
+        ),
         ('"ThompsonBeta"', '"my-file:Mine"', "module:object, for example mypolicies:MyPolicy"),
-        ('"ThompsonBeta"', '"sweeps_own:no_class"', "sweeps_own:no_class to be the class of a policy"),
-        ('title = "A small sweep"\nrounds = 300\n', "", "missing: title, rounds; `dpbandits run --help`"),
+        (
+            '"ThompsonBeta"',
+            '"sweeps_own:no_class"',
+            "sweeps_own:no_class to be the class of a policy",
+        ),
+        (
+            'title = "A small sweep"\nrounds = 300\n',
+            "",
+            "missing: title, rounds; `dpbandits run --help`",
+        ),
         (SWEEP, "", "missing: name, title, rounds, runs, environments, policies;"),
         ("means = [0.7, 0.5]", "", r"missing: environments\[0\].means;"),
         (SWEEP, "a = " + "[" * 5000, "nested too deeply"),
@@ -76,7 +98,9 @@ def test_mistakes_are_named(tmp_path: Path, old: str, new: str, words: str) -> N
         load_config(written(tmp_path, SWEEP.replace(old, new)))
 
 
-def test_more_runs_are_added_to_those_there_are_and_fewer_are_taken_from_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_runs_are_added_to_those_there_are_and_fewer_are_taken_from_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     played: list[tuple[int, int]] = []
 
     def counted(*given: object, **named: int) -> object:
@@ -84,12 +108,20 @@ def test_more_runs_are_added_to_those_there_are_and_fewer_are_taken_from_them(tm
         return simulate(*given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr("dpbandits.sweeps.measure.simulate", counted)
-    whole = run_sweep(load_config(written(tmp_path, SWEEP.replace("runs = 4", "runs = 7"))), tmp_path / "whole", workers=1)
+    whole = run_sweep(
+        load_config(written(tmp_path, SWEEP.replace("runs = 4", "runs = 7"))),
+        tmp_path / "whole",
+        workers=1,
+    )
     assert played == [(0, 7), (0, 7)]
     parts = {}
     for runs in (4, 7, 2):
         played.clear()
-        parts[runs] = run_sweep(load_config(written(tmp_path, SWEEP.replace("runs = 4", f"runs = {runs}"))), tmp_path / "parts", workers=1)
+        parts[runs] = run_sweep(
+            load_config(written(tmp_path, SWEEP.replace("runs = 4", f"runs = {runs}"))),
+            tmp_path / "parts",
+            workers=1,
+        )
         assert played == {4: [(0, 4)] * 2, 7: [(4, 3)] * 2, 2: []}[runs]
         assert parts[runs].computed == (0 if runs == 2 else 2)
         assert parts[runs].summary["runs"].to_list() == [runs] * 2
@@ -101,12 +133,17 @@ def test_more_runs_are_added_to_those_there_are_and_fewer_are_taken_from_them(tm
 def test_one_cell_with_two_numbers_of_runs_is_played_once(tmp_path: Path) -> None:
     text = SWEEP + '[[policies]]\nclass = "DPKLUCB"\nlabel = "more"\nruns = 6\n'
     results = run_sweep(load_config(written(tmp_path, text)), tmp_path / "out", workers=1)
-    assert dict(results.summary.select("label", "runs").iter_rows()) == {"DPKLUCB": 4, "ThompsonBeta": 4, "more": 6}
+    assert dict(results.summary.select("label", "runs").iter_rows()) == {
+        "DPKLUCB": 4,
+        "ThompsonBeta": 4,
+        "more": 6,
+    }
 
 
 def test_a_policy_of_ones_own_is_played_and_its_file_belongs_to_the_result(tmp_path: Path) -> None:
     (tmp_path / "sweeps_mine.py").write_text(OWN.format(extra=1.0))
-    run_sweep(load_config(written(tmp_path)), tmp_path / "before", workers=2)  # leaves workers waiting that do not know Mine
+    # leaves workers waiting that do not know Mine
+    run_sweep(load_config(written(tmp_path)), tmp_path / "before", workers=2)
     path = written(tmp_path, SWEEP.replace("ThompsonBeta", "sweeps_mine:Mine"))
     results = run_sweep(load_config(path), tmp_path / "out", workers=2)
     assert results.summary["label"].to_list() == ["DPKLUCB", "Mine"]
@@ -116,14 +153,25 @@ def test_a_policy_of_ones_own_is_played_and_its_file_belongs_to_the_result(tmp_p
 
 
 def test_quick_without_a_quick_table_is_small(tmp_path: Path) -> None:
-    path = written(tmp_path, SWEEP.replace("rounds = 300", "rounds = 10_000_000").replace("runs = 4", "runs = 1000"))
-    assert {(cell.rounds, cell.runs) for cell in load_config(path, quick=True).cells()} == {(10_000, 10)}
-    assert {(cell.rounds, cell.runs) for cell in load_config(written(tmp_path), quick=True).cells()} == {(300, 4)}
+    path = written(
+        tmp_path,
+        SWEEP.replace("rounds = 300", "rounds = 10_000_000").replace("runs = 4", "runs = 1000"),
+    )
+    assert {(cell.rounds, cell.runs) for cell in load_config(path, quick=True).cells()} == {
+        (10_000, 10)
+    }
+    assert {
+        (cell.rounds, cell.runs) for cell in load_config(written(tmp_path), quick=True).cells()
+    } == {(300, 4)}
 
 
 def test_an_environment_of_one_arm_is_played_to_the_end(tmp_path: Path) -> None:
     path = written(tmp_path, SWEEP.replace("[0.7, 0.5]", "[0.7]"))
-    result = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path / "out"), "--workers", "1"], catch_exceptions=False)
+    result = CliRunner().invoke(
+        app,
+        ["run", str(path), "--out", str(tmp_path / "out"), "--workers", "1"],
+        catch_exceptions=False,
+    )
     assert result.exit_code == 0
     assert (tmp_path / "out" / "report.html").exists()
 
@@ -132,19 +180,38 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_work(tmp_path: Pa
     taken = tmp_path / "taken"
     taken.write_text("a file")
     for out in (taken, taken / "below"):
-        with pytest.raises(OSError, match=r"Expected a folder for results that can be written, got .*taken.*\(.*\). Choose another"):
+        with pytest.raises(
+            OSError,
+            match=(
+                r"Expected a folder for results that can be written, got .*taken.*\(.*\). Choose "
+                r"another"
+            ),
+        ):
             require_writable(out)
-        result = CliRunner().invoke(app, ["run", str(written(tmp_path)), "--out", str(out)], catch_exceptions=False)
+        result = CliRunner().invoke(
+            app, ["run", str(written(tmp_path)), "--out", str(out)], catch_exceptions=False
+        )
         assert result.exit_code == 2
         assert result.stderr.startswith("Error: Expected a folder for results")
         assert len(result.stderr.splitlines()) == 1
 
 
-def test_text_that_a_spreadsheet_would_compute_is_quoted_and_numbers_are_not(tmp_path: Path) -> None:
+def test_text_that_a_spreadsheet_would_compute_is_quoted_and_numbers_are_not(
+    tmp_path: Path,
+) -> None:
     names = ["=1+1", "+a", "-a", "@a", "\ta", "plain", "a=b", None]
     table = pl.DataFrame({"label": names, "mean": [-1.5] * len(names)})
     for_spreadsheets(table).write_csv(tmp_path / "a.csv")
     with (tmp_path / "a.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["label"] for row in rows] == ["'=1+1", "'+a", "'-a", "'@a", "'\ta", "plain", "a=b", ""]
+    assert [row["label"] for row in rows] == [
+        "'=1+1",
+        "'+a",
+        "'-a",
+        "'@a",
+        "'\ta",
+        "plain",
+        "a=b",
+        "",
+    ]
     assert {row["mean"] for row in rows} == {"-1.5"}

@@ -17,17 +17,24 @@ from dpbandits.datasets.bundles import Bundle
 from dpbandits.datasets.files import DataError
 
 ZEROS = b"\0" * 10**6
-TOO_MUCH = "unpacks to more than 200 times that: it is damaged, or made to fill the memory. Fetch it again"
+TOO_MUCH = (
+    "unpacks to more than 200 times that: it is damaged, or made to fill the memory. Fetch it again"
+)
 
 
 def npy_header(*shape: int, kind: str = "|u1") -> bytes:
     stream = io.BytesIO()
-    np.lib.format.write_array_header_1_0(stream, {"descr": kind, "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(
+        stream, {"descr": kind, "fortran_order": False, "shape": shape}
+    )
     return stream.getvalue()
 
 
 def zipped(path: Path, name: str, head: bytes, millions: int) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(name, "w") as stream:
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open(name, "w") as stream,
+    ):
         stream.write(head)
         for _ in range(millions):
             stream.write(ZEROS)
@@ -68,7 +75,9 @@ def test_parquet(tmp_path: Path) -> None:
         datasets.table(tmp_path / "a.parquet")
 
 
-def test_small_files_and_well_packed_ones_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_files_and_well_packed_ones_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with gzip.open(tmp_path / "zeros.csv.gz", "wt") as text:
         text.write("x,y\n" + "0,1\n" * 5000)
     assert datasets.table(tmp_path / "zeros.csv.gz").arms == 2
@@ -84,7 +93,9 @@ def test_small_files_and_well_packed_ones_are_read(tmp_path: Path, monkeypatch: 
 
 def test_a_path_that_is_none(tmp_path: Path) -> None:
     for load in (datasets.table, datasets.movielens, datasets.roads, datasets.msweb, datasets.obd):
-        with pytest.raises(TypeError, match=r"Expected a path such as 'data/rewards.csv', got None"):
+        with pytest.raises(
+            TypeError, match=r"Expected a path such as 'data/rewards.csv', got None"
+        ):
             load(None)
     (tmp_path / "a.csv").write_text("x,y\n0,1\n")
     for arms in ([], "x", ["x", "x"]):

@@ -25,7 +25,9 @@ class Numbers(NamedTuple):
     runs: int | None
 
 
-def checked_numbers(budget: object, seed: object, arms: object, rounds: object, workers: object, runs: object) -> Numbers:
+def checked_numbers(
+    budget: object, seed: object, arms: object, rounds: object, workers: object, runs: object
+) -> Numbers:
     """The numbers as plain ones. arms, runs: None where nobody says.
 
     Raises:
@@ -54,5 +56,8 @@ def checked_levels(levels: object, known: Sequence[str]) -> tuple[str, ...]:
     unknown = [shown(level) for level in named if level not in known]
     if unknown or not named:
         came = ", ".join(unknown) or shown(levels)
-        raise ValueError(f"Expected levels, a list of some of {', '.join(known)}; got {came}. For example levels=[{known[0]!r}].")
+        raise ValueError(
+            f"Expected levels, a list of some of {', '.join(known)}; got {came}. For example "
+            f"levels=[{known[0]!r}]."
+        )
     return named

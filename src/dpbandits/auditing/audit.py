@@ -33,12 +33,16 @@ SHARES = {"transcript": 0.15, "report law": 0.0, "exact law": 0.25, "statistical
 """How they share the budget; what one level leaves, or has no use for, the next ones share."""
 
 LEAST = 0.5
-"""Of its share of the whole budget, what a level gets even if the ones before took more than theirs."""
+"""Of its share of the whole budget, what a level gets even if the ones before took more than
+theirs.
+"""
 
 EXACT_ROUNDS = 8
 
 PATIENCE = 0.05
-"""Of its share of the budget, what a black box may take to be played on one long tape; a second in any case."""
+"""Of its share of the budget, what a black box may take to be played on one long tape; a second in
+any case.
+"""
 
 NO_EPSILON = "Gaussian noise keeps no pure epsilon, whatever its scale"
 """Why runs that did not refute one are no evidence for it."""
@@ -59,22 +63,30 @@ def audit(
     workers: int = 2,
     progress: Callable[[str], None] | None = None,
 ) -> AuditReport:
-    """Is it really epsilon-private, and what is the largest epsilon that can be certified against it?
+    """Is it really epsilon-private, and what is the largest epsilon that can be certified against
+    it?
 
     Args:
-        subject: a policy, a mechanism or a local randomizer (white box: all levels that fit), its class, or a function that makes one; or
-            a class or function that makes a fresh object with `ask()` and `tell(decision, reward)`, or with `select()` and
-            `update(arm, reward)`, for each run (black box: the statistical level); or a plain function of data. What makes a subject
-            takes no arguments but `seed` (it is given one, below 2³²) and `arms`; a function with one other argument that it cannot do
-            without is a function of data, and is called with it for each run: rewards, shape (rounds,), or with `arms=` a table, shape
-            (rounds, arms). It answers with numbers, text or lists of them. Text is the name of a policy of ours, or "module:object".
+        subject: a policy, a mechanism or a local randomizer (white box: all levels that fit), its
+            class, or a function that makes one; or a class or function that makes a fresh object
+            with `ask()` and `tell(decision, reward)`, or with `select()` and `update(arm, reward)`,
+            for each run (black box: the statistical level); or a plain function of data. What makes
+            a subject takes no arguments but `seed` (it is given one, below 2³²) and `arms`; a
+            function with one other argument that it cannot do
+            without is a function of data, and is called with it for each run: rewards, shape
+                (rounds,), or with `arms=` a table, shape (rounds, arms). It answers with numbers,
+                text or lists of them. Text is the name of a policy of ours, or "module:object".
         claim: the epsilon it is held to; by default what it says itself.
-        epsilon: the budget a policy or mechanism is made with where only its name or class is given; of a black box, its claim.
-        budget: seconds, roughly; how much that buys depends on the machine, and so may the verdict. workers: processes that play runs.
-        runs: a fixed amount of work in place of the budget, so that the report is the same on every machine: so many runs are counted on
-            either table at the statistical level, and as many played to choose tables and an event; the other levels do what does
+        epsilon: the budget a policy or mechanism is made with where only its name or class is
+            given; of a black box, its claim.
+        budget: seconds, roughly; how much that buys depends on the machine, and so may the verdict.
+            workers: processes that play runs.
+        runs: a fixed amount of work in place of the budget, so that the report is the same on every
+            machine: so many runs are counted on either table at the statistical level, and as many
+            played to choose tables and an event; the other levels do what does
             not depend on the clock either.
-        arms: actions of a black box, or of a policy made here; by default 2, or what the function that makes it has as its default.
+        arms: actions of a black box, or of a policy made here; by default 2, or what the function
+            that makes it has as its default.
         rounds: of the runs at the statistical level; a black box is also shown longer tapes.
         progress: called with a line on what is being done.
 
@@ -83,10 +95,19 @@ def audit(
     (True, 0.5)
     """
     levels = checked_levels(levels, LEVELS)
-    budget, seed, arms, rounds, workers, runs = checked_numbers(budget, seed, arms, rounds, workers, runs)
+    budget, seed, arms, rounds, workers, runs = checked_numbers(
+        budget, seed, arms, rounds, workers, runs
+    )
     made = resolve(subject, epsilon, arms)
-    title = name or (subject if isinstance(subject, str) and not isinstance(made, Policy) else None) or title_of(made)
-    held, how = claim_on(made, claim, epsilon), Setting(seed, arms, rounds, title, workers, runs, progress)
+    title = (
+        name
+        or (subject if isinstance(subject, str) and not isinstance(made, Policy) else None)
+        or title_of(made)
+    )
+    held, how = (
+        claim_on(made, claim, epsilon),
+        Setting(seed, arms, rounds, title, workers, runs, progress),
+    )
     results: list[LevelResult] = []
     left, asked = budget, [level for level in LEVELS if level in levels]
     for at, level in enumerate(asked):
@@ -94,20 +115,37 @@ def audit(
         how.tell(level)
         results.extend(run_level(level, made, held, share(asked[at:], left, budget), how))
         left -= time.perf_counter() - started
-    setting = {"version": __version__, "seed": seed, "runs": runs, "budget": None if runs else budget, "arms": arms, "rounds": rounds}
+    setting = {
+        "version": __version__,
+        "seed": seed,
+        "runs": runs,
+        "budget": None if runs else budget,
+        "arms": arms,
+        "rounds": rounds,
+    }
     if isinstance(subject, str):
-        setting["made"] = {"subject": subject, "epsilon": None if epsilon is None else str(as_fraction(epsilon, "epsilon"))}
+        setting["made"] = {
+            "subject": subject,
+            "epsilon": None if epsilon is None else str(as_fraction(epsilon, "epsilon")),
+        }
     return AuditReport(title, held, tuple(results), setting)
 
 
 def claim_on(made: Any, claim: Real | None, epsilon: Real | None) -> Fraction | None:
     """The epsilon it is held to; None: none."""
-    said = as_fraction(epsilon, "epsilon") if epsilon is not None and not isinstance(made, WHITE) else own_claim(made)
+    said = (
+        as_fraction(epsilon, "epsilon")
+        if epsilon is not None and not isinstance(made, WHITE)
+        else own_claim(made)
+    )
     if claim is None:
         return said
     held = as_fraction(claim, "claim")
     if epsilon is not None and not isinstance(made, WHITE) and said != held:
-        raise ValueError(f"Got claim={claim} and epsilon={epsilon} for a black box: both are what it is held to. Leave one out.")
+        raise ValueError(
+            f"Got claim={claim} and epsilon={epsilon} for a black box: both are what it is held "
+            "to. Leave one out."
+        )
     return held
 
 
@@ -134,24 +172,52 @@ def share(to_come: Sequence[str], left: float, budget: float) -> float:
     return max(LEAST * mine * budget, left * mine / all_of_them) if mine else 0.0
 
 
-def run_level(level: str, made: Any, claim: Fraction | None, budget: float, how: Setting) -> list[LevelResult]:
+def run_level(
+    level: str, made: Any, claim: Fraction | None, budget: float, how: Setting
+) -> list[LevelResult]:
     """The level's verdict; nothing where the question does not arise."""
     policy = feed(made) if isinstance(made, Mechanism) else made
     white = isinstance(policy, Policy)
-    randomizer = made.randomizer() if isinstance(made, Policy) else made if isinstance(made, Randomizer) else None
+    randomizer = (
+        made.randomizer()
+        if isinstance(made, Policy)
+        else made
+        if isinstance(made, Randomizer)
+        else None
+    )
     match level:
         case "report law":
             return [report_law_level(randomizer, claim)] if randomizer is not None else []
         case "transcript":
             seconds = budget if how.runs is None else None
-            return [transcript_level(policy, claim, budget=seconds, seed=how.seed)] if white and randomizer is None else []
+            return (
+                [transcript_level(policy, claim, budget=seconds, seed=how.seed)]
+                if white and randomizer is None
+                else []
+            )
         case "exact law":
-            return [deepest_law(made, EXACT_ROUNDS, how.effort(budget), claim=claim)] if isinstance(made, Policy) else []
+            return (
+                [deepest_law(made, EXACT_ROUNDS, how.effort(budget), claim=claim)]
+                if isinstance(made, Policy)
+                else []
+            )
     subject, no_claim = black_box(made, how, budget), why_no_claim(made)
     found = statistical_level(
-        subject, claim, budget=budget, seed=how.seed, workers=how.workers, no_claim=no_claim, runs=how.runs, tell=how.tell
+        subject,
+        claim,
+        budget=budget,
+        seed=how.seed,
+        workers=how.workers,
+        no_claim=no_claim,
+        runs=how.runs,
+        tell=how.tell,
     )
-    if found.outcome == "not refuted" and white and randomizer is None and draws_gaussians(policy, how.seed):
+    if (
+        found.outcome == "not refuted"
+        and white
+        and randomizer is None
+        and draws_gaussians(policy, how.seed)
+    ):
         evidence, details = f"{NO_EPSILON}; {found.evidence}", found.details | {"why": NO_EPSILON}
         return [replace(found, outcome="no verdict", evidence=evidence, details=details)]
     hint = subject.hint() if isinstance(subject, ForeignSubject) else ""
@@ -171,4 +237,6 @@ def black_box(made: Any, how: Setting, budget: float = math.inf) -> Subject:
     if takes_data(made):
         return FunctionSubject(made, how.title, arms=how.arms, rounds=how.rounds)
     patience = math.inf if how.runs is not None else max(1.0, PATIENCE * budget)
-    return ForeignSubject(made, how.title, arms=arms_for(made, how.arms), rounds=how.rounds, patience=patience)
+    return ForeignSubject(
+        made, how.title, arms=arms_for(made, how.arms), rounds=how.rounds, patience=patience
+    )

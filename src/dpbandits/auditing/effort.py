@@ -1,4 +1,6 @@
-"""How much may be done: for so long, or for so much counted work, which gives the same answer on every machine."""
+"""How much may be done: for so long, or for so much counted work, which gives the same answer on
+every machine.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A bare mechanism made into a policy that only feeds it: one record a round, one release every `each` rounds."""
+"""A bare mechanism made into a policy that only feeds it: one record a round, one release every
+`each` rounds.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def about(feedback: Feedback) -> About:
 
 @dataclass(frozen=True, kw_only=True)
 class Feeding(Policy):
-    """Plays on whatever is answered; the answers are what an audit looks at. State: releases so far."""
+    """Plays on whatever is answered; the answers are what an audit looks at. State: releases so
+    far.
+    """
 
     arms: int = 1
     fed: Mechanism = field(repr=True)
@@ -28,7 +32,11 @@ class Feeding(Policy):
     def validate(self) -> None:
         """Its words are those of what it feeds."""
         promise = self.fed.promise()
-        object.__setattr__(self, "about", replace(self.about, privacy="none" if promise is None else promise.measure))
+        object.__setattr__(
+            self,
+            "about",
+            replace(self.about, privacy="none" if promise is None else promise.measure),
+        )
 
     @final
     def mechanism(self) -> Mechanism:
@@ -72,7 +80,9 @@ class WholeRecords(Feeding):
 
 
 def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
-    """The policy for its kind of records: single rewards, super arms of its width, or vectors of all actions."""
+    """The policy for its kind of records: single rewards, super arms of its width, or vectors of
+    all actions.
+    """
     if isinstance(mechanism, Separable):
         return OneArm(fed=mechanism, each=each)
     if mechanism.width > 1:

@@ -1,4 +1,6 @@
-"""Objects of other libraries as black boxes: made afresh for each run, shown one reward at a time."""
+"""Objects of other libraries as black boxes: made afresh for each run, shown one reward at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,12 @@ import numpy as np
 
 from dpbandits.auditing.functions import parameters, with_arms
 from dpbandits.auditing.statistical.counting.bounds import Floats
-from dpbandits.auditing.statistical.counting.tables import Neighbours, late_tapes, mixed, neighbouring
+from dpbandits.auditing.statistical.counting.tables import (
+    Neighbours,
+    late_tapes,
+    mixed,
+    neighbouring,
+)
 from dpbandits.auditing.statistical.subjects import ROUNDS, code
 from dpbandits.core.plan import Action
 
@@ -31,14 +38,16 @@ ALIKE = 20
 @final
 @dataclass
 class ForeignSubject:
-    """An object of another library, made afresh for each run by `make` (given `seed` and `arms`, if it takes them); played one round at a
-    time."""
+    """An object of another library, made afresh for each run by `make` (given `seed` and `arms`, if
+    it takes them); played one round at a time.
+    """
 
     make: Callable[..., Any]
     name: str
     arms: int = 2
     rounds: int = ROUNDS
-    patience: float = math.inf  # seconds for one long tape, and for a hint; where runs are counted the clock is not looked at
+    # seconds for one long tape, and for a hint; where runs are counted the clock is not looked at
+    patience: float = math.inf
 
     def __post_init__(self) -> None:
         self._pairs: list[Neighbours] | None = None
@@ -51,7 +60,8 @@ class ForeignSubject:
             self._play = select_update
         else:
             raise TypeError(
-                f"Expected {self.name} to make an object with ask() and tell(decision, reward), or with select() and update(arm, reward), "
+                f"Expected {self.name} to make an object with ask() and tell(decision, reward), "
+                "or with select() and update(arm, reward), "
                 f"got {type(one).__name__}."
             )
 
@@ -61,19 +71,33 @@ class ForeignSubject:
         return self._seeded
 
     def pairs(self) -> list[Neighbours]:
-        """Short tapes and longer ones (a leak may wait), as long as the object can be played for."""
+        """Short tapes and longer ones (a leak may wait), as long as the object can be played
+        for.
+        """
         if self._pairs is None:
-            longer = [n for n in (max(4 * self.rounds, 2 * self.arms), LATE) if n > self.rounds and self.lasts(n)]
-            tapes = [neighbouring(self.arms, rounds, whole=False) for rounds in (self.rounds, *(n for n in longer if n < LATE))]
-            self._pairs = mixed(tapes, late_tapes(self.arms, LATE, whole=False) if LATE in longer else ())
+            longer = [
+                n
+                for n in (max(4 * self.rounds, 2 * self.arms), LATE)
+                if n > self.rounds and self.lasts(n)
+            ]
+            tapes = [
+                neighbouring(self.arms, rounds, whole=False)
+                for rounds in (self.rounds, *(n for n in longer if n < LATE))
+            ]
+            self._pairs = mixed(
+                tapes, late_tapes(self.arms, LATE, whole=False) if LATE in longer else ()
+            )
         return self._pairs
 
     def lasts(self, rounds: int) -> bool:
-        """Whether it can be played for so many rounds, and soon enough: some objects are made for a horizon, some are slow."""
+        """Whether it can be played for so many rounds, and soon enough: some objects are made for a
+        horizon, some are slow.
+        """
         one = self.make(seed=0) if self._seeded else self.make()
         try:
             self._play(one, self._until(np.zeros((rounds, self.arms)).tolist()))
-        except Exception:  # whatever it says: shorter tapes will show whether it can be played at all
+        except Exception:
+            # whatever it says: shorter tapes will show whether it can be played at all
             return False
         return True
 
@@ -81,27 +105,43 @@ class ForeignSubject:
         """The rows as long as patience lasts."""
         began = time.monotonic()
         for row in rows:
-            if time.monotonic() - began > (self.patience if len(rows) >= LATE else self.patience / ALIKE):  # short tapes are played often
+            # short tapes are played often
+            if time.monotonic() - began > (
+                self.patience if len(rows) >= LATE else self.patience / ALIKE
+            ):
                 raise TimeoutError("A tape takes too long.")
             yield row
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
-        # Seeds of 32 bits: NumPy's older generators take no larger ones. Drawn with replacement, runs are independent all the same.
-        rows, seeds = table.tolist(), np.random.SeedSequence(seed).generate_state(runs, np.uint32).tolist()
+        # Seeds of 32 bits: NumPy's older generators take no larger ones. Drawn with replacement,
+        # runs are independent all the same.
+        rows, seeds = (
+            table.tolist(),
+            np.random.SeedSequence(seed).generate_state(runs, np.uint32).tolist(),
+        )
         with noted(f"{self.name} was being played"):
             made = (self.make(seed=s) if self._seeded else self.make() for s in seeds)
             return np.array([ends(code(self._play(one, rows))) for one in made], np.float64)
 
     def hint(self) -> str:
-        """What to ask its author if every run on a table is the same: that is right for a deterministic object only."""
+        """What to ask its author if every run on a table is the same: that is right for a
+        deterministic object only.
+        """
         began = time.monotonic()
         for at, pair in enumerate(self.pairs()[:4]):
             for few in (2, ALIKE):  # most objects differ at once
                 runs = self.outcomes(pair.a, few, at)
                 if (runs != runs[0]).any() or time.monotonic() - began > self.patience:
                     return ""
-        ask = "does it use the seed it is given?" if self._seeded else "is its seed fixed? Let make(seed=...) take one"
-        return f"every run on the same table was the same; if the object is meant to draw at random, {ask}"
+        ask = (
+            "does it use the seed it is given?"
+            if self._seeded
+            else "is its seed fixed? Let make(seed=...) take one"
+        )
+        return (
+            "every run on the same table was the same; if the object is meant to draw at "
+            f"random, {ask}"
+        )
 
 
 def ends(numbers: list[float]) -> list[float]:
@@ -138,7 +178,9 @@ def ask_tell(one: Any, rows: Iterable[list[float]]) -> list[Action]:
         if isinstance(action, (tuple, list)):
             arms = tuple(checked(arm, row) for arm in action)
             if not arms:
-                raise ValueError(f"Expected ask() to name an arm, got {decision!r}, which names none.")
+                raise ValueError(
+                    f"Expected ask() to name an arm, got {decision!r}, which names none."
+                )
             one.tell(decision, [row[arm] for arm in arms])
             played.append(arms)
         else:
@@ -162,7 +204,12 @@ def checked(arm: Any, row: list[float]) -> int:
     try:
         number = index(arm)
     except TypeError:
-        raise TypeError(f"Expected an arm as a whole number, got {arm!r} of type {type(arm).__name__}.") from None
+        raise TypeError(
+            f"Expected an arm as a whole number, got {arm!r} of type {type(arm).__name__}."
+        ) from None
     if not 0 <= number < len(row):
-        raise ValueError(f"Expected an arm from 0 to {len(row) - 1}, got {number}. Of an object with more arms say so: arms=... or --arms.")
+        raise ValueError(
+            f"Expected an arm from 0 to {len(row) - 1}, got {number}. Of an object with more "
+            "arms say so: arms=... or --arms."
+        )
     return number

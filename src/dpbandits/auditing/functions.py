@@ -1,4 +1,6 @@
-"""What is called once on all data as a black box: a plain function of rewards, a local randomizer of one reward."""
+"""What is called once on all data as a black box: a plain function of rewards, a local randomizer
+of one reward.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,14 @@ def parameters(call: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
 
 
 def takes_data(call: Any) -> bool:
-    """Whether it is a function of data: no class, with one argument it cannot do without, besides `seed` and `arms`."""
-    wanted = [p for name, p in parameters(call).items() if name not in OFFERED and p.default is EMPTY and p.kind in BY_PLACE]
+    """Whether it is a function of data: no class, with one argument it cannot do without, besides
+    `seed` and `arms`.
+    """
+    wanted = [
+        p
+        for name, p in parameters(call).items()
+        if name not in OFFERED and p.default is EMPTY and p.kind in BY_PLACE
+    ]
     return len(wanted) == 1 and not isinstance(call, type)
 
 
@@ -55,7 +63,9 @@ def with_arms(make: Callable[..., Any], arms: int) -> Callable[..., Any]:
 @final
 @dataclass
 class FunctionSubject:
-    """A function of rewards. arms: None for one reward a round, data of shape (rounds,); else data of shape (rounds, arms)."""
+    """A function of rewards. arms: None for one reward a round, data of shape (rounds,); else data
+    of shape (rounds, arms).
+    """
 
     function: Callable[..., Any]
     name: str
@@ -76,9 +86,12 @@ class FunctionSubject:
         seeds = np.random.SeedSequence(seed).generate_state(runs, np.uint32).tolist()
         answers = [self._answer(data, run) for run in seeds]
         width = self._widths.setdefault(data.shape, len(answers[0]))
-        if (other := next((len(answer) for answer in answers if len(answer) != width), None)) is not None:
+        if (
+            other := next((len(answer) for answer in answers if len(answer) != width), None)
+        ) is not None:
             raise ValueError(
-                f"Expected all answers of {self.name} to data of one shape to have as many numbers, got {width} and {other}. "
+                f"Expected all answers of {self.name} to data of one shape to have as many "
+                f"numbers, got {width} and {other}. "
                 "Let it answer always as many, with how many are meant among them."
             )
         return np.array(answers, np.float64)
@@ -88,7 +101,10 @@ class FunctionSubject:
         try:
             answer = self.function(data.copy(), **{name: known[name] for name in self._offered})
         except Exception as error:
-            error.add_note(f"{self.name} was given data of shape {data.shape}; a function without such an argument makes a fresh object")
+            error.add_note(
+                f"{self.name} was given data of shape {data.shape}; a function without such an "
+                "argument makes a fresh object"
+            )
             raise
         return self._numbers(answer)
 
@@ -101,19 +117,24 @@ class FunctionSubject:
             return [float(answer)]
         except OverflowError:
             raise ValueError(
-                f"Expected {self.name} to answer with numbers that a float holds, got one of {len(str(answer))} digits."
+                f"Expected {self.name} to answer with numbers that a float holds, got one of "
+                f"{len(str(answer))} digits."
             ) from None
         except (TypeError, ValueError):
             raise TypeError(
-                f"Expected {self.name} to answer with numbers, text or lists of them, got {type(answer).__name__}. It has an argument of "
-                "its own, so it is taken for a function of data; what makes a fresh object for each run takes none but seed and arms."
+                f"Expected {self.name} to answer with numbers, text or lists of them, got "
+                f"{type(answer).__name__}. It has an argument of "
+                "its own, so it is taken for a function of data; what makes a fresh object for "
+                "each run takes none but seed and arms."
             ) from None
 
 
 @final
 @dataclass
 class RandomizerSubject:
-    """The report a local randomizer makes of one reward; of all that it takes at once, where it takes several."""
+    """The report a local randomizer makes of one reward; of all that it takes at once, where it
+    takes several.
+    """
 
     randomizer: Randomizer
 
@@ -121,9 +142,18 @@ class RandomizerSubject:
         self.name = repr(self.randomizer)
 
     def pairs(self) -> list[Neighbours]:
-        tables = {name: np.full((1, self.randomizer.width), reward) for name, reward in (("0", 0.0), ("1/2", 0.5), ("1", 1.0))}
-        return [Neighbours(tables[a], tables[b], f"a reward of {a} against {b}") for a, b in (("0", "1"), ("0", "1/2"), ("1/2", "1"))]
+        tables = {
+            name: np.full((1, self.randomizer.width), reward)
+            for name, reward in (("0", 0.0), ("1/2", 0.5), ("1", 1.0))
+        }
+        return [
+            Neighbours(tables[a], tables[b], f"a reward of {a} against {b}")
+            for a, b in (("0", "1"), ("0", "1/2"), ("1/2", "1"))
+        ]
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         noise, rewards = SimulatedNoise(seed), table[0].tolist()
-        return np.array([np.atleast_1d(self.randomizer.report(rewards, noise).steps) for _ in range(runs)], np.float64)
+        return np.array(
+            [np.atleast_1d(self.randomizer.report(rewards, noise).steps) for _ in range(runs)],
+            np.float64,
+        )

@@ -1,4 +1,6 @@
-"""An audit on the terminal and as one HTML page with its picture. Needs the `experiments` extra; the audit itself does not."""
+"""An audit on the terminal and as one HTML page with its picture. Needs the `experiments` extra;
+the audit itself does not.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +18,58 @@ from dpbandits.auditing.report import AuditReport
 from dpbandits.auditing.words import COLUMNS, cells, conclusion, figure_of, heading
 from dpbandits.version import __version__
 
-COLOURS = {"passed": "#2e7d32", "not refuted": "#1565c0", "failed": "#c62828", "no verdict": "#757575", "not applicable": "#757575"}
-STYLES = {"passed": "green", "not refuted": "", "failed": "bold red", "no verdict": "yellow", "not applicable": "dim"}
+COLOURS = {
+    "passed": "#2e7d32",
+    "not refuted": "#1565c0",
+    "failed": "#c62828",
+    "no verdict": "#757575",
+    "not applicable": "#757575",
+}
+STYLES = {
+    "passed": "green",
+    "not refuted": "",
+    "failed": "bold red",
+    "no verdict": "yellow",
+    "not applicable": "dim",
+}
 
 
 def table(report: AuditReport) -> Table:
     shown = Table(title=Text(heading(report)), title_justify="left", title_style="bold")
     for at, column in enumerate(COLUMNS):
-        shown.add_column(column, justify="right" if 2 <= at < len(COLUMNS) - 1 else "left", overflow="fold", no_wrap=at < 2)
+        shown.add_column(
+            column,
+            justify="right" if 2 <= at < len(COLUMNS) - 1 else "left",
+            overflow="fold",
+            no_wrap=at < 2,
+        )
     for level in report.levels:
-        shown.add_row(*(Text(text, style=STYLES[level.outcome] if at == 1 else "") for at, text in enumerate(cells(level))))
+        shown.add_row(
+            *(
+                Text(text, style=STYLES[level.outcome] if at == 1 else "")
+                for at, text in enumerate(cells(level))
+            )
+        )
     return shown
 
 
 def write_page(report: AuditReport, path: Path) -> Path:
     """One file that needs no other."""
-    rows = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells(level)) + "</tr>" for level in report.levels)
+    rows = "\n".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells(level)) + "</tr>"
+        for level in report.levels
+    )
     names = "".join(f"<th>{name}</th>" for name in COLUMNS)
     image = b64encode(picture(report).encode()).decode()
     text = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Audit: {escape(report.subject)}</title>
-<style>body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}}td,th{{padding:.3rem .8rem;
-text-align:left;vertical-align:top;border-bottom:1px solid #ddd}}
+<style>body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}}
+td,th{{padding:.3rem .8rem;text-align:left;vertical-align:top;border-bottom:1px solid #ddd}}
 table{{border-collapse:collapse}}img{{max-width:100%}}footer{{color:#666}}</style></head><body>
 <h1>{escape(heading(report))}</h1>
 <p><strong>{escape(conclusion(report))}</strong></p>
-<figure><img alt="Certified epsilon of each level against the claim" src="data:image/svg+xml;base64,{image}"></figure>
+<figure><img alt="Certified epsilon of each level against the claim"
+src="data:image/svg+xml;base64,{image}"></figure>
 <table><thead><tr>{names}</tr></thead><tbody>
 {rows}
 </tbody></table>
@@ -55,23 +83,35 @@ table{{border-collapse:collapse}}img{{max-width:100%}}footer{{color:#666}}</styl
 
 
 MEANING = (
-    "The transcript level replays runs with one record changed and the same noised values, and adds up the exact loss of the releases. "
-    "The exact law is the probability of every decision sequence of a short run. The statistical level counts a learnt event in runs that "
-    "took no part in the learning; its bound is wrong with the probability shown, at most. Its reach, the pale bar, is the largest ε "
-    "that so many runs could have shown of anything. A bound below the claim refutes nothing: it is what could be certified."
+    "The transcript level replays runs with one record changed and the same noised values, and "
+    "adds up the exact loss of the releases. "
+    "The exact law is the probability of every decision sequence of a short run. The statistical "
+    "level counts a learnt event in runs that "
+    "took no part in the learning; its bound is wrong with the probability shown, at most. Its "
+    "reach, the pale bar, is the largest ε "
+    "that so many runs could have shown of anything. A bound below the claim refutes nothing: it "
+    "is what could be certified."
 )
 
 
 def picture(report: AuditReport) -> str:
-    """A bar a level: what it certified, on a pale one as far as it could have seen, and the claim as a line. SVG."""
+    """A bar a level: what it certified, on a pale one as far as it could have seen, and the claim
+    as a line. SVG.
+    """
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
 
-    levels = [level for level in report.levels if level.outcome != "not applicable" or level.lower_bound > 0]
+    levels = [
+        level
+        for level in report.levels
+        if level.outcome != "not applicable" or level.lower_bound > 0
+    ]
     claim = None if report.claim is None else float(report.claim)
-    top = max([level.lower_bound for level in levels if math.isfinite(level.lower_bound)] + [claim or 1.0])
+    top = max(
+        [level.lower_bound for level in levels if math.isfinite(level.lower_bound)] + [claim or 1.0]
+    )
     plot, axes = plt.subplots(figsize=(7, 0.9 + 0.55 * max(1, len(levels))), layout="constrained")
     for at, level in enumerate(levels):
         axes.barh(at, min(level.reach, 1.4 * top), color="#e0e0e0", height=0.6)
@@ -81,7 +121,12 @@ def picture(report: AuditReport) -> str:
     if claim is not None:
         axes.axvline(claim, color="black", linestyle="--")
         axes.text(claim, -0.65, " claim", va="bottom")
-    axes.set(yticks=range(len(levels)), yticklabels=[level.level for level in levels], xlabel="certified ε, at least", xlim=(0, 1.4 * top))
+    axes.set(
+        yticks=range(len(levels)),
+        yticklabels=[level.level for level in levels],
+        xlabel="certified ε, at least",
+        xlim=(0, 1.4 * top),
+    )
     axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)
     text = io.StringIO()

@@ -1,4 +1,6 @@
-"""What an audit returns: plain data that can be printed, stored as JSON and checked by a stranger."""
+"""What an audit returns: plain data that can be printed, stored as JSON and checked by a
+stranger.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,20 @@ class LevelResult:
     """One level's verdict.
 
     level: "transcript", "exact law", "statistical" or "report law" (of a local randomizer).
-    outcome: "passed" of what was looked at exactly; "not refuted" of runs that were counted; "no verdict" where the claim was out of
-        their reach, or is one that such noise cannot keep; "not applicable" where the question does not arise.
-    lower_bound: the largest epsilon this level has certified the subject to leak; inf where no epsilon holds; 0 where it certified none.
-    attainable: the largest loss any correct subject of this claim could have shown here (short runs show
+    outcome: "passed" of what was looked at exactly; "not refuted" of runs that were counted; "no
+        verdict" where the claim was out of their reach, or is one that such noise cannot keep; "not
+        applicable" where the question does not arise.
+    lower_bound: the largest epsilon this level has certified the subject to leak; inf where no
+        epsilon holds; 0 where it certified none.
+    attainable: the largest loss any correct subject of this claim could have shown here (short runs
+        show
         less than the claim); None: the claim.
     error: numerical error of the bound (inf: it may be larger without limit).
     confidence: 1 − the probability that the bound is wrong (1.0: exact).
-    evidence: one sentence: where the worst case is, or why the level does not apply. details: further plain data for tables and pictures.
-    reach: the largest epsilon that so many runs could have certified, whatever the subject leaks (inf: of exact levels).
+    evidence: one sentence: where the worst case is, or why the level does not apply. details:
+        further plain data for tables and pictures.
+    reach: the largest epsilon that so many runs could have certified, whatever the subject leaks
+        (inf: of exact levels).
     """
 
     level: str
@@ -46,10 +53,11 @@ class AuditReport:
     """The verdict on one policy, mechanism or foreign object.
 
     subject: what was audited. claim: the epsilon it claims; None: it claims no privacy.
-    passed: no level found more than the claim, and at least one level whose reach is above the claim looked.
+    passed: no level found more than the claim, and at least one level whose reach is above the
+        claim looked.
     lower_bound: the largest epsilon any level has certified. confidence: of all levels together.
-    setting: what it was asked with: version, seed, budget in seconds or number of runs, arms, rounds, and where it was asked for by
-        name, how the subject is made.
+    setting: what it was asked with: version, seed, budget in seconds or number of runs, arms,
+        rounds, and where it was asked for by name, how the subject is made.
     """
 
     subject: str
@@ -59,11 +67,19 @@ class AuditReport:
 
     @property
     def verdict(self) -> Literal["passed", "not refuted", "failed", "no verdict"]:
-        """ "passed" if a level that is exact passed, "not refuted" if runs are all there was to look at."""
+        """ "passed" if a level that is exact passed, "not refuted" if runs are all there was to
+        look at.
+        """
         if self.failed:
             return "failed"
         found = {level.outcome for level in self.levels}
-        return "passed" if "passed" in found else "not refuted" if "not refuted" in found else "no verdict"
+        return (
+            "passed"
+            if "passed" in found
+            else "not refuted"
+            if "not refuted" in found
+            else "no verdict"
+        )
 
     @property
     def passed(self) -> bool:
@@ -99,7 +115,9 @@ class AuditReport:
             "confidence": self.confidence,
             "setting": self.setting,
             "levels": [
-                asdict(level) | {name: number(getattr(level, name)) for name in ("lower_bound", "error", "reach")} for level in self.levels
+                asdict(level)
+                | {name: number(getattr(level, name)) for name in ("lower_bound", "error", "reach")}
+                for level in self.levels
             ],
         }
         return json.dumps(data, indent=2, ensure_ascii=False)

@@ -1,4 +1,6 @@
-"""What is to be audited, from what a user names: a policy, module:object, a class, a function that makes one, or the thing itself."""
+"""What is to be audited, from what a user names: a policy, module:object, a class, a function that
+makes one, or the thing itself.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ WHITE = (Policy, Mechanism, Randomizer)
 
 
 def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
-    """The thing itself: classes are made with `epsilon`, and with `arms` where they take them; an instance has its own already.
+    """The thing itself: classes are made with `epsilon`, and with `arms` where they take them; an
+    instance has its own already.
 
     Raises:
         ValueError: no such name, or an epsilon the subject has no use for.
@@ -32,15 +35,22 @@ def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
         subject = policy_class(subject)
     if isinstance(subject, type) and issubclass(subject, WHITE):
         return made_from_class(subject, epsilon, ARMS if arms is None else arms)
-    if callable(subject) and not isinstance(subject, WHITE) and not is_subject(subject) and not takes_data(subject):
+    if (
+        callable(subject)
+        and not isinstance(subject, WHITE)
+        and not is_subject(subject)
+        and not takes_data(subject)
+    ):
         one = made_once(with_arms(subject, arms_for(subject, arms)))
         subject = one if isinstance(one, WHITE) else subject
     if isinstance(subject, WHITE):
         refuse_another_epsilon(subject, epsilon)
     elif not (callable(subject) or is_subject(subject)):
         raise TypeError(
-            "Expected a policy, a mechanism, a randomizer, a function of data, or a function that makes a fresh object for each run, got "
-            f"{type(subject).__name__}. Pass `lambda: Yours(...)`: runs must not share what an earlier one has learnt."
+            "Expected a policy, a mechanism, a randomizer, a function of data, or a function "
+            "that makes a fresh object for each run, got "
+            f"{type(subject).__name__}. Pass `lambda: Yours(...)`: runs must not share what an "
+            "earlier one has learnt."
         )
     return subject
 
@@ -50,22 +60,36 @@ def is_subject(made: object) -> bool:
     return hasattr(made, "outcomes") and hasattr(made, "pairs")
 
 
-def made_from_class(cls: type[Policy] | type[Mechanism] | type[Randomizer], epsilon: Real | None, arms: int) -> Any:
-    """A small instance; of our policies, the one the checks use, on a grid of 0/1 rewards, which tells most."""
+def made_from_class(
+    cls: type[Policy] | type[Mechanism] | type[Randomizer], epsilon: Real | None, arms: int
+) -> Any:
+    """A small instance; of our policies, the one the checks use, on a grid of 0/1 rewards, which
+    tells most.
+    """
     known = {f.name for f in fields(cls)} if is_dataclass(cls) else set()
     if epsilon is not None and "epsilon" not in known:
-        raise ValueError(f"{cls.__name__} takes no epsilon. What it is to be held to is its claim: claim=... or --claim.")
-    budget = {"epsilon": as_fraction(1 if epsilon is None else epsilon, "epsilon")} if "epsilon" in known else {}
+        raise ValueError(
+            f"{cls.__name__} takes no epsilon. What it is to be held to is its claim: claim=... "
+            "or --claim."
+        )
+    budget = (
+        {"epsilon": as_fraction(1 if epsilon is None else epsilon, "epsilon")}
+        if "epsilon" in known
+        else {}
+    )
     if issubclass(cls, Policy) and POLICIES.get(cls.__name__) is cls:
         change: dict[str, Any] = {"grid": 1} if "grid" in known else {}
-        return replace(examples(cls.__name__, arms=arms)[0], **change | (budget if epsilon is not None else {}))
+        return replace(
+            examples(cls.__name__, arms=arms)[0], **change | (budget if epsilon is not None else {})
+        )
     size = {cls.size_name: arms} if issubclass(cls, Policy) and cls.size_name else {}
     make_it: Callable[..., Any] = cls
     try:
         return make_it(**size, **budget)
     except TypeError as error:
         raise TypeError(
-            f"{cls.__name__} cannot be made from {' and '.join([*size, *budget]) or 'nothing'} alone ({error}). Pass an instance of it."
+            f"{cls.__name__} cannot be made from {' and '.join([*size, *budget]) or 'nothing'} "
+            f"alone ({error}). Pass an instance of it."
         ) from error
 
 
@@ -77,24 +101,37 @@ def refuse_another_epsilon(made: Policy | Mechanism | Randomizer, epsilon: Real 
     if own is None or as_fraction(own, "epsilon") != as_fraction(epsilon, "epsilon"):
         has = f"its budget is {own}" if own is not None else "it has none"
         raise ValueError(
-            f"Got epsilon={epsilon} for an instance of {type(made).__name__}, which is audited as it is ({has}). "
+            f"Got epsilon={epsilon} for an instance of {type(made).__name__}, which is audited "
+            f"as it is ({has}). "
             "Leave epsilon out; what it is to be held to is its claim: claim=... or --claim."
         )
 
 
 def own_claim(made: Any) -> Fraction | None:
-    """The epsilon it says of itself; of a publication's constants, what the publication says is another matter (`claimed`)."""
+    """The epsilon it says of itself; of a publication's constants, what the publication says is
+    another matter (`claimed`).
+    """
     guarantee = guarantee_of(made)
     return guarantee.epsilon if guarantee is not None and guarantee.measure == "pure" else None
 
 
 def why_no_claim(made: Any) -> str:
     guarantee = guarantee_of(made)
-    return "It claims no privacy." if guarantee is None else f"It claims {guarantee.measure}, which promises no epsilon."
+    return (
+        "It claims no privacy."
+        if guarantee is None
+        else f"It claims {guarantee.measure}, which promises no epsilon."
+    )
 
 
 def guarantee_of(made: Any) -> Any:
-    return made.guarantee if isinstance(made, Policy) else made.promise() if isinstance(made, (Mechanism, Randomizer)) else None
+    return (
+        made.guarantee
+        if isinstance(made, Policy)
+        else made.promise()
+        if isinstance(made, (Mechanism, Randomizer))
+        else None
+    )
 
 
 def title_of(made: Any) -> str:

@@ -34,7 +34,10 @@ def heading(report: AuditReport) -> str:
 def conclusion(report: AuditReport) -> str:
     """What a reader may quote: the verdict, what is certain, and how much was looked at."""
     failed = [level.level for level in report.levels if level.outcome == "failed"]
-    leak = f"at least ε = {figure_of(report.lower_bound)} is certified to leak (confidence {surely(report.confidence)})"
+    leak = (
+        f"at least ε = {figure_of(report.lower_bound)} is certified to leak (confidence "
+        f"{surely(report.confidence)})"
+    )
     if not report.lower_bound:
         leak = "no leak is certified"
     if failed:
@@ -46,20 +49,40 @@ def conclusion(report: AuditReport) -> str:
     elif report.claim is None:
         verdict = f"Nothing to hold it to; {leak}."
     elif undecided := [level for level in report.levels if level.outcome == "no verdict"]:
-        verdict = f"No verdict: {undecided[0].details.get('why', 'the claim is out of reach of so few runs')}; {leak}."
+        verdict = (
+            "No verdict: "
+            f"{undecided[0].details.get('why', 'the claim is out of reach of so few runs')}; "
+            f"{leak}."
+        )
     else:
         verdict = f"No verdict: no level could look; {leak}."
-    return " ".join([verdict, *warnings(report), *untried(report), *coverage(report), *reach_of(report)])
+    return " ".join(
+        [verdict, *warnings(report), *untried(report), *coverage(report), *reach_of(report)]
+    )
 
 
 def warnings(report: AuditReport) -> list[str]:
-    return [f"Warning: {level.details['warning']}." for level in report.levels if "warning" in level.details]
+    return [
+        f"Warning: {level.details['warning']}."
+        for level in report.levels
+        if "warning" in level.details
+    ]
 
 
 def untried(report: AuditReport) -> list[str]:
     """Exact is only what was tried: of a fine grid some rewards."""
-    few = [level.details for level in report.levels if level.details.get("rewards_tried", 0) < level.details.get("rewards_of", 0)]
-    return [f"The report law is exact for {of['rewards_tried']:,} of {of['rewards_of']:,} rewards; others were not tried." for of in few]
+    few = [
+        level.details
+        for level in report.levels
+        if level.details.get("rewards_tried", 0) < level.details.get("rewards_of", 0)
+    ]
+    return [
+        (
+            f"The report law is exact for {of['rewards_tried']:,} of {of['rewards_of']:,} "
+            "rewards; others were not tried."
+        )
+        for of in few
+    ]
 
 
 def reach_of(report: AuditReport) -> list[str]:
@@ -71,9 +94,12 @@ def reach_of(report: AuditReport) -> list[str]:
             continue
         rounds, rewards, arms = seen["rounds"], seen["rewards"], seen["arms"]
         said.append(
-            f"The {level.level} level tried {seen['tried']:,} pairs of tables ({rounds[0]:,} to {rounds[-1]:,} rounds, arms: {arms}, "
-            f"{len(rewards)} rewards from {rewards[0]:g} to {rewards[-1]:g}, {seen['rows']} places of the record) and counted "
-            f"{seen['runs']:,} runs on either table of one, which could have shown ε = {figure_of(level.reach)} at most."
+            f"The {level.level} level tried {seen['tried']:,} pairs of tables ({rounds[0]:,} to "
+            f"{rounds[-1]:,} rounds, arms: {arms}, "
+            f"{len(rewards)} rewards from {rewards[0]:g} to {rewards[-1]:g}, {seen['rows']} "
+            "places of the record) and counted "
+            f"{seen['runs']:,} runs on either table of one, which could have shown ε = "
+            f"{figure_of(level.reach)} at most."
         )
     return [*said, *setting_of(report)]
 
@@ -95,7 +121,10 @@ def coverage(report: AuditReport) -> list[str]:
             said.append(f"The {level.level} level replayed {done:,} of {of:,} neighbours.")
     looked = [level.level for level in report.levels if level.outcome != "not applicable"]
     if looked == ["statistical"] and not report.lower_bound:
-        said.append("Runs were all there was to look at, and nothing was seen in them: that is no evidence of privacy beyond these tapes.")
+        said.append(
+            "Runs were all there was to look at, and nothing was seen in them: that is no "
+            "evidence of privacy beyond these tapes."
+        )
     return said
 
 
@@ -107,13 +136,28 @@ def cells(level: LevelResult) -> list[str]:
     seen = level.outcome != "not applicable" or level.lower_bound > 0
     bound, sure = (figure_of(level.lower_bound), surely(level.confidence)) if seen else ("–", "–")
     reach = "any" if math.isinf(level.reach) else f"{level.reach:.3g}"
-    return [level.level, level.outcome, bound, reach if seen else "–", sure, f"{level.seconds:.1f}", level.evidence]
+    return [
+        level.level,
+        level.outcome,
+        bound,
+        reach if seen else "–",
+        sure,
+        f"{level.seconds:.1f}",
+        level.evidence,
+    ]
 
 
 def as_text(report: AuditReport) -> str:
     """Heading, a line and its evidence a level, and the conclusion."""
     rows = [COLUMNS[:-1], *(tuple(cells(level)[:-1]) for level in report.levels)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS) - 1)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    told = [line for shown, level in zip(lines[1:], report.levels, strict=True) for line in (shown, f"  {level.evidence}")]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    told = [
+        line
+        for shown, level in zip(lines[1:], report.levels, strict=True)
+        for line in (shown, f"  {level.evidence}")
+    ]
     return "\n".join([heading(report), lines[0], *told, conclusion(report)])

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpbandits.checks.checks import CheckFailed, beats_uniform, hosts_agree, ledger_equals_claim, loss_within_claim, replay_is_blind
+from dpbandits.checks.checks import (
+    CheckFailed,
+    beats_uniform,
+    hosts_agree,
+    ledger_equals_claim,
+    loss_within_claim,
+    replay_is_blind,
+)
 from dpbandits.checks.examples import examples
 from dpbandits.checks.law import compiled_law
-from dpbandits.checks.sessions import late_and_missing_tells, only_reports_enter, state_is_a_fold, survives_json
+from dpbandits.checks.sessions import (
+    late_and_missing_tells,
+    only_reports_enter,
+    state_is_a_fold,
+    survives_json,
+)
 from dpbandits.core.inputs import refuse_class
 from dpbandits.policies.contract import Policy
 
@@ -33,7 +45,8 @@ __all__ = ["CHECKS", "CheckFailed", "check_policy", "examples"]
 def check_policy(policy: Policy) -> None:
     """Run every check on a policy of yours; raises `CheckFailed` with the first broken promise.
 
-    A check takes up to some seconds; give a small instance (three arms, epsilon about 1, small batches).
+    A check takes up to some seconds; give a small instance (three arms, epsilon about 1, small
+    batches).
     """
     refuse_class(policy, "a policy", "YourPolicy(arms=3, epsilon=1)")
     for check in CHECKS.values():

@@ -1,6 +1,8 @@
-"""The checks a policy must pass, one function each: every one takes a policy and raises `CheckFailed` if it is wrong.
+"""The checks a policy must pass, one function each: every one takes a policy and raises
+`CheckFailed` if it is wrong.
 
-They know a policy by its declared capabilities only; third parties run them on policies of their own with `check_policy`.
+They know a policy by its declared capabilities only; third parties run them on policies of their
+own with `check_policy`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ class CheckFailed(AssertionError):
 
 
 class RequestsDiffer(CheckFailed):
-    """The noise is asked for something else. Of a mechanism that hides how often it draws, that alone proves no leak."""
+    """The noise is asked for something else. Of a mechanism that hides how often it draws, that
+    alone proves no leak.
+    """
 
 
 def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed) -> None:
@@ -40,53 +44,88 @@ def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed
 
 def play(host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any, every: int = 1) -> Path:
     marks = np.arange(every, rounds + 1, every) if rounds >= every else np.array([rounds])
-    path: Path = host(policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5))
+    path: Path = host(
+        policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5)
+    )
     return path
 
 
 def hosts_agree(policy: Policy) -> None:
-    """On one tape of rewards and noise the hosts make equal decisions, releases, ledgers and states, at every horizon."""
+    """On one tape of rewards and noise the hosts make equal decisions, releases, ledgers and
+    states, at every horizon.
+    """
     tape = random_tape(policy.arms, max(HORIZONS), seed=1)
     horizons = [rounds for rounds in HORIZONS if rounds <= horizon_of(policy)]
     seen: dict[int, tuple[Any, Any]] = {}
 
     def keep(t: int, session: Session) -> None:
-        """A session knows no horizon: one run, looked at in every round, is the run to each of them."""
+        """A session knows no horizon: one run, looked at in every round, is the run to each of
+        them.
+        """
         if t in HORIZONS:
             seen[t] = session.ledger, session.state
 
     slow = play(partial(play_rounds, each=keep), policy, tape, max(horizons), SimulatedNoise(2))
     for rounds in horizons:
-        fast, (ledger, state) = play(play_events, policy, tape, rounds, SimulatedNoise(2)), seen[rounds]
+        fast, (ledger, state) = (
+            play(play_events, policy, tape, rounds, SimulatedNoise(2)),
+            seen[rounds],
+        )
         where = f"at horizon {rounds}"
-        require(np.array_equal(slow.plays[:rounds], fast.plays), f"Session and event simulator decide differently {where}.")
+        require(
+            np.array_equal(slow.plays[:rounds], fast.plays),
+            f"Session and event simulator decide differently {where}.",
+        )
         require(ledger == fast.ledger, f"Session and event simulator release differently {where}.")
         require(state == fast.state, f"Session and event simulator reach different states {where}.")
 
 
 def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True) -> None:
-    """Swap every reward, keep the releases: every decision must stay. Rewards reach decisions through releases only.
+    """Swap every reward, keep the releases: every decision must stay. Rewards reach decisions
+    through releases only.
 
     swapped: False keeps the rewards: what fails even so draws randomness of its own.
     """
     if policy.guarantee is None or policy.randomizer() is not None:
-        return  # nothing is hidden from a non-private policy; a local one is handed reports only (see `only_reports_enter`)
+        # nothing is hidden from a non-private policy; a local one is handed reports only (see
+        # `only_reports_enter`)
+        return
     rounds = min(rounds, horizon_of(policy))
     tape = random_tape(policy.arms, rounds, seed=3)
     first = Recorder(4)
     recorded = play(play_rounds, policy, tape, rounds, first)
     second = Recorder(4, script=first.draws)
     try:
-        replayed = play(play_rounds, policy, Tape(1.0 - tape.rewards if swapped else tape.rewards), rounds, second)
+        replayed = play(
+            play_rounds,
+            policy,
+            Tape(1.0 - tape.rewards if swapped else tape.rewards),
+            rounds,
+            second,
+        )
     except Diverged as error:
-        raise RequestsDiffer(f"With swapped rewards and the same releases the requests change: {error}") from None
-    require(np.array_equal(recorded.plays, replayed.plays), "With swapped rewards and the same releases a decision changes.")
-    require(recorded.state == replayed.state, "With swapped rewards and the same releases the public state changes.")
-    require(len(first.draws) == len(second.draws), "With swapped rewards and the same releases noise is drawn less often.", RequestsDiffer)
+        raise RequestsDiffer(
+            f"With swapped rewards and the same releases the requests change: {error}"
+        ) from None
+    require(
+        np.array_equal(recorded.plays, replayed.plays),
+        "With swapped rewards and the same releases a decision changes.",
+    )
+    require(
+        recorded.state == replayed.state,
+        "With swapped rewards and the same releases the public state changes.",
+    )
+    require(
+        len(first.draws) == len(second.draws),
+        "With swapped rewards and the same releases noise is drawn less often.",
+        RequestsDiffer,
+    )
 
 
 def loss_within_claim(policy: Policy) -> None:
-    """Change one reward anywhere: the exact loss of all releases together never exceeds the claim."""
+    """Change one reward anywhere: the exact loss of all releases together never exceeds the
+    claim.
+    """
     guarantee = policy.guarantee
     if guarantee is None or policy.randomizer() is not None:
         return  # a local report is priced by its randomizer, whose law is tested exactly
@@ -102,16 +141,24 @@ def loss_within_claim(policy: Policy) -> None:
         try:
             play(play_events, policy, Tape(rewards), rounds, other, every=rounds)
         except Diverged as error:
-            raise CheckFailed(f"One changed reward changes what is asked of the noise: {error}") from None
+            raise CheckFailed(
+                f"One changed reward changes what is asked of the noise: {error}"
+            ) from None
         worst = max(worst, other.loss())
     require(worst <= guarantee.cost, f"One reward can cost {worst}, the claim is {guarantee.cost}.")
     require(worst > 0, "No change of a reward changes any release: the check saw nothing.")
 
 
 def neighbours(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterator[Floats]:
-    """Tapes that differ in one told record, one in `every` of them: a reward, or all the rewards that one round showed."""
+    """Tapes that differ in one told record, one in `every` of them: a reward, or all the rewards
+    that one round showed.
+    """
     if policy.about.feedback == "bandit":
-        records = [[(arm, j)] for arm, told in enumerate(recorded.plays[-1]) for j in range(0, int(told), every)]
+        records = [
+            [(arm, j)]
+            for arm, told in enumerate(recorded.plays[-1])
+            for j in range(0, int(told), every)
+        ]
     else:
         records = tape.records[: recorded.rounds : every]
     for record in records:
@@ -122,20 +169,43 @@ def neighbours(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterat
 
 
 def ledger_equals_claim(policy: Policy) -> None:
-    """The ledger's exact total is the claim after any run with a release; no reward is read twice, none is read untold."""
+    """The ledger's exact total is the claim after any run with a release; no reward is read twice,
+    none is read untold.
+    """
     claim = policy.guarantee
     for rounds in (min(policy.arms * 70, horizon_of(policy)), min(3000, horizon_of(policy))):
-        path = play(play_events, policy, random_tape(policy.arms, rounds, seed=8), rounds, SimulatedNoise(9))
+        path = play(
+            play_events, policy, random_tape(policy.arms, rounds, seed=8), rounds, SimulatedNoise(9)
+        )
         total = spent(path.ledger)
         expected = claim.cost if claim is not None else None
-        require(path.releases == sum(e.releases for e in path.ledger), "The ledger counts other releases than the vault.")
-        require(total == (expected if path.ledger else 0), f"The ledger spent {total}, the claim is {expected}.")
-        told = {EVERY: path.rounds} if policy.about.feedback == "full" else dict(enumerate(path.plays[-1]))
-        require({e.coordinate for e in path.ledger} <= set(told), "The ledger reads a coordinate that does not exist.")
+        require(
+            path.releases == sum(e.releases for e in path.ledger),
+            "The ledger counts other releases than the vault.",
+        )
+        require(
+            total == (expected if path.ledger else 0),
+            f"The ledger spent {total}, the claim is {expected}.",
+        )
+        told = (
+            {EVERY: path.rounds}
+            if policy.about.feedback == "full"
+            else dict(enumerate(path.plays[-1]))
+        )
+        require(
+            {e.coordinate for e in path.ledger} <= set(told),
+            "The ledger reads a coordinate that does not exist.",
+        )
         for at, rewards in told.items():
             spans = sorted((e.start, e.stop) for e in path.ledger if e.coordinate == at)
-            require(all(a[1] <= b[0] for a, b in pairwise(spans)), f"A reward of coordinate {at} was read twice.")
-            require(not spans or spans[-1][1] <= rewards, f"The ledger reads rewards of coordinate {at} that were never told.")
+            require(
+                all(a[1] <= b[0] for a, b in pairwise(spans)),
+                f"A reward of coordinate {at} was read twice.",
+            )
+            require(
+                not spans or spans[-1][1] <= rewards,
+                f"The ledger reads rewards of coordinate {at} that were never told.",
+            )
 
 
 def beats_uniform(policy: Policy) -> None:
@@ -151,17 +221,29 @@ def beats_uniform(policy: Policy) -> None:
     rounds = min(100_000 if fast else 3_000, horizon_of(policy))
     runs = simulate(policy, environment, rounds, runs=10 if fast else 3, seed=22, at=[rounds])
     uniform = rounds * blind_regret(policy, environment)
-    require(runs.regret().mean() < uniform, f"Mean regret {runs.regret().mean():.0f} in {rounds} rounds; uniform play has {uniform:.0f}.")
+    require(
+        runs.regret().mean() < uniform,
+        (
+            f"Mean regret {runs.regret().mean():.0f} in {rounds} rounds; uniform play has "
+            f"{uniform:.0f}."
+        ),
+    )
 
 
 def blind_regret(policy: Policy, environment: Environment) -> float:
-    """Regret a round of play that knows nothing: a random arm, or the best super arm for random weights."""
+    """Regret a round of play that knows nothing: a random arm, or the best super arm for random
+    weights.
+    """
     problem = problem_of(policy)
     if problem is None:
         return float(environment.gaps.mean())
     rng = np.random.default_rng(23)
-    values = [problem.value(problem.best(rng.random(problem.arms)), environment.means) for _ in range(100)]
-    return problem.alpha * problem.beta * problem.optimum(environment.means) - float(np.mean(values))
+    values = [
+        problem.value(problem.best(rng.random(problem.arms)), environment.means) for _ in range(100)
+    ]
+    return problem.alpha * problem.beta * problem.optimum(environment.means) - float(
+        np.mean(values)
+    )
 
 
 def horizon_of(policy: Policy) -> int:

@@ -1,4 +1,6 @@
-"""Small instances of every policy, presets included, whose interesting moments come within a few hundred rounds."""
+"""Small instances of every policy, presets included, whose interesting moments come within a few
+hundred rounds.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 
 WATCH: dict[str, Any] = {"alpha": 0.9, "beta": 0.5, "high": 1}
-"""On a fair coin: with low = 0 the rules halt by themselves, with low = −1 their mean is 0 and the cap stops them."""
+"""On a fair coin: with low = 0 the rules halt by themselves, with low = −1 their mean is 0 and the
+cap stops them.
+"""
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "KLUCB": [{}, {"c": 3.0}],
@@ -18,16 +22,30 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "HybridUCB": [{"preset": "corrected"}, {"preset": "published"}],
     "DPKLUCB": [{"first": 3}, {"first": 3, "preset": "robust"}],
     "DPIMED": [{"first": 3}],
-    "NoiseAwareTS": [{"first": 3, "preset": preset} for preset in ("safe", "gaussian", "optimistic")],
+    "NoiseAwareTS": [
+        {"first": 3, "preset": preset} for preset in ("safe", "gaussian", "optimistic")
+    ],
     "DPSE": [{"epsilon": 8, "beta": 0.9}, {"epsilon": 8}, {"epsilon": 8, "horizon": 3000}],
-    "AdaPTT": [{"epsilon": 8, "delta": 0.3}, {"epsilon": 8, "delta": 0.3, "first": 3}, {"epsilon": 8, "delta": 0.5, "preset": "published"}],
+    "AdaPTT": [
+        {"epsilon": 8, "delta": 0.3},
+        {"epsilon": 8, "delta": 0.3, "first": 3},
+        {"epsilon": 8, "delta": 0.5, "preset": "published"},
+    ],
     "CTBTT": [{}, {"epsilon": 8, "delta": 0.3}],
     "SuccessiveElimination": [{"horizon": 3000}],
     "DecreasingHedge": [{}, {"play": "weights"}],
-    "RNMFTNL": [{"selection": "exponential"}, {"selection": "permute-and-flip"}, {"preset": "published"}, {}],
+    "RNMFTNL": [
+        {"selection": "exponential"},
+        {"selection": "permute-and-flip"},
+        {"preset": "published"},
+        {},
+    ],
     "CUCBLDP1": [{"epsilon": 4}, {"epsilon": 4, "preset": "published", "horizon": 3000}],
     "CUCBLDP2": [{}, {"preset": "published", "horizon": 3000}],
-    "CUCBDP": [{"epsilon": 4, "horizon": 3000}, {"epsilon": 400, "horizon": 3000, "preset": "published"}],
+    "CUCBDP": [
+        {"epsilon": 4, "horizon": 3000},
+        {"epsilon": 400, "horizon": 3000, "preset": "published"},
+    ],
     "DPKLCUCB": [{"first": 3}],
     "KLOSM": [{}, {"c": 0.0}],
     "DPKLMAT": [{"first": 3}],
@@ -35,20 +53,33 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "TreeFTRL": [{"horizon": 500}, {"horizon": 500, "play": "weights"}],
     "NAS": [WATCH | {"low": 0, "cap": 400}, WATCH | {"cap": 60}],
     "DPNAS": [WATCH | {"epsilon": 16, "low": 0, "cap": 400}, WATCH | {"epsilon": 16, "cap": 60}],
-    "DPExponentialNAS": [WATCH | {"epsilon": 16, "low": 0, "cap": 3000}, WATCH | {"epsilon": 16, "cap": 60}],
+    "DPExponentialNAS": [
+        WATCH | {"epsilon": 16, "low": 0, "cap": 3000},
+        WATCH | {"epsilon": 16, "cap": 60},
+    ],
 }
 
 
 def example_problem(arms: int) -> DecisionSet:
-    """A matroid of rank 2 with that many elements that matter, and a loop; of one element, rank 1."""
-    return UniformMatroid(arms=1, rank=1) if arms == 1 else LinearMatroid([[1, 0], [0, 1], *([1, i] for i in range(1, arms - 1)), [0, 0]])
+    """A matroid of rank 2 with that many elements that matter, and a loop; of one element, rank
+    1.
+    """
+    return (
+        UniformMatroid(arms=1, rank=1)
+        if arms == 1
+        else LinearMatroid([[1, 0], [0, 1], *([1, i] for i in range(1, arms - 1)), [0, 0]])
+    )
 
 
 def examples(name: str, arms: int = 3) -> list[Policy]:
     """Instances of the policy `name`, one for each preset or way of use."""
     cls = POLICIES[name]
     known = {f.name for f in fields(cls)}
-    base: dict[str, Any] = {cls.size_name: example_problem(arms) if cls.size_name == "problem" else arms} if cls.size_name else {}
+    base: dict[str, Any] = (
+        {cls.size_name: example_problem(arms) if cls.size_name == "problem" else arms}
+        if cls.size_name
+        else {}
+    )
     if "epsilon" in known:
         base["epsilon"] = "1/2" if name == "HybridUCB" else 2
     if "rho" in known:

@@ -1,4 +1,6 @@
-"""The compiled twin of a policy against the round-by-round host: equal laws of integer play counts (of one arm: of releases)."""
+"""The compiled twin of a policy against the round-by-round host: equal laws of integer play counts
+(of one arm: of releases).
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,11 @@ MORE = 10
 
 
 def compiled_law(policy: Policy) -> None:
-    """Play counts of the compiled twin have the law of `Session`'s at several horizons, and of the event host's at a long one."""
-    share = 1 if policy.about.feedback == "bandit" else 2  # rounds of vectors and oracles take several times as long
+    """Play counts of the compiled twin have the law of `Session`'s at several horizons, and of the
+    event host's at a long one.
+    """
+    # rounds of vectors and oracles take several times as long
+    share = 1 if policy.about.feedback == "bandit" else 2
     for rounds, runs in SIZES:
         compare_law(policy, rounds, runs // share, play_rounds)
     if not (policy.about.every_round or policy.about.randomised or policy.randomizer() is not None):
@@ -39,7 +44,9 @@ def compiled_law(policy: Policy) -> None:
 
 
 def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path]) -> None:
-    """Raise `CheckFailed` if the compiled play counts after `rounds` rounds differ in law from the host's."""
+    """Raise `CheckFailed` if the compiled play counts after `rounds` rounds differ in law from the
+    host's.
+    """
     from dpbandits.checks.checks import horizon_of, require
 
     rounds = min(rounds, horizon_of(policy))
@@ -49,24 +56,42 @@ def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path
         return  # a third party's policy: it is only ever played the plain way
     marks = np.array([rounds])
     fast = np.stack([counts(policy, player(marks, run)) for run in range(MORE * runs)])
-    slow = np.stack([counts(policy, play_plain(policy, environment, rounds, 32, marks, run, host=host)) for run in range(runs)])
+    slow = np.stack(
+        [
+            counts(policy, play_plain(policy, environment, rounds, 32, marks, run, host=host))
+            for run in range(runs)
+        ]
+    )
     p = smallest_p(slow, fast)
     tests = len(SIZES) + len(BY_BATCHES)
-    require(p > FALSE_ALARM / tests, f"Compiled and plain play counts differ in law at {rounds} rounds (p = {p:.1g}).")
+    require(
+        p > FALSE_ALARM / tests,
+        f"Compiled and plain play counts differ in law at {rounds} rounds (p = {p:.1g}).",
+    )
 
 
 def counts(policy: Policy, path: Path) -> Integers:
-    """What is compared: play counts; where there is one arm these say nothing, so how often it was released."""
+    """What is compared: play counts; where there is one arm these say nothing, so how often it was
+    released.
+    """
     return np.array([path.releases]) if policy.arms == 1 else path.plays[0]
 
 
 def smallest_p(a: Integers, b: Integers) -> float:
-    """Bonferroni p-value of equal laws: for each arm a Kolmogorov–Smirnov test, which on integers alarms less often than it says, and
-    of many runs a rank test, which sees shifts."""
+    """Bonferroni p-value of equal laws: for each arm a Kolmogorov–Smirnov test, which on integers
+    alarms less often than it says, and of many runs a rank test, which sees shifts.
+    """
     from scipy.stats import ks_2samp, mannwhitneyu
 
     many = min(len(a), len(b)) >= MANY
-    values = [float(ks_2samp(x, y, method="asymp" if many else "exact").pvalue) for x, y in zip(a.T, b.T, strict=True)]
+    values = [
+        float(ks_2samp(x, y, method="asymp" if many else "exact").pvalue)
+        for x, y in zip(a.T, b.T, strict=True)
+    ]
     if many:
-        values += [float(mannwhitneyu(x, y, method="asymptotic").pvalue) for x, y in zip(a.T, b.T, strict=True) if np.ptp([*x, *y])]
+        values += [
+            float(mannwhitneyu(x, y, method="asymptotic").pvalue)
+            for x, y in zip(a.T, b.T, strict=True)
+            if np.ptp([*x, *y])
+        ]
     return min(1.0, min(values) * len(values))

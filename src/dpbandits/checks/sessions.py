@@ -1,4 +1,6 @@
-"""Checks of a policy in a `Session`: saving and loading, folding the log, late and missing tells, what is refused."""
+"""Checks of a policy in a `Session`: saving and loading, folding the log, late and missing tells,
+what is refused.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from dpbandits.simulation.plain import observe
 
 
 def survives_json(policy: Policy) -> None:
-    """Saved at any point and continued from the text, a session decides and releases as the uninterrupted one."""
+    """Saved at any point and continued from the text, a session decides and releases as the
+    uninterrupted one.
+    """
     rounds = min(400, horizon_of(policy))
     tape = random_tape(policy.arms, rounds, seed=12)
     whole, broken = (Session(policy, noise=SimulatedNoise(13), seed=14) for _ in range(2))
@@ -28,9 +32,15 @@ def survives_json(policy: Policy) -> None:
         if t % 37 == 5 or t < 12:
             text = broken.to_json()
             broken = Session.from_json(text, policy=policy)
-            require(content(text) == content(broken.to_json()), f"A loaded session saves differently at round {t}.")
+            require(
+                content(text) == content(broken.to_json()),
+                f"A loaded session saves differently at round {t}.",
+            )
         decisions = whole.ask(), broken.ask()
-        require(decisions[0] == decisions[1], f"After loading, decision {t + 1} differs from the uninterrupted session's.")
+        require(
+            decisions[0] == decisions[1],
+            f"After loading, decision {t + 1} differs from the uninterrupted session's.",
+        )
         for session, world, decision in zip((whole, broken), worlds, decisions, strict=True):
             tell(session, decision, observe(world, policy, decision.action, rng, decision.observe))
         require(whole.state == broken.state, f"After loading, the state differs at round {t + 1}.")
@@ -38,7 +48,9 @@ def survives_json(policy: Policy) -> None:
 
 
 def content(text: str) -> dict[str, Any]:
-    """A saved session without what each save changes: the number of the save, and the seal over it."""
+    """A saved session without what each save changes: the number of the save, and the seal over
+    it.
+    """
     data: dict[str, Any] = json.loads(text)
     del data["seal"], data["public"]["generation"]
     return data
@@ -68,7 +80,9 @@ def state_is_a_fold(policy: Policy) -> None:
 
 
 def late_and_missing_tells(policy: Policy) -> None:
-    """Batches of asks, tells in any order, expiries and wrong tells: nothing is lost, counted twice or read twice."""
+    """Batches of asks, tells in any order, expiries and wrong tells: nothing is lost, counted twice
+    or read twice.
+    """
     rng, session = np.random.default_rng(18), Session(policy, noise=SimulatedNoise(19), seed=20)
     full = policy.about.feedback == "full"
     told = [0] if full else [0] * policy.arms
@@ -87,10 +101,16 @@ def late_and_missing_tells(policy: Policy) -> None:
     counts, read = session._vault.public_state()["counts"], [0] * len(told)
     for at, clock in session._vault.public_state()["ledger"]["clocks"]:
         read[max(0, at)] = clock
-    require([a + b for a, b in zip(counts, read, strict=True)] == told, "A tell was lost or counted twice.")
+    require(
+        [a + b for a, b in zip(counts, read, strict=True)] == told,
+        "A tell was lost or counted twice.",
+    )
     claim = policy.guarantee
     expected = None if claim is None else claim.cost
-    require(spent(session.ledger) == (expected if session.ledger else 0), "Late tells change what the ledger adds up to.")
+    require(
+        spent(session.ledger) == (expected if session.ledger else 0),
+        "Late tells change what the ledger adds up to.",
+    )
 
 
 def refused(session: Session, decision: Any) -> None:
@@ -101,7 +121,9 @@ def refused(session: Session, decision: Any) -> None:
             tell(session, wrong, some_rewards(session.policy, decision, np.random.default_rng(0)))
         except DecisionError:
             continue
-        raise CheckFailed("A decision was told twice, or an unknown one was told, without an error.")
+        raise CheckFailed(
+            "A decision was told twice, or an unknown one was told, without an error."
+        )
     require(content(session.to_json()) == before, "A refused tell changed the session.")
 
 
@@ -131,4 +153,6 @@ def tell(session: Session, decision: Any, reward: Any) -> None:
     """Tell a reward, through the user's randomizer where the policy has one."""
     randomizer = session.policy.randomizer()
     seed = int(1e6 * np.sum(reward)) + 23
-    session.tell(decision, reward if randomizer is None else randomizer.report(reward, SimulatedNoise(seed)))
+    session.tell(
+        decision, reward if randomizer is None else randomizer.report(reward, SimulatedNoise(seed))
+    )

@@ -16,13 +16,16 @@ from dpbandits.noise.sources import Noise, Selection, SimulatedNoise, Values
 
 @final
 class Tape(Environment):
-    """The j-th reward of each arm is fixed: rewards, shape (arms, length). Every host that plays it sees the same."""
+    """The j-th reward of each arm is fixed: rewards, shape (arms, length). Every host that plays it
+    sees the same.
+    """
 
     def __init__(self, rewards: np.ndarray[Any, Any]) -> None:
         self.rewards = np.asarray(rewards, np.float64)
         self.means = self.rewards.mean(axis=1)
         self._next = [0] * len(self.rewards)
-        self.records: list[list[tuple[int, int]]] = []  # what each vector drawn was made of: (arm, place on its tape)
+        # what each vector drawn was made of: (arm, place on its tape)
+        self.records: list[list[tuple[int, int]]] = []
 
     def fresh(self) -> Self:
         tape = type(self)(self.rewards)
@@ -42,19 +45,24 @@ class Tape(Environment):
         self.records.append([(arm, self._next[arm]) for arm in arms.tolist()])
         return np.array([self.draw(arm, rng) for arm in arms.tolist()])
 
-    def block_many(self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator) -> Integers:
+    def block_many(
+        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+    ) -> Integers:
         return np.array([self.block(arm, rounds, grid, rng) for arm in arms.tolist()], np.int64)
 
 
 def random_tape(arms: int, length: int, seed: int) -> Tape:
-    """0/1 rewards with means spread over (0, 1): on 0/1 tapes no rounding coin is thrown, so hosts can be compared exactly."""
+    """0/1 rewards with means spread over (0, 1): on 0/1 tapes no rounding coin is thrown, so hosts
+    can be compared exactly.
+    """
     rng = np.random.default_rng(seed)
     means = np.linspace(0.8, 0.2, arms) if arms > 1 else np.array([0.5])
     return Tape((rng.random((arms, length)) < means[:, None]).astype(float))
 
 
 class Draw(NamedTuple):
-    """One call of a noise source: the exact value (of a selection: all values), what came out, and at what price per unit of change.
+    """One call of a noise source: the exact value (of a selection: all values), what came out, and
+    at what price per unit of change.
 
     of: of a question, the threshold's place among the draws.
     """
@@ -67,27 +75,43 @@ class Draw(NamedTuple):
     of: int = -1
 
     def loss(self, other: Draw) -> Fraction:
-        """What this call tells, at most, between its own exact value and another's: how far its noise has to move."""
-        if self.family.startswith("select"):  # the winner's lead over each rival moves; noise of scale 2·sensitivity/price covers it
+        """What this call tells, at most, between its own exact value and another's: how far its
+        noise has to move.
+        """
+        # the winner's lead over each rival moves; noise of scale 2·sensitivity/price covers it
+        if self.family.startswith("select"):
             moves = [b - a for a, b in zip(self.value, other.value, strict=True)]
-            return self.price * Fraction(max(abs(move - moves[self.noisy]) for move in moves), 2 * self.sensitivity)
-        change = Fraction(abs((other.noisy - other.value) - (self.noisy - self.value)), self.sensitivity)
+            return self.price * Fraction(
+                max(abs(move - moves[self.noisy]) for move in moves), 2 * self.sensitivity
+            )
+        change = Fraction(
+            abs((other.noisy - other.value) - (self.noisy - self.value)), self.sensitivity
+        )
         return self.price * (change if self.family == "laplace" else change**2)
 
 
 def sparse_vector_loss(old: Sequence[Draw], new: Sequence[Draw]) -> Fraction:
-    """What the questions to one threshold tell, at most, by coupling: the threshold moves with the largest rise of a "no", and the
-    noise of a "yes" makes up for that and for its own fall. The first draw is the threshold's."""
-    rises = [(b.value - a.value, bool(a.noisy), a.price / a.sensitivity) for a, b in zip(old[1:], new[1:], strict=True)]
+    """What the questions to one threshold tell, at most, by coupling: the threshold moves with the
+    largest rise of a "no", and the noise of a "yes" makes up for that and for its own fall. The
+    first draw is the threshold's.
+    """
+    rises = [
+        (b.value - a.value, bool(a.noisy), a.price / a.sensitivity)
+        for a, b in zip(old[1:], new[1:], strict=True)
+    ]
     shift = max([rise for rise, yes, _ in rises if not yes], default=0)
     shift = max(0, shift)
-    return shift * old[0].price / old[0].sensitivity + sum((max(0, shift - rise) * price for rise, yes, price in rises if yes), Fraction(0))
+    return shift * old[0].price / old[0].sensitivity + sum(
+        (max(0, shift - rise) * price for rise, yes, price in rises if yes), Fraction(0)
+    )
 
 
 def loss(before: Sequence[Draw], after: Sequence[Draw]) -> Fraction:
-    """Exact privacy loss between two recordings that gave the same answers: Σ |Δ|ε/sensitivity, or Σ Δ²ρ/sensitivity² for Gaussians.
+    """Exact privacy loss between two recordings that gave the same answers: Σ |Δ|ε/sensitivity, or
+    Σ Δ²ρ/sensitivity² for Gaussians.
 
-    Of a selection, and of a threshold with all its questions, it is the most that any noise of their scales can tell.
+    Of a selection, and of a threshold with all its questions, it is the most that any noise of
+    their scales can tell.
     """
     total, watched = Fraction(0), dict[int, list[tuple[Draw, Draw]]]()
     for at, (old, new) in enumerate(zip(before, after, strict=True)):
@@ -104,15 +128,19 @@ def loss(before: Sequence[Draw], after: Sequence[Draw]) -> Fraction:
 
 
 class Diverged(AssertionError):
-    """A replay asked for something else than the recording: something private reached a decision."""
+    """A replay asked for something else than the recording: something private reached a
+    decision.
+    """
 
 
 @final
 @dataclass
 class Recorder:
-    """Seeded noise that writes down every call; with `script`, the same noised values come out again whatever goes in.
+    """Seeded noise that writes down every call; with `script`, the same noised values come out
+    again whatever goes in.
 
-    tosses: with it, the same coins fall again, too; without, coins are tossed afresh. thrown: every coin, as it fell.
+    tosses: with it, the same coins fall again, too; without, coins are tossed afresh. thrown: every
+        coin, as it fell.
     """
 
     seed: int
@@ -125,25 +153,40 @@ class Recorder:
 
     def __post_init__(self) -> None:
         self._base: Noise = self.base or SimulatedNoise(self.seed)
-        self._thresholds: dict[int, int] = {}  # noise of each threshold -> its place among the draws
+        # noise of each threshold -> its place among the draws
+        self._thresholds: dict[int, int] = {}
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         return self._record(
-            "laplace", value, sensitivity, epsilon, lambda: self._base.laplace(value, sensitivity=sensitivity, epsilon=epsilon)
+            "laplace",
+            value,
+            sensitivity,
+            epsilon,
+            lambda: self._base.laplace(value, sensitivity=sensitivity, epsilon=epsilon),
         )
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        return self._record("gaussian", value, sensitivity, rho, lambda: self._base.gaussian(value, sensitivity=sensitivity, rho=rho))
+        return self._record(
+            "gaussian",
+            value,
+            sensitivity,
+            rho,
+            lambda: self._base.gaussian(value, sensitivity=sensitivity, rho=rho),
+        )
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         def call() -> int:
             return self._base.select(values, sensitivity=sensitivity, epsilon=epsilon, law=law)
 
-        return self._record(f"select by {law}", tuple(int(v) for v in values), sensitivity, epsilon, call)
+        return self._record(
+            f"select by {law}", tuple(int(v) for v in values), sensitivity, epsilon, call
+        )
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         def call() -> int:
-            """Never the same twice: questions name their threshold by its noise. What comes out is the recorder's to choose."""
+            """Never the same twice: questions name their threshold by its noise. What comes out is
+            the recorder's to choose.
+            """
             noise = self._base.threshold(sensitivity=sensitivity, epsilon=epsilon)
             while noise in self._thresholds:
                 noise += 1
@@ -154,14 +197,25 @@ class Recorder:
         self._thresholds[noise] = place
         return noise
 
-    def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
+    def exceeds(
+        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
         if threshold not in self._thresholds:
-            raise Diverged("A question was put to a threshold that was never drawn: its loss cannot be counted.")
+            raise Diverged(
+                "A question was put to a threshold that was never drawn: its loss cannot be "
+                "counted."
+            )
 
         def call() -> int:
-            return self._base.exceeds(value, bar, threshold, sensitivity=sensitivity, epsilon=epsilon)
+            return self._base.exceeds(
+                value, bar, threshold, sensitivity=sensitivity, epsilon=epsilon
+            )
 
-        return bool(self._record(f"exceeds {bar}", value, sensitivity, epsilon, call, self._thresholds[threshold]))
+        return bool(
+            self._record(
+                f"exceeds {bar}", value, sensitivity, epsilon, call, self._thresholds[threshold]
+            )
+        )
 
     def uniform(self) -> float:
         at = len(self.thrown)
@@ -182,7 +236,15 @@ class Recorder:
         """Exact privacy loss between the recording and this replay."""
         return loss(self.script or [], self.draws)
 
-    def _record(self, family: str, value: Any, sensitivity: int, price: Fraction, call: Callable[[], int], of: int = -1) -> int:
+    def _record(
+        self,
+        family: str,
+        value: Any,
+        sensitivity: int,
+        price: Fraction,
+        call: Callable[[], int],
+        of: int = -1,
+    ) -> int:
         if self.script is None:
             noisy = call()
         else:
@@ -191,7 +253,10 @@ class Recorder:
                 raise Diverged(f"The replay draws noise {at + 1} times, the recording {at} times.")
             old = self.script[at]
             if (old.family, old.sensitivity, old.price, old.of) != (family, sensitivity, price, of):
-                raise Diverged(f"Noise draw {at + 1} differs in kind, bar or scale between recording and replay.")
+                raise Diverged(
+                    f"Noise draw {at + 1} differs in kind, bar or scale between recording and "
+                    "replay."
+                )
             noisy = old.noisy
         self.draws.append(Draw(family, value, noisy, sensitivity, price, of))
         return noisy

@@ -1,1 +1,3 @@
-"""What everybody speaks of: plans, prices, the ledger, checked numbers. It imports nothing of this package above it."""
+"""What everybody speaks of: plans, prices, the ledger, checked numbers. It imports nothing of this
+package above it.
+"""

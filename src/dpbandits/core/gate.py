@@ -1,7 +1,9 @@
-"""One caller at a time, in one process: a second thread, a forked child or a call from within a call is refused at once. Nobody waits.
+"""One caller at a time, in one process: a second thread, a forked child or a call from within a
+call is refused at once. Nobody waits.
 
-A lock would not do: an exception that arrives while it is being released (Ctrl-C, an alarm) leaves it locked for ever. A gate knows
-who is inside. Where that caller has no call under way any more, it was interrupted on its way out, and the next caller takes its place.
+A lock would not do: an exception that arrives while it is being released (Ctrl-C, an alarm) leaves
+it locked for ever. A gate knows who is inside. Where that caller has no call under way any more, it
+was interrupted on its way out, and the next caller takes its place.
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ from types import CodeType, FrameType
 from typing import Any, TypeVar, final
 
 Caller = tuple[int]
-"""One entry: the thread's number, in an object of its own, so that two entries of one thread can be told apart."""
+"""One entry: the thread's number, in an object of its own, so that two entries of one thread can be
+told apart.
+"""
 
 MARKS: dict[int, object] = {}
-"""{0: this process's mark}; empty in a child that was just forked. Cleared by a function without a line of Python in it: a signal that
-arrives right after a fork cannot prevent that."""
+"""{0: this process's mark}; empty in a child that was just forked. Cleared by a function without a
+line of Python in it: a signal that arrives right after a fork cannot prevent that.
+"""
 os.register_at_fork(after_in_child=MARKS.clear)
 
 CALLS: set[CodeType] = set()
@@ -28,11 +33,15 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class SharedError(RuntimeError):
-    """A session was used by two threads at once, in a forked child, or from within one of its own calls. Nothing was done."""
+    """A session was used by two threads at once, in a forked child, or from within one of its own
+    calls. Nothing was done.
+    """
 
 
 def gated(method: Method) -> Method:
-    """Marks a method that enters its object's `_gate`: `gate.enter()`, then in a `finally` `gate.leave(caller)`."""
+    """Marks a method that enters its object's `_gate`: `gate.enter()`, then in a `finally`
+    `gate.leave(caller)`.
+    """
     CALLS.add(method.__code__)
     return method
 
@@ -50,12 +59,16 @@ class Home:
         self.mark, self._pid = MARKS.setdefault(0, object()), os.getpid()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy is at home where it is made; but what a forked child inherited is nowhere at home, however often it is copied."""
+        """A copy is at home where it is made; but what a forked child inherited is nowhere at home,
+        however often it is copied.
+        """
         return (Home if self.here else nowhere), ()
 
     @property
     def here(self) -> bool:
-        """Whether this is that process. The number is compared, too: a fork that goes round Python clears no mark."""
+        """Whether this is that process. The number is compared, too: a fork that goes round Python
+        clears no mark.
+        """
         return MARKS.get(0) is self.mark and os.getpid() == self._pid
 
     def require(self) -> None:
@@ -65,8 +78,10 @@ class Home:
         """
         if not self.here:
             raise SharedError(
-                "This session was made before the process forked; in the child its people would pay twice. Nothing was done. "
-                "Make it in the process that uses it, or go on from Session.to_json() in one of the two."
+                "This session was made before the process forked; in the child its people would "
+                "pay twice. Nothing was done. "
+                "Make it in the process that uses it, or go on from Session.to_json() in one of "
+                "the two."
             )
 
 
@@ -80,8 +95,9 @@ def nowhere() -> Home:
 class Gate:
     """The entry to the methods of an object that has it as `_gate`; each of them is marked `gated`.
 
-    inside: empty, or {0: caller}. `setdefault` looks and takes in one step; a method called very often does that itself. Where a caller's
-        place was taken, `id(caller)` leads to (caller, the next one): who is inside stands at the end.
+    inside: empty, or {0: caller}. `setdefault` looks and takes in one step; a method called very
+        often does that itself. Where a caller's place was taken, `id(caller)` leads to (caller, the
+        next one): who is inside stands at the end.
     """
 
     __slots__ = ("home", "inside")
@@ -122,15 +138,20 @@ class Gate:
         found = self._occupant()
         if found is not None and self._under_way(found[0], deep + 2):
             raise SharedError(
-                "Another call of this session is under way, in another thread or around this one (a signal handler, the noise source, "
+                "Another call of this session is under way, in another thread or around this one "
+                "(a signal handler, the noise source, "
                 "the policy). Nothing was done. Use a session from one thread at a time."
             )
         if found is None:
             self.inside.setdefault(0, caller)
         else:
-            self.inside.setdefault(id(found), (found, caller))  # the first to say so is the next one; `found` lives on with its number
+            # the first to say so is the next one; `found` lives on with its number
+            self.inside.setdefault(id(found), (found, caller))
         if self._occupant() is not caller:
-            raise SharedError("Another thread was faster. Nothing was done. Use a session from one thread at a time.")
+            raise SharedError(
+                "Another thread was faster. Nothing was done. Use a session from one thread at a "
+                "time."
+            )
 
     def _occupant(self) -> Caller | None:
         """Who is inside."""
@@ -140,7 +161,9 @@ class Gate:
         return found
 
     def _under_way(self, thread: int, deep: int) -> bool:
-        """Whether that thread has a call of this gate's object on its stack; of this thread's, one around the call being made."""
+        """Whether that thread has a call of this gate's object on its stack; of this thread's, one
+        around the call being made.
+        """
         if thread == get_ident():
             frame: FrameType | None = sys._getframe(deep).f_back
         else:

@@ -1,4 +1,6 @@
-"""What callers hand in, read strictly: whole numbers of any kind, never booleans; and how an error shows what came."""
+"""What callers hand in, read strictly: whole numbers of any kind, never booleans; and how an error
+shows what came.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ MOST = 2**62
 """The largest count of anything: sums of so many grid steps still fit where they are kept."""
 
 MOST_ARMS = 10**7
-"""Arms from which a state, which says something of every arm, would no longer fit into an ordinary machine's memory."""
+"""Arms from which a state, which says something of every arm, would no longer fit into an ordinary
+machine's memory.
+"""
 
 LARGEST_SEED = 2**128
 """As much as numpy mixes into a generator's state."""
@@ -59,7 +63,11 @@ def whole_number(value: object, name: str, low: int = 0, high: int = MOST, *, of
     number = as_int(value)
     if number is not None and low <= number <= high:
         return number
-    span = f"of at least {low}" if high >= MOST and (number is None or number < low) else f"from {low} to {high:_}"
+    span = (
+        f"of at least {low}"
+        if high >= MOST and (number is None or number < low)
+        else f"from {low} to {high:_}"
+    )
     kind = f"a whole number of {of}, {span.removeprefix('of ')}" if of else f"a whole number {span}"
     raise ValueError(f"Expected {name}={shown(value)} to be {kind}{instead(value, name)}.")
 
@@ -83,7 +91,9 @@ def instead(value: object, name: str) -> str:
 
 
 def real_number(value: object) -> int | float | None:
-    """The plain number that a real number of any kind stands for; None for anything else, NaN, booleans and text among it."""
+    """The plain number that a real number of any kind stands for; None for anything else, NaN,
+    booleans and text among it.
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         return None
     number = as_int(value)
@@ -98,11 +108,15 @@ def real_number(value: object) -> int | float | None:
 def refuse_class(value: object, what: str, example: str) -> None:
     """Say what a class lacks where an instance of it is wanted."""
     if isinstance(value, type):
-        raise TypeError(f"Expected {what}, got the class {value.__name__} itself. Make one first, for example {example}.")
+        raise TypeError(
+            f"Expected {what}, got the class {value.__name__} itself. Make one first, for "
+            f"example {example}."
+        )
 
 
 def number(value: object) -> float:
-    """A number of any kind as a float. Text that spells one, complex numbers and masked entries are none, though float() reads them.
+    """A number of any kind as a float. Text that spells one, complex numbers and masked entries are
+    none, though float() reads them.
 
     Raises:
         TypeError: no number.
@@ -132,20 +146,22 @@ def numbers(values: object) -> NDArray[np.float64]:
         return np.array([number(v) for v in array.ravel()], np.float64).reshape(array.shape)
     if array.dtype.kind not in "biuf":
         raise TypeError
-    return np.array(array, np.float64)  # a copy: what was checked is what is used, whoever writes to the array meanwhile
+    # a copy: what was checked is what is used, whoever writes to the array meanwhile
+    return np.array(array, np.float64)
 
 
 def numbers_in(values: object, what: str, *, secret: bool = False) -> NDArray[np.float64]:
     """Numbers as an array of floats, of the shape they come in.
 
-    secret: they are somebody's data: the error says their type only, and True and False will do for 1 and 0.
+    secret: they are somebody's data: the error says their type only, and True and False will do for
+        1 and 0.
 
     Raises:
         ValueError: something in them is no number, or they are lists of unequal length.
 
     >>> numbers_in(["0.5"], "means")
     Traceback (most recent call last):
-    ValueError: Expected means to be numbers, in a list or an array, got ['0.5']. Leave the quotes out, or convert the entries with float().
+    ValueError: Expected means to be numbers, in a list or an array, got ['0.5']. Leave ...
     """
     try:
         array = numbers(values)
@@ -154,7 +170,9 @@ def numbers_in(values: object, what: str, *, secret: bool = False) -> NDArray[np
     except (TypeError, ValueError, OverflowError):
         pass
     came = f"an object of type {type(values).__name__}" if secret else shown(values)
-    raise ValueError(f"Expected {what} to be numbers, in a list or an array, got {came}{cure_for(values)}")
+    raise ValueError(
+        f"Expected {what} to be numbers, in a list or an array, got {came}{cure_for(values)}"
+    )
 
 
 def cure_for(values: object) -> str:

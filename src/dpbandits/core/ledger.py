@@ -1,7 +1,8 @@
-"""The ledger as it is written: which rounds of which coordinate were read, each line at its price. Public data only.
+"""The ledger as it is written: which rounds of which coordinate were read, each line at its price.
+Public data only.
 
-It keeps two counts that have to agree, and says so where they do not: what entered a coordinate (counted by the vault as rewards come in)
-and what left it, read or dropped (counted here).
+It keeps two counts that have to agree, and says so where they do not: what entered a coordinate
+(counted by the vault as rewards come in) and what left it, read or dropped (counted here).
 """
 
 from __future__ import annotations
@@ -19,25 +20,32 @@ LOWEST = -1
 
 
 Leaving = tuple[int, int, int]
-"""Rewards that leave an open block: coordinate, number, and how many ever entered the coordinate, by another count."""
+"""Rewards that leave an open block: coordinate, number, and how many ever entered the coordinate,
+by another count.
+"""
 
 
 class LedgerError(RuntimeError):
-    """The counts of a run do not add up: something was counted twice, or would be read twice. Nothing was released.
+    """The counts of a run do not add up: something was counted twice, or would be read twice.
+    Nothing was released.
 
     No call mends it. The run can only be given up, or continued from an older saved copy.
     """
 
 
 def unbalanced(what: str) -> LedgerError:
-    return LedgerError(f"The ledger does not add up: {what}. Nothing was released, and nothing more will be.")
+    return LedgerError(
+        f"The ledger does not add up: {what}. Nothing was released, and nothing more will be."
+    )
 
 
 @dataclass(slots=True)
 class Page:
-    """What one release writes, as it will stand in the ledger: writing a page twice changes nothing.
+    """What one release writes, as it will stand in the ledger: writing a page twice changes
+    nothing.
 
-    clocks: of the coordinates that are read or dropped. grown: lines that count one release more. lines: new ones, from line `at` on.
+    clocks: of the coordinates that are read or dropped. grown: lines that count one release more.
+        lines: new ones, from line `at` on.
     dropped: of the coordinates that are dropped, all that ever was.
     """
 
@@ -52,9 +60,11 @@ class Page:
 
 @final
 class Ledger:
-    """Clocks and lines of one run. A coordinate's clock counts the rewards that left its open block, read or dropped.
+    """Clocks and lines of one run. A coordinate's clock counts the rewards that left its open
+    block, read or dropped.
 
-    cost: what one reading costs a record; None: read without noise. width: of how many coordinates one record may be read.
+    cost: what one reading costs a record; None: read without noise. width: of how many coordinates
+        one record may be read.
     """
 
     def __init__(self, cost: Fraction | None, width: int = 1) -> None:
@@ -65,7 +75,9 @@ class Ledger:
         self._singles: dict[int, int] = {}  # coordinate -> its newest line of one-reward releases
 
     def entries(self, page: Page | None = None) -> tuple[Entry, ...]:
-        """Every reading, with those of a page about to be written. Consecutive one-reward releases share a line, which counts them."""
+        """Every reading, with those of a page about to be written. Consecutive one-reward releases
+        share a line, which counts them.
+        """
         if page is None:
             return tuple(self._entries)
         lines = self._entries[: page.at] + page.lines
@@ -91,7 +103,9 @@ class Ledger:
         for coordinate, count, entered in (*read, *dropped):
             page.clocks[coordinate] = stop = self._clocks.get(coordinate, 0) + count
             if stop != entered:
-                raise unbalanced(f"{entered} rewards entered coordinate {coordinate}, {stop} would have left it")
+                raise unbalanced(
+                    f"{entered} rewards entered coordinate {coordinate}, {stop} would have left it"
+                )
         for coordinate, count, _ in dropped:
             page.dropped[coordinate] = self._dropped.get(coordinate, 0) + count
         for coordinate, count, _ in read:
@@ -102,14 +116,18 @@ class Ledger:
         """The next `count` rewards of a coordinate are read in one release."""
         at = self._singles.get(coordinate) if count == 1 else None
         if at is not None and self._entries[at].stop == start:
-            page.grown[at] = self._entries[at]._replace(stop=start + 1, releases=self._entries[at].releases + 1)
+            page.grown[at] = self._entries[at]._replace(
+                stop=start + 1, releases=self._entries[at].releases + 1
+            )
             return
         if count == 1:
             page.singles[coordinate] = page.at + len(page.lines)
         page.lines.append(Entry(coordinate, start, start + count, self.cost, width=self.width))
 
     def write(self, page: Page) -> None:
-        """Write a page. After an interruption it is written again: every step says what will stand there, not what is added."""
+        """Write a page. After an interruption it is written again: every step says what will stand
+        there, not what is added.
+        """
         self._clocks.update(page.clocks)
         self._dropped.update(page.dropped)
         self._singles.update(page.singles)
@@ -119,7 +137,10 @@ class Ledger:
         self.releases = page.releases
 
     def to_data(self) -> dict[str, Any]:
-        lines = [[e.coordinate, e.start, e.stop, None if e.cost is None else str(e.cost), e.releases] for e in self._entries]
+        lines = [
+            [e.coordinate, e.start, e.stop, None if e.cost is None else str(e.cost), e.releases]
+            for e in self._entries
+        ]
         clocks, dropped = sorted(self._clocks.items()), sorted(self._dropped.items())
         return {"clocks": clocks, "dropped": dropped, "releases": self.releases, "lines": lines}
 
@@ -137,33 +158,61 @@ class Ledger:
         coordinates: those there are.
 
         Raises:
-            ValueError: damaged data: coordinates that do not exist, readings that overlap, run past their clock, have another cost or are
-                not so many as were counted.
+            ValueError: damaged data: coordinates that do not exist, readings that overlap, run past
+            their clock, have another cost or are not so many as were counted.
         """
         saved = part(data, "vault.ledger", "clocks", "dropped", "lines", "releases")
-        clocks, dropped = counts_from_data(saved["clocks"], "clocks"), counts_from_data(saved["dropped"], "dropped")
-        lines = [line_from_data(line, self.width) for line in entries(saved["lines"], "vault.ledger.lines")]
+        clocks, dropped = (
+            counts_from_data(saved["clocks"], "clocks"),
+            counts_from_data(saved["dropped"], "dropped"),
+        )
+        lines = [
+            line_from_data(line, self.width)
+            for line in entries(saved["lines"], "vault.ledger.lines")
+        ]
         if not all(coordinate in coordinates for coordinate in clocks):
             raise damaged("vault.ledger has a coordinate that this policy does not have")
-        ends, left = dict.fromkeys(clocks, 0), {c: count - dropped.get(c, 0) for c, count in clocks.items()}
+        ends, left = (
+            dict.fromkeys(clocks, 0),
+            {c: count - dropped.get(c, 0) for c, count in clocks.items()},
+        )
         for line in lines:
-            if line.coordinate not in clocks or not ends[line.coordinate] <= line.start < line.stop <= clocks[line.coordinate]:
-                raise damaged("a line of vault.ledger does not fit its clock, or the line before it")
+            if (
+                line.coordinate not in clocks
+                or not ends[line.coordinate] <= line.start < line.stop <= clocks[line.coordinate]
+            ):
+                raise damaged(
+                    "a line of vault.ledger does not fit its clock, or the line before it"
+                )
             if line.cost != self.cost:
                 raise damaged("a line of vault.ledger has another cost than this policy's")
             ends[line.coordinate] = line.stop
             left[line.coordinate] -= line.stop - line.start
         if any(left.values()) or not set(dropped) <= set(clocks):
-            raise damaged("the lines of vault.ledger and what was dropped do not add up to its clocks")
-        if whole(saved["releases"], "vault.ledger.releases") != sum(line.releases for line in lines):
+            raise damaged(
+                "the lines of vault.ledger and what was dropped do not add up to its clocks"
+            )
+        if whole(saved["releases"], "vault.ledger.releases") != sum(
+            line.releases for line in lines
+        ):
             raise damaged("vault.ledger has not as many releases as its lines say")
-        self._entries, self._clocks, self._dropped, self.releases = lines, clocks, dropped, saved["releases"]
-        self._singles = {e.coordinate: at for at, e in enumerate(lines) if e.stop - e.start == e.releases}
+        self._entries, self._clocks, self._dropped, self.releases = (
+            lines,
+            clocks,
+            dropped,
+            saved["releases"],
+        )
+        self._singles = {
+            e.coordinate: at for at, e in enumerate(lines) if e.stop - e.start == e.releases
+        }
 
 
 def counts_from_data(data: object, name: str) -> dict[int, int]:
     """A number for each of some coordinates."""
-    pairs = [entries(pair, f"an entry of vault.ledger.{name}", 2) for pair in entries(data, f"vault.ledger.{name}")]
+    pairs = [
+        entries(pair, f"an entry of vault.ledger.{name}", 2)
+        for pair in entries(data, f"vault.ledger.{name}")
+    ]
     what = f"a number in vault.ledger.{name}"
     counts = {whole(coordinate, what, LOWEST): whole(count, what) for coordinate, count in pairs}
     if len(counts) < len(pairs):

@@ -1,7 +1,10 @@
-"""What to play until the next release. Plans are public data: computed from released values and public randomness only.
+"""What to play until the next release. Plans are public data: computed from released values and
+public randomness only.
 
-A closed union; a new algorithm does not add a kind. A plan ends by counts of told decisions, which are public:
-`Hold` and `Cycle` when every action has its planned number, `Draw` when some action reaches its limit.
+A closed union; a new algorithm does not add a kind. A plan ends by counts of told decisions, which
+are public:
+`Hold` and `Cycle` when every action has its planned number, `Draw` when some action reaches its
+limit.
 """
 
 from __future__ import annotations
@@ -19,12 +22,15 @@ EVERY = -1
 """In a plan's `release`: all coordinates at once, read as one record (full information)."""
 
 Action = int | tuple[int, ...] | tuple[float, ...]
-"""What is played in a round: an arm; a super arm, as a sorted tuple of arms; or, where the policy spreads its stake over all
-arms, a weight for each of them, summing to 1."""
+"""What is played in a round: an arm; a super arm, as a sorted tuple of arms; or, where the policy
+spreads its stake over all
+arms, a weight for each of them, summing to 1.
+"""
 
 
 class PublicRng:
-    """Public randomness of one plan: a stream of its own for each (seed, step), made only when it is used.
+    """Public randomness of one plan: a stream of its own for each (seed, step), made only when it
+    is used.
 
     It serves tie-breaks and posterior samples. It never touches a reward or the privacy noise.
     """
@@ -40,7 +46,9 @@ class PublicRng:
     @property
     def generator(self) -> np.random.Generator:
         if self._generator is None:
-            self._generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, self.step])))
+            self._generator = np.random.Generator(
+                np.random.PCG64(np.random.SeedSequence([self.seed, self.step]))
+            )
         return self._generator
 
     def state(self) -> dict[str, object] | None:
@@ -49,7 +57,9 @@ class PublicRng:
 
 
 class Law(Protocol):
-    """How a `Draw` chooses: independent draws, one a round, from a law that is known when the plan is made."""
+    """How a `Draw` chooses: independent draws, one a round, from a law that is known when the plan
+    is made.
+    """
 
     def sample(self, round: int, rng: PublicRng) -> int | tuple[int, ...]: ...
 
@@ -58,7 +68,8 @@ class Law(Protocol):
 class Hold:
     """Play one action for `rounds` rounds, then release the blocks of `release` (perhaps none).
 
-    drop: what is read as nothing instead, at no price: the blocks of these coordinates are thrown away unread.
+    drop: what is read as nothing instead, at no price: the blocks of these coordinates are thrown
+        away unread.
     observe: of a super arm, the arms whose rewards are to be told; None: all of them.
     """
 
@@ -74,7 +85,9 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Play each action in turn, `each` times, then release the blocks of `release`. Asks beyond the plan start over."""
+    """Play each action in turn, `each` times, then release the blocks of `release`. Asks beyond the
+    plan start over.
+    """
 
     actions: tuple[int, ...]
     each: int
@@ -88,7 +101,9 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Draw an action from `law` afresh each round until an arm was told `limits[arm]` times; the arms that were are released."""
+    """Draw an action from `law` afresh each round until an arm was told `limits[arm]` times; the
+    arms that were are released.
+    """
 
     law: Law
     limits: tuple[int, ...]
@@ -103,11 +118,14 @@ Plan = Hold | Cycle | Draw
 
 
 class Progress:
-    """How far the told decisions have carried a plan. Counts only: nothing here depends on a reward.
+    """How far the told decisions have carried a plan. Counts only: nothing here depends on a
+    reward.
 
-    A decision counts as what is told of it: its action, or the observed arms where the plan names them.
+    A decision counts as what is told of it: its action, or the observed arms where the plan names
+    them.
 
-    told: decisions since the plan began, by what was told. due: the coordinates to release, once the plan is complete; None before.
+    told: decisions since the plan began, by what was told. due: the coordinates to release, once
+        the plan is complete; None before.
     """
 
     __slots__ = ("_drawn", "_left", "_release", "_waiting", "due", "plan", "told")
@@ -138,14 +156,19 @@ class Progress:
         return progress
 
     def count(self, action: Action, times: int = 1) -> tuple[int, ...] | None:
-        """Count told decisions; returns the coordinates to release when that completes the plan, else None."""
+        """Count told decisions; returns the coordinates to release when that completes the plan,
+        else None.
+        """
         told = self.told
         told[action] = told.get(action, 0) + times
         if self._drawn:
-            self.due = filled = self._filled(action if isinstance(action, tuple) else (action,), times)
+            self.due = filled = self._filled(
+                action if isinstance(action, tuple) else (action,), times
+            )
             return filled
         left = self._left.get(action)
-        if left is None:  # a late tell of an earlier plan: it enters the open block, and ends nothing
+        # a late tell of an earlier plan: it enters the open block, and ends nothing
+        if left is None:
             return None
         self._left[action] = left - times
         if left > 0 >= left - times:

@@ -1,4 +1,6 @@
-"""Guarantees as data: what is promised, what was read, and what the ledger adds up to. Exact fractions throughout."""
+"""Guarantees as data: what is promised, what was read, and what the ledger adds up to. Exact
+fractions throughout.
+"""
 
 from __future__ import annotations
 
@@ -28,25 +30,41 @@ def as_fraction(value: Real, name: str) -> Fraction:
     try:
         exact = read_exactly(value)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"Expected {name}={shown(value)} to be a finite number > 0, for example {name}=1 or {name}='1/10'.") from None
+        raise ValueError(
+            f"Expected {name}={shown(value)} to be a finite number > 0, for example {name}=1 or "
+            f"{name}='1/10'."
+        ) from None
     if abs(exact) > LARGEST:
-        raise ValueError(f"Expected {name} to be > 0 and at most 1e100, got a number of more digits.")
+        raise ValueError(
+            f"Expected {name} to be > 0 and at most 1e100, got a number of more digits."
+        )
     if exact <= 0:
-        raise ValueError(f"Expected {name}={value} to be > 0; a policy without privacy is another class (see dpbandits.policies()).")
+        raise ValueError(
+            f"Expected {name}={value} to be > 0; a policy without privacy is another class (see "
+            "dpbandits.policies())."
+        )
     return exact
 
 
 def read_exactly(value: object) -> Fraction:
-    """The exact number that a number, or the text of one, stands for; a float is the decimal it is written as.
+    """The exact number that a number, or the text of one, stands for; a float is the decimal it is
+    written as.
 
     Raises:
-        ValueError, ZeroDivisionError: it stands for none, or for one of so many digits that reading it would take for ever.
+        ValueError, ZeroDivisionError: it stands for none, or for one of so many digits that reading
+        it would take for ever.
     """
-    return Fraction(value) if isinstance(value, (int, Fraction)) and type(value) is not bool else Fraction(spelled(value))
+    return (
+        Fraction(value)
+        if isinstance(value, (int, Fraction)) and type(value) is not bool
+        else Fraction(spelled(value))
+    )
 
 
 def spelled(value: object) -> str:
-    """A number's text, if it is short enough to be read in no time: a few characters can name a number of millions of digits."""
+    """A number's text, if it is short enough to be read in no time: a few characters can name a
+    number of millions of digits.
+    """
     text = repr(value) if type(value) is float else str(value)
     exponent = text.lower().partition("e")[2]
     if len(text) > 4000 or len(exponent) > 5:
@@ -59,10 +77,13 @@ SHORT = 9
 
 
 def printed(value: Fraction) -> str:
-    """A positive number of a guarantee as text that never says less: exact where that is short, else six digits, rounded up.
+    """A positive number of a guarantee as text that never says less: exact where that is short,
+    else six digits, rounded up.
 
-    >>> printed(Fraction(1, 10)), printed(Fraction(1, 3)), printed(Fraction(10000004, 10**7)), printed(Fraction(123456789, 10**9 + 7))
-    ('0.1', '1/3', '1.0000004', '0.123457')
+    >>> printed(Fraction(1, 10)), printed(Fraction(1, 3))
+    ('0.1', '1/3')
+    >>> printed(Fraction(10000004, 10**7)), printed(Fraction(123456789, 10**9 + 7))
+    ('1.0000004', '0.123457')
     """
     decimal = Context(prec=SHORT).divide(Decimal(value.numerator), Decimal(value.denominator))
     for text in (f"{decimal.normalize():f}", f"{decimal.normalize()}"):
@@ -75,32 +96,43 @@ def printed(value: Fraction) -> str:
 
 def above(value: Fraction) -> Decimal:
     """The least number of six digits that is not below `value`."""
-    return Context(prec=6, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return Context(prec=6, rounding=ROUND_CEILING).divide(
+        Decimal(value.numerator), Decimal(value.denominator)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
     """The public fixed-point grid rewards are put on before they are added. Part of the guarantee.
 
-    steps: grid steps per unit of reward; 1 is right for 0/1 rewards (least noise), more for fractional ones.
-    rounding: "nearest" grid point, or "bernoulli": a coin with the reward's value as its bias (mean kept, always 0 or 1).
+    steps: grid steps per unit of reward; 1 is right for 0/1 rewards (least noise), more for
+        fractional ones.
+    rounding: "nearest" grid point, or "bernoulli": a coin with the reward's value as its bias (mean
+        kept, always 0 or 1).
     """
 
     steps: int = 1024
     rounding: Literal["nearest", "bernoulli"] = "nearest"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", whole_number(self.steps, "grid", 1, 2**20, of="steps per unit of reward"))
+        object.__setattr__(
+            self, "steps", whole_number(self.steps, "grid", 1, 2**20, of="steps per unit of reward")
+        )
         if self.rounding not in ("nearest", "bernoulli"):
-            raise ValueError(f"Expected rounding={shown(self.rounding)} to be 'nearest' or 'bernoulli'.")
+            raise ValueError(
+                f"Expected rounding={shown(self.rounding)} to be 'nearest' or 'bernoulli'."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
-    """What the whole sequence of decisions promises about any one round's reward, until the end of time.
+    """What the whole sequence of decisions promises about any one round's reward, until the end of
+    time.
 
-    zero_out: a smaller epsilon where a round may only be compared with one whose rewards are all 0, if one is proved.
-    As text, numbers are exact where that is short and rounded up where not; the repr has them as exact fractions.
+    zero_out: a smaller epsilon where a round may only be compared with one whose rewards are all 0,
+        if one is proved.
+    As text, numbers are exact where that is short and rounded up where not; the repr has them as
+    exact fractions.
     A policy without privacy has no guarantee: it says `None`, never 0.
     """
 
@@ -127,7 +159,10 @@ class Guarantee:
 
     def __str__(self) -> str:
         letter = "ε" if self.measure == "pure" else "ρ-zCDP, ρ"
-        text = f"{letter} = {printed(self.cost)} per {self.unit} ({self.neighbours}-one), {self.trust} trust"
+        text = (
+            f"{letter} = {printed(self.cost)} per {self.unit} ({self.neighbours}-one), "
+            f"{self.trust} trust"
+        )
         text += f", {self.noise} noise" if self.noise else ", noise not chosen yet"
         if self.zero_out is not None and self.zero_out < self.cost:
             text += f"; {printed(self.zero_out)} under zero-out"
@@ -137,11 +172,13 @@ class Guarantee:
 
 
 class Entry(NamedTuple):
-    """One line of the ledger: rounds [start, stop) of a coordinate's own clock were read, each once.
+    """One line of the ledger: rounds [start, stop) of a coordinate's own clock were read, each
+    once.
 
     cost: what one such reading costs a record for ever; None: read without noise.
     releases: how many consecutive releases (each of its own rounds) the line stands for.
-    width: of how many coordinates one record may be read, each at that cost (the arms of a super arm).
+    width: of how many coordinates one record may be read, each at that cost (the arms of a super
+        arm).
     """
 
     coordinate: int
@@ -165,7 +202,8 @@ def entries_of(ledger: Iterable[Entry]) -> Iterable[Entry]:
 
 
 def spent(ledger: Iterable[Entry]) -> Fraction | None:
-    """The exact cost to the worst-off record: disjoint readings cost their maximum, overlapping ones their sum.
+    """The exact cost to the worst-off record: disjoint readings cost their maximum, overlapping
+    ones their sum.
 
     A record that enters up to `width` coordinates pays the sum of that many of the dearest ones.
 
@@ -177,7 +215,9 @@ def spent(ledger: Iterable[Entry]) -> Fraction | None:
         if entry.cost is None:
             return None
         width = max(width, entry.width)
-        edges.setdefault(entry.coordinate, []).extend([(entry.start, entry.cost), (entry.stop, -entry.cost)])
+        edges.setdefault(entry.coordinate, []).extend(
+            [(entry.start, entry.cost), (entry.stop, -entry.cost)]
+        )
     worst = []
     for marks in edges.values():
         level = highest = Fraction(0)

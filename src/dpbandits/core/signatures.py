@@ -1,4 +1,6 @@
-"""Classes whose constructor, called with arguments it does not take, says which ones it takes, with an example to copy."""
+"""Classes whose constructor, called with arguments it does not take, says which ones it takes, with
+an example to copy.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ EXAMPLES: Mapping[str, str] = {
 
 
 class Explained(ABCMeta):
-    """The kind of class that explains its arguments. A call that fits costs nothing more; `inspect.signature` sees the constructor."""
+    """The kind of class that explains its arguments. A call that fits costs nothing more;
+    `inspect.signature` sees the constructor.
+    """
 
     def __call__(cls, *given: Any, **named: Any) -> Any:
         try:
@@ -50,12 +54,15 @@ class Explained(ABCMeta):
             wrong = misfit(cls, given, named)
             if wrong is None:
                 raise
-        raise TypeError(wrong)  # outside the handler: Python's own words about __init__ would only stand in the way
+        # outside the handler: Python's own words about __init__ would only stand in the way
+        raise TypeError(wrong)
 
     @property
     def __signature__(cls) -> Signature:
         own = signature(cls.__init__)  # type: ignore[misc]  # the class itself is asked, not an instance
-        return own.replace(parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty)
+        return own.replace(
+            parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty
+        )
 
 
 def misfit(cls: type, given: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
@@ -68,16 +75,29 @@ def misfit(cls: type, given: tuple[Any, ...], named: Mapping[str, Any]) -> str |
     else:
         return None
     needed = [p for p in parameters if p.default is Parameter.empty]
-    example = ", ".join(f"{p.name}={EXAMPLES.get(p.name, '...')}" for p in needed if p.kind is not Parameter.VAR_KEYWORD)
+    example = ", ".join(
+        f"{p.name}={EXAMPLES.get(p.name, '...')}"
+        for p in needed
+        if p.kind is not Parameter.VAR_KEYWORD
+    )
     shown = str(getattr(cls, "example", "")) or f"{cls.__name__}({example})"
     names = ", ".join(takes.parameters) or "nothing"
-    return f"{cls.__name__} {flaw(cls, parameters, given, named)}. It takes {names}; for example {shown}."
+    return (
+        f"{cls.__name__} {flaw(cls, parameters, given, named)}. It takes {names}; for example "
+        f"{shown}."
+    )
 
 
-def flaw(cls: type, parameters: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any]) -> str:
+def flaw(
+    cls: type, parameters: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any]
+) -> str:
     """The first thing that is wrong: too many, unknown or missing arguments."""
     names = [p.name for p in parameters]
-    placed = [p.name for p in parameters if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
+    placed = [
+        p.name
+        for p in parameters
+        if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    ]
     if given and not placed:
         return f"takes its arguments by name, got {len(given)} without"
     if len(given) > len(placed):
@@ -88,20 +108,32 @@ def flaw(cls: type, parameters: list[Parameter], given: tuple[Any, ...], named: 
     twice = [name for name in placed[: len(given)] if name in named]
     if twice:
         return f"was given {twice[0]} twice"
-    missing = [p.name for p in parameters if p.default is Parameter.empty and p.name not in named and p.name not in placed[: len(given)]]
+    missing = [
+        p.name
+        for p in parameters
+        if p.default is Parameter.empty
+        and p.name not in named
+        and p.name not in placed[: len(given)]
+    ]
     return f"needs {' and '.join(missing)}{', too' if given or named else ''}"
 
 
 def hint(cls: type, unknown: str, names: list[str]) -> str:
     """Why this class has no such argument, or which one was meant."""
     reason: str | None = getattr(cls, "not_taken", {}).get(unknown)
-    close = get_close_matches(unknown.lower(), {name.lower(): name for name in names}, n=1, cutoff=0.6)
+    close = get_close_matches(
+        unknown.lower(), {name.lower(): name for name in names}, n=1, cutoff=0.6
+    )
     if reason is not None:
         return f" ({reason})"
     if unknown == "horizon":
         return " (it plays for as long as it is asked)"
     if unknown == "epsilon":
-        return " (it is private under zCDP: its budget is rho)" if "rho" in names else " (it has no budget)"
+        return (
+            " (it is private under zCDP: its budget is rho)"
+            if "rho" in names
+            else " (it has no budget)"
+        )
     if close:
         return f" (did you mean {next(name for name in names if name.lower() == close[0])}?)"
     sizes = {"arms", "actions", "problem"}

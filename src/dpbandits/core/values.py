@@ -1,4 +1,6 @@
-"""Plain values read strictly: seeds and defaults that callers hand in, and what a saved session says."""
+"""Plain values read strictly: seeds and defaults that callers hand in, and what a saved session
+says.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,27 @@ from numbers import Real
 from typing import Any
 
 MOST = 2**62
-"""The largest count a saved session may say: sums of so many grid steps still fit where they are kept."""
+"""The largest count a saved session may say: sums of so many grid steps still fit where they are
+kept.
+"""
 
 SAVES = 2**53
-"""The largest number of a save: more than anybody makes, and every reader of JSON knows it exactly."""
+"""The largest number of a save: more than anybody makes, and every reader of JSON knows it
+exactly.
+"""
 
 DEEPEST = 64
-"""Levels of lists and objects in a document. Deeper ones would exhaust the stack of whatever reads them."""
+"""Levels of lists and objects in a document. Deeper ones would exhaust the stack of whatever reads
+them.
+"""
 
 
 def damaged(what: str) -> ValueError:
     """The error about a saved session. It names the part, never the value, which may be private."""
-    return ValueError(f"The saved session is damaged: {what}. Load an undamaged copy of what Session.to_json() wrote.")
+    return ValueError(
+        f"The saved session is damaged: {what}. Load an undamaged copy of what Session.to_json() "
+        "wrote."
+    )
 
 
 def whole(value: object, what: str, low: int = 0, high: int = MOST) -> int:
@@ -53,12 +64,21 @@ def frozen(value: Any) -> Any:
 
 
 def alike(value: object, fresh: object) -> bool:
-    """Whether a value from JSON has the form of a fresh one: tuples keep their length, lists may have grown, numbers stay numbers."""
+    """Whether a value from JSON has the form of a fresh one: tuples keep their length, lists may
+    have grown, numbers stay numbers.
+    """
     if isinstance(fresh, (list, tuple)):
-        if not isinstance(value, list) or len(value) < len(fresh) or (isinstance(fresh, tuple) and len(value) > len(fresh)):
+        if (
+            not isinstance(value, list)
+            or len(value) < len(fresh)
+            or (isinstance(fresh, tuple) and len(value) > len(fresh))
+        ):
             return False
-        return not fresh or all(alike(v, fresh[min(i, len(fresh) - 1)]) for i, v in enumerate(value))
-    if isinstance(fresh, bool) or fresh is None:  # None: not known yet, so anything may be there by now
+        return not fresh or all(
+            alike(v, fresh[min(i, len(fresh) - 1)]) for i, v in enumerate(value)
+        )
+    # None: not known yet, so anything may be there by now
+    if isinstance(fresh, bool) or fresh is None:
         return fresh is None or isinstance(value, bool)
     if isinstance(fresh, (int, float)):
         return type(value) is int or (isinstance(fresh, float) and type(value) is float)
@@ -66,9 +86,13 @@ def alike(value: object, fresh: object) -> bool:
 
 
 def kin(value: object, fresh: object) -> bool:
-    """Whether a value from JSON is made of what a fresh one is made of: lists for tuples, however long, and numbers for numbers."""
+    """Whether a value from JSON is made of what a fresh one is made of: lists for tuples, however
+    long, and numbers for numbers.
+    """
     if isinstance(fresh, (list, tuple)):
-        return isinstance(value, list) and (not fresh or all(any(kin(v, f) for f in fresh) for v in value))
+        return isinstance(value, list) and (
+            not fresh or all(any(kin(v, f) for f in fresh) for v in value)
+        )
     if isinstance(fresh, (int, float)) and not isinstance(fresh, bool):
         return type(value) in (int, float)
     return alike(value, fresh)
@@ -86,7 +110,12 @@ def require_shallow(data: object) -> None:
     """Refuse what is nested too deeply, before anything goes through it by recursion."""
     level = [data]
     for _ in range(DEEPEST):
-        level = [v for x in level if isinstance(x, (list, dict)) for v in (x if isinstance(x, list) else x.values())]
+        level = [
+            v
+            for x in level
+            if isinstance(x, (list, dict))
+            for v in (x if isinstance(x, list) else x.values())
+        ]
         if not level:
             return
     raise damaged(f"it is nested more than {DEEPEST} levels deep")
@@ -95,16 +124,28 @@ def require_shallow(data: object) -> None:
 def checked_name(name: object) -> str:
     """A public name: text of 1 to 200 characters that can be printed."""
     if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= 200:
-        raise ValueError(f"Expected campaign to be a name of 1 to 200 characters that can be printed, got {name!r:.60}.")
+        raise ValueError(
+            "Expected campaign to be a name of 1 to 200 characters that can be printed, got "
+            f"{name!r:.60}."
+        )
     return name
 
 
 def checked_noise(noise: Any) -> Any:
     """A noise source, not its class."""
     if isinstance(noise, type):
-        raise TypeError(f"Expected noise={noise.__name__}(...), a noise source, got the class {noise.__name__}: call it.")
-    if not callable(getattr(noise, "laplace", None)) or getattr(noise, "kind", None) not in ("secure", "simulated"):
-        raise TypeError("Expected noise=SecureNoise() (people's data) or noise=SimulatedNoise(seed) (experiments).")
+        raise TypeError(
+            f"Expected noise={noise.__name__}(...), a noise source, got the class "
+            f"{noise.__name__}: call it."
+        )
+    if not callable(getattr(noise, "laplace", None)) or getattr(noise, "kind", None) not in (
+        "secure",
+        "simulated",
+    ):
+        raise TypeError(
+            "Expected noise=SecureNoise() (people's data) or noise=SimulatedNoise(seed) "
+            "(experiments)."
+        )
     return noise
 
 

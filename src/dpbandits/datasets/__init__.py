@@ -1,4 +1,6 @@
-"""Real data as environments. One small table of clinical trials comes with the package; everything else loads by path."""
+"""Real data as environments. One small table of clinical trials comes with the package; everything
+else loads by path.
+"""
 
 from dpbandits.datasets.click_logs import CAMPAIGNS, obd, obd_rates
 from dpbandits.datasets.files import DataError

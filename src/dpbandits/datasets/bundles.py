@@ -26,7 +26,9 @@ class Bundle:
     def __init__(self, path: PathLike) -> None:
         self.path = as_path(path)
         if not self.path.exists():
-            raise FileNotFoundError(f"Expected a folder or a zip at {self.path}; there is none. Check the path.")
+            raise FileNotFoundError(
+                f"Expected a folder or a zip at {self.path}; there is none. Check the path."
+            )
         self.zipped = not self.path.is_dir()
         if self.zipped:
             with opened(self.path) as archive:
@@ -51,7 +53,9 @@ class Bundle:
 
     @contextmanager
     def file(self, name: str) -> Iterator[Path]:
-        """The file as one of its own, for as long as it is needed: unpacked to a temporary folder if it is in a zip."""
+        """The file as one of its own, for as long as it is needed: unpacked to a temporary folder
+        if it is in a zip.
+        """
         if not self.zipped:
             yield self.path / name
             return
@@ -64,7 +68,10 @@ class Bundle:
     def _member(self, name: str) -> str:
         found = [where for where in self._where if PurePosixPath(where).name == name]
         if len(found) != 1:
-            raise DataError(f"Expected one {name} in {self.path.name}; found {len(found)}. Unpack it and give the folder you mean.")
+            raise DataError(
+                f"Expected one {name} in {self.path.name}; found {len(found)}. Unpack it and "
+                "give the folder you mean."
+            )
         return found[0]
 
 
@@ -75,6 +82,13 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError):
-        raise DataError(f"{path.name} is no zip that can be read: damaged, cut short, or of another format. Fetch it again.") from None
-    except (NotImplementedError, RuntimeError):  # how zipfile says: an unknown compression, a password
-        raise DataError(f"{path.name} is encrypted, or compressed in an unusual way. Unpack it and give the folder.") from None
+        raise DataError(
+            f"{path.name} is no zip that can be read: damaged, cut short, or of another format. "
+            "Fetch it again."
+        ) from None
+    except (NotImplementedError, RuntimeError):
+        # how zipfile says: an unknown compression, a password
+        raise DataError(
+            f"{path.name} is encrypted, or compressed in an unusual way. Unpack it and give the "
+            "folder."
+        ) from None

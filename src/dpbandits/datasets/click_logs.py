@@ -1,4 +1,6 @@
-"""The Open Bandit Dataset (Saito, Aihara, Matsutani and Narita 2021): logged clicks on fashion items, and production click rates."""
+"""The Open Bandit Dataset (Saito, Aihara, Matsutani and Narita 2021): logged clicks on fashion
+items, and production click rates.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,12 @@ CAMPAIGNS = {"all": 80, "men": 34, "women": 46}
 def obd(path: PathLike, *, position: int | None = None, items: int | None = None) -> LoggedReplay:
     """A replay of one log: the arms are the items, the reward is the click.
 
-    Take a log of the random policy. Under the Thompson policy some items were almost never shown; replay evens that out by
-    passing over nearly the whole log. And mind the sample's size: of 80 items 51 have no click at all in 10,000 random
-    decisions, so `means` of this environment are mostly noise. For a bandit instance with this site's rates use `obd_rates`.
+    Take a log of the random policy. Under the Thompson policy some items were almost never shown;
+    replay evens that out by
+    passing over nearly the whole log. And mind the sample's size: of 80 items 51 have no click at
+    all in 10,000 random
+    decisions, so `means` of this environment are mostly noise. For a bandit instance with this
+    site's rates use `obd_rates`.
 
     Args:
         path: a log, CSV or CSV.gz, with columns item_id, position, click and propensity_score.
@@ -29,28 +34,38 @@ def obd(path: PathLike, *, position: int | None = None, items: int | None = None
         items: number of items of the campaign; by default the highest item_id of the log and one.
 
     Raises:
-        DataError: the file is not such a log, or hardly anything of it could be replayed; the message says what to do.
+        DataError: the file is not such a log, or hardly anything of it could be replayed; the
+        message says what to do.
     """
-    log = read_columns(path, {"item_id": WHOLE, "position": WHOLE, "click": REWARD, "propensity_score": POSITIVE})
+    log = read_columns(
+        path, {"item_id": WHOLE, "position": WHOLE, "click": REWARD, "propensity_score": POSITIVE}
+    )
     log.require(np.isin(log["click"], (0, 1)), "click to be 0 or 1")
     log.require(log["propensity_score"] <= 1, "propensity_score to be at most 1")
     arms = int(log["item_id"].max()) + 1 if items is None else items
     log.require(log["item_id"] < arms, f"item_id below {arms}, the number of items")
     mine = np.full(len(log), True) if position is None else log["position"] == position
     if not mine.any():
-        raise DataError(f"Expected position= one of {np.unique(log['position']).tolist()}, got {position!r}.")
+        raise DataError(
+            f"Expected position= one of {np.unique(log['position']).tolist()}, got {position!r}."
+        )
     return replay(log["item_id"][mine], log["click"][mine], log["propensity_score"][mine], arms)
 
 
-def replay(actions: NDArray[Any], clicks: NDArray[Any], propensities: NDArray[Any], arms: int) -> LoggedReplay:
+def replay(
+    actions: NDArray[Any], clicks: NDArray[Any], propensities: NDArray[Any], arms: int
+) -> LoggedReplay:
     try:
         environment = LoggedReplay(actions, clicks, arms=arms, propensities=propensities)
     except ValueError as error:
-        raise DataError(f"This part of the log cannot be replayed: {error} Take a longer log, or all positions.") from None
+        raise DataError(
+            f"This part of the log cannot be replayed: {error} Take a longer log, or all positions."
+        ) from None
     expected = environment.expected_acceptance * len(actions)
     if expected < 1:
         raise DataError(
-            f"Replay would accept about {expected:.2g} of these {len(actions)} decisions: the logging policy hardly ever showed some item. "
+            f"Replay would accept about {expected:.2g} of these {len(actions)} decisions: the "
+            "logging policy hardly ever showed some item. "
             "Take a log of the random policy."
         )
     return environment
@@ -59,8 +74,10 @@ def replay(actions: NDArray[Any], clicks: NDArray[Any], propensities: NDArray[An
 def obd_rates(path: PathLike, campaign: str = "all") -> Bernoulli:
     """A campaign's items with their click rates in production, near 0.4 %, as independent coins.
 
-    The rates are prior_alpha/(prior_alpha + prior_beta), the counts the site's operator started data collection from.
-    The same file's counts of the 10,000-row logs are noise at such rates (most items have no click) and are not used.
+    The rates are prior_alpha/(prior_alpha + prior_beta), the counts the site's operator started
+    data collection from.
+    The same file's counts of the 10,000-row logs are noise at such rates (most items have no click)
+    and are not used.
 
     Args:
         path: item_click_rates.csv, with columns campaign, item_id, prior_alpha and prior_beta.
@@ -70,12 +87,19 @@ def obd_rates(path: PathLike, campaign: str = "all") -> Bernoulli:
         DataError: the file is not such a table.
         ValueError: no such campaign in it.
     """
-    rates = read_columns(path, {"campaign": TEXT, "item_id": WHOLE, "prior_alpha": POSITIVE, "prior_beta": POSITIVE})
+    rates = read_columns(
+        path, {"campaign": TEXT, "item_id": WHOLE, "prior_alpha": POSITIVE, "prior_beta": POSITIVE}
+    )
     mine = rates["campaign"] == campaign
     if not mine.any():
-        raise ValueError(f"Expected campaign= one of {', '.join(sorted(set(rates['campaign'])))}; got {campaign!r}.")
+        raise ValueError(
+            f"Expected campaign= one of {', '.join(sorted(set(rates['campaign'])))}; got "
+            f"{campaign!r}."
+        )
     items = rates["item_id"][mine]
     if sorted(items) != list(range(len(items))):
-        raise DataError(f"Expected campaign {campaign!r} to list items 0 to {len(items) - 1}, each once.")
+        raise DataError(
+            f"Expected campaign {campaign!r} to list items 0 to {len(items) - 1}, each once."
+        )
     clicks, others = rates["prior_alpha"][mine], rates["prior_beta"][mine]
     return Bernoulli((clicks / (clicks + others))[np.argsort(items)])

@@ -15,11 +15,15 @@ from dpbandits.core.inputs import shown
 
 PathLike = str | os.PathLike[str]
 Row = tuple[int, list[str]]
-"""Where the row is (a line of a CSV file, a row of a Parquet table, counted from 1), and its fields."""
+"""Where the row is (a line of a CSV file, a row of a Parquet table, counted from 1), and its
+fields.
+"""
 
 
 class DataError(ValueError):
-    """A data file that is not what its loader expects. Messages name the place and never repeat a value found there."""
+    """A data file that is not what its loader expects. Messages name the place and never repeat a
+    value found there.
+    """
 
 
 def as_path(path: object) -> Path:
@@ -39,7 +43,9 @@ def existing(path: PathLike, what: str = "file") -> Path:
     if not found.exists():
         raise FileNotFoundError(f"Expected a {what} at {found}; there is none. Check the path.")
     if found.is_dir() != (what == "folder"):
-        raise DataError(f"Expected {found} to be a {what}; it is a {'folder' if found.is_dir() else 'file'}.")
+        raise DataError(
+            f"Expected {found} to be a {what}; it is a {'folder' if found.is_dir() else 'file'}."
+        )
     return found
 
 
@@ -48,7 +54,9 @@ def is_parquet(path: Path) -> bool:
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """The file's rows, its header first. Parquet and CSV by the name; gzip is undone where the name ends in .gz."""
+    """The file's rows, its header first. Parquet and CSV by the name; gzip is undone where the name
+    ends in .gz.
+    """
     return parquet_rows(path) if is_parquet(path) else csv_rows(path)
 
 
@@ -63,14 +71,26 @@ def csv_rows(path: Path) -> Iterator[Row]:
                     yield line, fields
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         if isinstance(error, gzip.BadGzipFile) and line == 0:
-            what = f"Expected {path.name} to be compressed by gzip, as its name ends in .gz; it is not. Rename or compress it."
+            what = (
+                f"Expected {path.name} to be compressed by gzip, as its name ends in .gz; it is "
+                "not. Rename or compress it."
+            )
         else:
-            what = f"{path.name} is cut short or damaged: its gzip stream breaks off after line {line}. Fetch it again."
+            what = (
+                f"{path.name} is cut short or damaged: its gzip stream breaks off after line "
+                f"{line}. Fetch it again."
+            )
         raise DataError(what) from None
     except UnicodeDecodeError:
-        raise DataError(f"Expected {path.name} to be UTF-8 text; near line {line + 1} it is not. Save it as UTF-8.") from None
+        raise DataError(
+            f"Expected {path.name} to be UTF-8 text; near line {line + 1} it is not. Save it as "
+            "UTF-8."
+        ) from None
     except csv.Error:
-        raise DataError(f"{path.name} is not valid CSV near line {line + 1}: a quote is not closed, or misplaced.") from None
+        raise DataError(
+            f"{path.name} is not valid CSV near line {line + 1}: a quote is not closed, or "
+            "misplaced."
+        ) from None
 
 
 def opened_text(path: Path) -> IO[str]:
@@ -85,7 +105,10 @@ def parquet_rows(path: Path) -> Iterator[Row]:
     try:
         import polars  # an extra, and slow to import: only for this format
     except ImportError:
-        raise ImportError("Parquet files need polars: pip install 'dpbandits[experiments]', or save the table as CSV.") from None
+        raise ImportError(
+            "Parquet files need polars: pip install 'dpbandits[experiments]', or save the table "
+            "as CSV."
+        ) from None
     from dpbandits.datasets.unpacked import require_plausible
 
     try:
@@ -94,7 +117,10 @@ def parquet_rows(path: Path) -> Iterator[Row]:
         require_plausible(path, cells)  # a byte each, at the least
         frame = polars.read_parquet(path)
     except (polars.exceptions.PolarsError, OSError):
-        raise DataError(f"{path.name} is no Parquet file that can be read: it is damaged, cut short, or of another format.") from None
+        raise DataError(
+            f"{path.name} is no Parquet file that can be read: it is damaged, cut short, or of "
+            "another format."
+        ) from None
     yield 0, frame.columns
     for number, fields in enumerate(frame.iter_rows(), start=1):
         yield number, ["" if field is None else str(field) for field in fields]

@@ -1,4 +1,6 @@
-"""Headline A/B tests of the Upworthy Research Archive (Matias et al. 2021, CC BY 4.0), read from a path."""
+"""Headline A/B tests of the Upworthy Research Archive (Matias et al. 2021, CC BY 4.0), read from a
+path.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,25 @@ from dpbandits.datasets.reading.columns import TEXT, WHOLE, Columns, read_column
 from dpbandits.environments.laws import Bernoulli
 
 IMBALANCED = (201326, 201402)
-"""First and last week left out by default: the archive's authors warn that from 25 June 2013 to 10 January 2014 visitors were
-not split evenly at random between the arms, so click rates of one test are not comparable."""
+"""First and last week left out by default: the archive's authors warn that from 25 June 2013 to 10
+January 2014 visitors were
+not split evenly at random between the arms, so click rates of one test are not comparable.
+"""
 
-KINDS = {"clickability_test_id": TEXT, "test_week": WHOLE, "headline": TEXT, "impressions": WHOLE, "clicks": WHOLE}
+KINDS = {
+    "clickability_test_id": TEXT,
+    "test_week": WHOLE,
+    "headline": TEXT,
+    "impressions": WHOLE,
+    "clicks": WHOLE,
+}
 
 
 @final
 @dataclass(frozen=True)
 class Experiment:
-    """One test. An arm is a package: a headline with its image, so a headline can occur twice. One number an arm.
+    """One test. An arm is a package: a headline with its image, so a headline can occur twice. One
+    number an arm.
 
     weeks: first and last week, as year·100 + week.
     """
@@ -48,14 +59,18 @@ class Experiment:
 def upworthy(path: PathLike, *, keep_imbalanced: bool = False) -> dict[str, Experiment]: ...
 @overload
 def upworthy(path: PathLike, test: str, *, keep_imbalanced: bool = False) -> Experiment: ...
-def upworthy(path: PathLike, test: str | None = None, *, keep_imbalanced: bool = False) -> dict[str, Experiment] | Experiment:
+def upworthy(
+    path: PathLike, test: str | None = None, *, keep_imbalanced: bool = False
+) -> dict[str, Experiment] | Experiment:
     """Every test of the archive by its id (in the file's order), or the one named.
 
     Args:
-        path: CSV (also .csv.gz) or Parquet, one row an arm, with columns clickability_test_id, test_week, headline,
+        path: CSV (also .csv.gz) or Parquet, one row an arm, with columns clickability_test_id,
+            test_week, headline,
             impressions and clicks.
         test: a clickability_test_id.
-        keep_imbalanced: also the tests of the weeks `IMBALANCED`, whose arms were not randomised evenly.
+        keep_imbalanced: also the tests of the weeks `IMBALANCED`, whose arms were not randomised
+            evenly.
 
     Raises:
         DataError: the file is not such a table; the message says where.
@@ -65,12 +80,17 @@ def upworthy(path: PathLike, test: str | None = None, *, keep_imbalanced: bool =
     if test is None:
         return {name: e for name, e in everything.items() if keep_imbalanced or not e.imbalanced}
     if test not in everything:
-        raise KeyError(f"Expected the id of one of the {len(everything)} tests, for example {next(iter(everything))!r}; got {test!r}.")
+        raise KeyError(
+            f"Expected the id of one of the {len(everything)} tests, for example "
+            f"{next(iter(everything))!r}; got {test!r}."
+        )
     found = everything[test]
     if found.imbalanced and not keep_imbalanced:
         raise KeyError(
-            f"Test {test!r} ran in weeks {found.weeks[0]} to {found.weeks[1]}; from {IMBALANCED[0]} to {IMBALANCED[1]} arms were not "
-            "randomised evenly, so their rates are not comparable. Pass keep_imbalanced=True to use it all the same."
+            f"Test {test!r} ran in weeks {found.weeks[0]} to {found.weeks[1]}; from "
+            f"{IMBALANCED[0]} to {IMBALANCED[1]} arms were not "
+            "randomised evenly, so their rates are not comparable. Pass keep_imbalanced=True to "
+            "use it all the same."
         )
     return found
 

@@ -1,6 +1,8 @@
-"""Where downloaded data is kept, and how it gets there: checked first, and under its name only once it is whole.
+"""Where downloaded data is kept, and how it gets there: checked first, and under its name only once
+it is whole.
 
-The checksums are the md5 sums GroupLens publishes: they find damage and mix-ups; they do not protect against a forger.
+The checksums are the md5 sums GroupLens publishes: they find damage and mix-ups; they do not
+protect against a forger.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ BLOCK = 1 << 20  # bytes fetched at a time
 
 
 class Source(NamedTuple):
-    """A data set its owner offers for download. md5: of the file at url, in hexadecimal; None: read from url + ".md5"."""
+    """A data set its owner offers for download. md5: of the file at url, in hexadecimal; None: read
+    from url + ".md5".
+    """
 
     url: str
     file: str
@@ -47,13 +51,16 @@ SOURCES: dict[str, Source] = {
     "movielens-20m": grouplens("ml-20m.zip", "cd245b17a1ae2cc31bb14903e1204af3"),
     "movielens-25m": grouplens("ml-25m.zip", "6b51fb2759a8657d3bfcbfc42b592ada"),
     "movielens-32m": grouplens("ml-32m.zip"),
-    "movielens-latest-small": grouplens("ml-latest-small.zip"),  # changes now and then, and its checksum with it
+    # changes now and then, and its checksum with it
+    "movielens-latest-small": grouplens("ml-latest-small.zip"),
     "movielens-latest": grouplens("ml-latest.zip"),
 }
 
 
 def data_folder() -> Path:
-    """$DPBANDITS_DATA, else $XDG_DATA_HOME/dpbandits, else ~/.local/share/dpbandits. It need not exist yet."""
+    """$DPBANDITS_DATA, else $XDG_DATA_HOME/dpbandits, else ~/.local/share/dpbandits. It need not
+    exist yet.
+    """
     if chosen := os.environ.get("DPBANDITS_DATA"):
         return Path(chosen).expanduser()
     shared = Path(os.environ.get("XDG_DATA_HOME", ""))
@@ -77,7 +84,8 @@ def find(name: str) -> Path:
 
 
 def add(name: str, path: PathLike) -> Path:
-    """Keep a copy of data already on this machine: the zip as downloaded, or its unpacked folder (of which the two files needed).
+    """Keep a copy of data already on this machine: the zip as downloaded, or its unpacked folder
+    (of which the two files needed).
 
     It is loaded first, and the checksum of a zip compared where the owner's is fixed.
 
@@ -89,8 +97,10 @@ def add(name: str, path: PathLike) -> Path:
     wanted, bundle = source(name), Bundle(path)
     if bundle.zipped and wanted.md5 not in (None, checksum(bundle.path)):
         raise DataError(
-            f"Expected {bundle.path.name} to be {wanted.file} as its owner published it (md5 {wanted.md5}); the checksum differs: "
-            "it is damaged, packed anew, or another set. Download it again, or add its unpacked folder."
+            f"Expected {bundle.path.name} to be {wanted.file} as its owner published it (md5 "
+            f"{wanted.md5}); the checksum differs: "
+            "it is damaged, packed anew, or another set. Download it again, or add its unpacked "
+            "folder."
         )
     movielens(bundle.path, films=1)
     with unfinished(data_folder() / wanted.file) as copy:
@@ -110,7 +120,8 @@ def pack(bundle: Bundle, copy: Path) -> None:
 
 
 def download(name: str, again: bool = False) -> Path:
-    """Fetch a data set from its owner and keep it; what is kept already is fetched only if again=True.
+    """Fetch a data set from its owner and keep it; what is kept already is fetched only if
+    again=True.
 
     Read `SOURCES[name].licence` before you use it.
 
@@ -130,7 +141,8 @@ def download(name: str, again: bool = False) -> Path:
                 stream.write(block)
         if checksum(copy) != expected:
             raise DataError(
-                f"{wanted.url} came with another checksum than its owner published (md5 {expected}). Nothing was kept; try again."
+                f"{wanted.url} came with another checksum than its owner published (md5 "
+                f"{expected}). Nothing was kept; try again."
             )
     return kept
 
@@ -147,7 +159,10 @@ def published(wanted: Source) -> str:
     text = b"".join(blocks(beside)).decode("ascii", errors="replace")
     found = re.findall(r"\b[0-9a-f]{32}\b", text.lower())
     if len(found) != 1:
-        raise DataError(f"Expected one md5 checksum in {beside.url}; found {len(found)}. Fetch {wanted.url} yourself, then add it.")
+        raise DataError(
+            f"Expected one md5 checksum in {beside.url}; found {len(found)}. Fetch {wanted.url} "
+            "yourself, then add it."
+        )
     return str(found[0])
 
 
@@ -162,7 +177,8 @@ def blocks(wanted: Source) -> Iterator[bytes]:
                 yield block
     except (OSError, HTTPException) as error:
         raise ConnectionError(
-            f"Could not fetch {wanted.url}: {error}. Check the connection, or fetch it with a browser and run `dpbandits data add`."
+            f"Could not fetch {wanted.url}: {error}. Check the connection, or fetch it with a "
+            "browser and run `dpbandits data add`."
         ) from None
 
 
@@ -173,7 +189,9 @@ def checksum(path: Path) -> str:
 
 @contextmanager
 def unfinished(target: Path) -> Iterator[Path]:
-    """A file to write to beside the target: it takes the target's name if all goes well, and is deleted if not."""
+    """A file to write to beside the target: it takes the target's name if all goes well, and is
+    deleted if not.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     os.close(handle)

@@ -1,8 +1,11 @@
 """Clinical trials that come with the package: pooled response counts of four published reviews.
 
-Pooled means simple sums over the review's studies. That is NOT a network meta-analysis: arms come from different trials
-with different patients, so a difference between two arms here is no estimate of a treatment effect. (COPD shows it: TIO-SMI
-has the highest pooled survival, and in both of its own trials more deaths than placebo.) The counts make realistic bandit
+Pooled means simple sums over the review's studies. That is NOT a network meta-analysis: arms come
+from different trials
+with different patients, so a difference between two arms here is no estimate of a treatment effect.
+(COPD shows it: TIO-SMI
+has the highest pooled survival, and in both of its own trials more deaths than placebo.) The counts
+make realistic bandit
 instances, nothing more. Seven depression studies that report no response are left out.
 """
 
@@ -28,7 +31,9 @@ TrialName = Literal["smoking", "depression", "stroke", "copd"]
 @final
 @dataclass(frozen=True)
 class Trial:
-    """One review's arms. events: patients with the good outcome; patients: all patients; both one number an arm."""
+    """One review's arms. events: patients with the good outcome; patients: all patients; both one
+    number an arm.
+    """
 
     name: str
     title: str
@@ -58,7 +63,9 @@ def clinical(name: TrialName | str) -> Trial:
     if name not in TITLES:
         raise ValueError(f"Expected one of the trials {', '.join(TRIALS)}; got {name!r}.")
     with as_file(files(__package__) / "trials.csv") as path:
-        rows = read_columns(path, {"trial": TEXT, "arm": TEXT, "events": WHOLE, "patients": WHOLE, "source": TEXT})
+        rows = read_columns(
+            path, {"trial": TEXT, "arm": TEXT, "events": WHOLE, "patients": WHOLE, "source": TEXT}
+        )
     mine = rows["trial"] == name
     return Trial(
         name=name,

@@ -1,4 +1,6 @@
-"""How much a packed file may hold: what unpacks to hundreds of times its size is damaged or a trap, and would fill the memory."""
+"""How much a packed file may hold: what unpacks to hundreds of times its size is damaged or a trap,
+and would fill the memory.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ FREE = 1 << 26
 """Bytes that any file may unpack to: 64 MiB fit into every memory."""
 
 MOST_TIMES = 200
-"""Above that, how many times its own size a file may unpack to; tables of ratings shrink five to ten times when packed."""
+"""Above that, how many times its own size a file may unpack to; tables of ratings shrink five to
+ten times when packed.
+"""
 
 
 def require_plausible(file: Path, unpacked: int) -> None:
@@ -24,13 +28,16 @@ def require_plausible(file: Path, unpacked: int) -> None:
     packed = file.stat().st_size
     if unpacked > FREE and unpacked > MOST_TIMES * packed:
         raise DataError(
-            f"{file.name}, of {packed:,} bytes, unpacks to more than {MOST_TIMES} times that: it is damaged, or made to fill the memory. "
+            f"{file.name}, of {packed:,} bytes, unpacks to more than {MOST_TIMES} times that: it "
+            "is damaged, or made to fill the memory. "
             "Fetch it again; if you trust it, unpack it yourself and give what was in it."
         )
 
 
 def zip_plausible(file: Path) -> None:
-    """The same for a zip, by what its list of contents says (reading stops there, whatever follows)."""
+    """The same for a zip, by what its list of contents says (reading stops there, whatever
+    follows).
+    """
     with zipfile.ZipFile(file) as archive:
         require_plausible(file, sum(entry.file_size for entry in archive.infolist()))
 

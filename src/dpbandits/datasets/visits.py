@@ -1,6 +1,8 @@
-"""Visits to microsoft.com in a week of 1998 (UCI "Anonymous Microsoft Web Data"): who saw which area of the site.
+"""Visits to microsoft.com in a week of 1998 (UCI "Anonymous Microsoft Web Data"): who saw which
+area of the site.
 
-Every person occurs once and makes one row, so one round is one person and a guarantee per round is one per person.
+Every person occurs once and makes one row, so one round is one person and a guarantee per round is
+one per person.
 """
 
 from __future__ import annotations
@@ -28,12 +30,21 @@ class Area(NamedTuple):
     visitors: int
 
 
-def msweb(path: PathLike, areas: int | Sequence[int | str] | None = None, *, seed: int | None = 0, resample: bool = False) -> Table:
-    """Visitors × areas, 1 where a person visited an area: round t offers person t one area; the reward is whether they went there.
+def msweb(
+    path: PathLike,
+    areas: int | Sequence[int | str] | None = None,
+    *,
+    seed: int | None = 0,
+    resample: bool = False,
+) -> Table:
+    """Visitors × areas, 1 where a person visited an area: round t offers person t one area; the
+    reward is whether they went there.
 
     Args:
-        path: the folder with msweb_visits.csv.gz (user, vroot: one line a visit) and vroots.csv (vroot, title: one line an area).
-        areas: how many of the most visited areas to take; or which ones, by number or title; None: all, in the order of `msweb_areas`.
+        path: the folder with msweb_visits.csv.gz (user, vroot: one line a visit) and vroots.csv
+            (vroot, title: one line an area).
+        areas: how many of the most visited areas to take; or which ones, by number or title; None:
+            all, in the order of `msweb_areas`.
         seed: of the order people come in; None: the file's order.
         resample: each round plays a random person (with replacement), for as long as you like.
 
@@ -51,7 +62,9 @@ def msweb_areas(path: PathLike) -> tuple[Area, ...]:
 
 
 def visit_matrix(folder: Path) -> tuple[NDArray[np.uint8], tuple[Area, ...]]:
-    """The whole 0/1 matrix, most visited area first, and its columns. A visit listed twice counts once."""
+    """The whole 0/1 matrix, most visited area first, and its columns. A visit listed twice counts
+    once.
+    """
     listed = read_columns(folder / AREAS, {"vroot": WHOLE, "title": TEXT})
     numbers, titles = listed["vroot"], listed["title"]
     if len(np.unique(numbers)) < len(numbers):
@@ -74,17 +87,27 @@ def chosen(areas: int | Sequence[int | str] | None, known: tuple[Area, ...]) -> 
         return list(range(len(known)))
     if isinstance(areas, int):
         if not 1 <= areas <= len(known):
-            raise ValueError(f"Expected areas={areas} to be from 1 to {len(known)}, or a list of areas.")
+            raise ValueError(
+                f"Expected areas={areas} to be from 1 to {len(known)}, or a list of areas."
+            )
         return list(range(areas))
     if isinstance(areas, str) or not areas:
-        raise ValueError(f"Expected areas={areas!r} to be a number of areas or a non-empty list of them.")
+        raise ValueError(
+            f"Expected areas={areas!r} to be a number of areas or a non-empty list of them."
+        )
     return [column(area, known) for area in areas]
 
 
 def column(area: int | str, known: tuple[Area, ...]) -> int:
     found = [j for j, k in enumerate(known) if area in (k.number, k.title)]
     if not found:
-        raise ValueError(f"No area {area!r} among {len(known)}; the most visited are {[(k.number, k.title) for k in known[:4]]}.")
+        raise ValueError(
+            f"No area {area!r} among {len(known)}; the most visited are "
+            f"{[(k.number, k.title) for k in known[:4]]}."
+        )
     if len(found) > 1:
-        raise ValueError(f"{len(found)} areas are called {area!r}: name one by its number, {[known[j].number for j in found]}.")
+        raise ValueError(
+            f"{len(found)} areas are called {area!r}: name one by its number, "
+            f"{[known[j].number for j in found]}."
+        )
     return found[0]

@@ -1,8 +1,10 @@
-"""Local privacy in two processes: a server that plays CUCB-LDP2, and its users, who send noisy reports through a pipe.
+"""Local privacy in two processes: a server that plays CUCB-LDP2, and its users, who send noisy
+reports through a pipe.
 
     python -m dpbandits.demos.local_privacy
 
-Every byte that crosses the pipe is kept, errors included, so that anyone can look at what the server could have seen.
+Every byte that crosses the pipe is kept, errors included, so that anyone can look at what the
+server could have seen.
 """
 
 from __future__ import annotations
@@ -34,10 +36,21 @@ class Pipe:
 
 def users_command(*options: str, most: object, means: Sequence[float] = MEANS) -> list[str]:
     """How the users' process is started."""
-    return [sys.executable, "-m", "dpbandits.demos.users", "--most", str(most), "--means", ",".join(map(str, means)), *options]
+    return [
+        sys.executable,
+        "-m",
+        "dpbandits.demos.users",
+        "--most",
+        str(most),
+        "--means",
+        ",".join(map(str, means)),
+        *options,
+    ]
 
 
-def serve(policy: Policy, rounds: int, command: Sequence[str], *, noise: Noise, pipe: Pipe) -> Session:
+def serve(
+    policy: Policy, rounds: int, command: Sequence[str], *, noise: Noise, pipe: Pipe
+) -> Session:
     """Play `rounds` rounds with the users that `command` starts.
 
     Raises:
@@ -45,7 +58,14 @@ def serve(policy: Policy, rounds: int, command: Sequence[str], *, noise: Noise, 
     """
     session = Session(policy, noise=noise)
     pipe.sent.append(session.description())
-    users = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1)
+    users = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        bufsize=1,
+    )
     assert users.stdin is not None
     assert users.stdout is not None
     with users, users.stdin, users.stdout:
@@ -63,21 +83,34 @@ def serve(policy: Policy, rounds: int, command: Sequence[str], *, noise: Noise, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A server and its users in two processes: only noisy reports cross.")
+    parser = argparse.ArgumentParser(
+        description="A server and its users in two processes: only noisy reports cross."
+    )
     parser.add_argument("--users", type=int, default=3000, help="users, one a round")
     parser.add_argument("--epsilon", default="4", help="each report's epsilon")
     given = parser.parse_args()
     policy = CUCBLDP2(problem=TopKMax(arms=len(MEANS), k=2), epsilon=given.epsilon)
     pipe = Pipe()
     print(f"The server plays {policy.name} for {given.users} users. What crosses the pipe:\n")
-    session = serve(policy, given.users, users_command(most=given.epsilon), noise=SecureNoise(), pipe=pipe)
+    session = serve(
+        policy, given.users, users_command(most=given.epsilon), noise=SecureNoise(), pipe=pipe
+    )
     for sent, received in zip(pipe.sent[1:4], pipe.received, strict=False):
         print(f"  server: {sent}\n  user:   {received.strip()}")
-    shown = [f"{total / n:.2f} ({n})" if n else "none" for total, n in zip(session.state.totals, session.state.rounds, strict=True)]
+    shown = [
+        f"{total / n:.2f} ({n})" if n else "none"
+        for total, n in zip(session.state.totals, session.state.rounds, strict=True)
+    ]
     print(f"\nMean of the reports on each arm (and their number): {', '.join(shown)}")
-    print(f"Next: arms {session.ask().action}; most liked are {tuple(sorted(sorted(range(len(MEANS)), key=lambda i: -MEANS[i])[:2]))}.")
+    print(
+        f"Next: arms {session.ask().action}; most liked are "
+        f"{tuple(sorted(sorted(range(len(MEANS)), key=lambda i: -MEANS[i])[:2]))}."
+    )
     print(f"Promised to each user: {Client(pipe.sent[0], most=given.epsilon).guarantee}")
-    print(f"Bytes from users: {sum(len(line.encode()) for line in pipe.received)}, all of them reports.")
+    print(
+        f"Bytes from users: {sum(len(line.encode()) for line in pipe.received)}, all of them "
+        "reports."
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,20 @@
-"""Environments: laws on [0, 1], replayed tables and logs. Real data sets load from `dpbandits.datasets`."""
+"""Environments: laws on [0, 1], replayed tables and logs. Real data sets load from
+`dpbandits.datasets`.
+"""
 
 from dpbandits.environments.base import Environment, Exhausted, Independent, Lattice
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, Uniform
 from dpbandits.environments.replay import LoggedReplay, Table
 
-__all__ = ["Bernoulli", "Beta", "Categorical", "Environment", "Exhausted", "Independent", "Lattice", "LoggedReplay", "Table", "Uniform"]
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "Categorical",
+    "Environment",
+    "Exhausted",
+    "Independent",
+    "Lattice",
+    "LoggedReplay",
+    "Table",
+    "Uniform",
+]

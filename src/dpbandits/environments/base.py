@@ -21,7 +21,9 @@ class Exhausted(Exception):
 
 
 class Lattice(NamedTuple):
-    """The law of one round's reward on a grid: values in grid steps, shape (levels,); probabilities, shape (arms, levels)."""
+    """The law of one round's reward on a grid: values in grid steps, shape (levels,);
+    probabilities, shape (arms, levels).
+    """
 
     values: Integers
     probabilities: Floats
@@ -32,7 +34,8 @@ class Environment(metaclass=Explained):
 
     means: each arm's expected reward, shape (arms,): what pseudo-regret is measured against.
     length: rounds it can be played for; None where there is no end or none that is known.
-    fixed: whether every reward of every round is fixed before play starts; `between` then sums them.
+    fixed: whether every reward of every round is fixed before play starts; `between` then sums
+        them.
     logged: whether the past is replayed: which round comes next depends on every earlier action.
     apart: whether the arms' rewards of one round are independent of each other.
     """
@@ -54,41 +57,61 @@ class Environment(metaclass=Explained):
 
     @abstractmethod
     def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
-        """The sum of `rounds` rewards put on the grid, in grid steps; the same law as so many draws, by one draw."""
+        """The sum of `rounds` rewards put on the grid, in grid steps; the same law as so many
+        draws, by one draw.
+        """
 
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
-        """One round's rewards of several arms together (they may be correlated), shape (len(arms),).
+        """One round's rewards of several arms together (they may be correlated), shape
+        (len(arms),).
 
         Raises:
             TypeError: this environment knows the played arm's reward only.
         """
-        raise TypeError(f"{type(self).__name__} shows one arm's reward a round; full information needs every arm's (a Table, say).")
+        raise TypeError(
+            f"{type(self).__name__} shows one arm's reward a round; full information needs every "
+            "arm's (a Table, say)."
+        )
 
-    def block_many(self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator) -> Integers:
-        """The sums of `rounds` such rounds put on the grid, in grid steps, shape (len(arms),); the same law, by one draw.
+    def block_many(
+        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+    ) -> Integers:
+        """The sums of `rounds` such rounds put on the grid, in grid steps, shape (len(arms),); the
+        same law, by one draw.
 
         Raises:
             TypeError: this environment knows the played arm's reward only.
         """
-        raise TypeError(f"{type(self).__name__} shows one arm's reward a round; full information needs every arm's (a Table, say).")
+        raise TypeError(
+            f"{type(self).__name__} shows one arm's reward a round; full information needs every "
+            "arm's (a Table, say)."
+        )
 
     def between(self, start: int, stop: int, arms: Integers) -> Floats:
-        """What each of these arms gives in rounds start + 1 … stop together, shape (len(arms),), of a `fixed` environment.
+        """What each of these arms gives in rounds start + 1 … stop together, shape (len(arms),), of
+        a `fixed` environment.
 
         Raises:
             TypeError: this environment draws its rewards as it is played.
         """
-        raise TypeError(f"{type(self).__name__} draws its rewards as it is played; only a Table in its order knows them beforehand.")
+        raise TypeError(
+            f"{type(self).__name__} draws its rewards as it is played; only a Table in its order "
+            "knows them beforehand."
+        )
 
     @property
     def acceptance(self) -> float:
-        """Accepted entries over entries walked so far, of a replayed log; NaN before the first, and elsewhere."""
+        """Accepted entries over entries walked so far, of a replayed log; NaN before the first, and
+        elsewhere.
+        """
         return float("nan")
 
     @final
     def gap(self, action: int) -> float:
         """Best mean minus this action's mean."""
-        return float(self.means.max() - self.means[whole_number(action, "action", 0, self.arms - 1)])
+        return float(
+            self.means.max() - self.means[whole_number(action, "action", 0, self.arms - 1)]
+        )
 
     @final
     @property
@@ -106,7 +129,9 @@ class Environment(metaclass=Explained):
 
 
 class Independent(Environment):
-    """Independent rounds, and arms independent of each other. Subclasses say how to draw one reward and what its law is on a grid."""
+    """Independent rounds, and arms independent of each other. Subclasses say how to draw one reward
+    and what its law is on a grid.
+    """
 
     apart = True
 
@@ -123,7 +148,9 @@ class Independent(Environment):
         """One round's rewards of several arms, independent of each other."""
 
     @final
-    def block_many(self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator) -> Integers:
+    def block_many(
+        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+    ) -> Integers:
         values, probabilities = self.lattice(grid)
         if len(values) == 2:
             ones = rng.binomial(rounds, probabilities[arms, 1])
@@ -134,7 +161,11 @@ class Independent(Environment):
     def lattice(self, grid: Grid) -> Lattice:
         """The law the vault adds up, rounding included."""
         if grid not in self._lattices:
-            self._lattices[grid] = two_point(self.means, grid) if grid.rounding == "bernoulli" else self.on_grid(grid.steps)
+            self._lattices[grid] = (
+                two_point(self.means, grid)
+                if grid.rounding == "bernoulli"
+                else self.on_grid(grid.steps)
+            )
         return self._lattices[grid]
 
     @final
@@ -148,7 +179,9 @@ class Independent(Environment):
 
 
 def two_point(means: Floats, grid: Grid) -> Lattice:
-    """0/1 rewards: a Bernoulli law, or what Bernoulli rounding makes of any law with these means."""
+    """0/1 rewards: a Bernoulli law, or what Bernoulli rounding makes of any law with these
+    means.
+    """
     return Lattice(np.array([0, grid.steps]), np.stack([1 - means, means], axis=1))
 
 
@@ -156,7 +189,10 @@ def checked_means(means: ArrayLike, what: str = "means") -> Floats:
     """A non-empty vector of numbers in [0, 1]."""
     array = numbers_in(means, what)
     if array.ndim != 1 or len(array) == 0:
-        raise ValueError(f"Expected {what} to be a list of at least one number, such as [0.5, 0.4], got shape {array.shape}.")
+        raise ValueError(
+            f"Expected {what} to be a list of at least one number, such as [0.5, 0.4], got shape "
+            f"{array.shape}."
+        )
     bad = np.flatnonzero(~((array >= 0) & (array <= 1)))
     if len(bad):
         raise ValueError(f"Expected {what} in [0, 1]; entry {bad[0]} is {array[bad[0]]}.")

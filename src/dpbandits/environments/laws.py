@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike
 
 from dpbandits.core.inputs import numbers_in
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Floats, Independent, Integers, Lattice, checked_means, two_point
+from dpbandits.environments.base import (
+    Floats,
+    Independent,
+    Integers,
+    Lattice,
+    checked_means,
+    two_point,
+)
 
 
 @final
@@ -39,7 +46,8 @@ class Bernoulli(Independent):
 
 @final
 class Categorical(Independent):
-    """Finitely many reward values: values, shape (levels,); probabilities, shape (arms, levels), rows summing to 1.
+    """Finitely many reward values: values, shape (levels,); probabilities, shape (arms, levels),
+    rows summing to 1.
 
     >>> Categorical([0, 0.5, 1], [[0.2, 0.3, 0.5]]).means.tolist()
     [0.65]
@@ -51,24 +59,31 @@ class Categorical(Independent):
         fits = rows.ndim == 2 and len(rows) > 0 and rows.shape[1] == len(levels)
         if not (fits and np.all(rows >= 0) and np.allclose(rows.sum(axis=1), 1, atol=1e-9)):
             raise ValueError(
-                f"Expected probabilities of shape (arms, {len(levels)}), none negative, rows summing to 1; got shape {rows.shape}."
+                f"Expected probabilities of shape (arms, {len(levels)}), none negative, rows "
+                f"summing to 1; got shape {rows.shape}."
             )
         rows = rows / rows.sum(axis=1, keepdims=True)
         self.values, self.probabilities = levels, rows
         super().__init__(np.clip(rows @ levels, 0, 1))
 
     def __repr__(self) -> str:
-        return f"Categorical({rounded(self.values)}, {[rounded(row) for row in self.probabilities]})"
+        return (
+            f"Categorical({rounded(self.values)}, {[rounded(row) for row in self.probabilities]})"
+        )
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.choice(self.values, p=self.probabilities[action]))
 
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
-        levels = (rng.random((len(arms), 1)) >= np.cumsum(self.probabilities[arms], axis=1)[:, :-1]).sum(axis=1)
+        levels = (
+            rng.random((len(arms), 1)) >= np.cumsum(self.probabilities[arms], axis=1)[:, :-1]
+        ).sum(axis=1)
         return np.asarray(self.values[levels])
 
     def on_grid(self, steps: int) -> Lattice:
-        values, where = np.unique(np.rint(self.values * steps).astype(np.int64), return_inverse=True)
+        values, where = np.unique(
+            np.rint(self.values * steps).astype(np.int64), return_inverse=True
+        )
         probabilities = np.zeros((len(self.probabilities), len(values)))
         np.add.at(probabilities.T, where, self.probabilities.T)
         return Lattice(values, probabilities)
@@ -85,7 +100,9 @@ class Uniform(Independent):
     def __init__(self, low: ArrayLike, high: ArrayLike) -> None:
         self.low, self.high = checked_means(low, "low"), checked_means(high, "high")
         if self.low.shape != self.high.shape or np.any(self.low > self.high):
-            raise ValueError("Expected low and high of equal length with low <= high for every arm.")
+            raise ValueError(
+                "Expected low and high of equal length with low <= high for every arm."
+            )
         super().__init__((self.low + self.high) / 2)
 
     def __repr__(self) -> str:
@@ -99,8 +116,11 @@ class Uniform(Independent):
 
     def on_grid(self, steps: int) -> Lattice:
         width = np.maximum(self.high - self.low, 1e-300)
-        law = lattice_of(lambda arm, x: np.clip((x - self.low[arm]) / width[arm], 0, 1), self.arms, steps)
-        for arm in np.flatnonzero(self.low == self.high):  # one value only, which may lie on a half step
+        law = lattice_of(
+            lambda arm, x: np.clip((x - self.low[arm]) / width[arm], 0, 1), self.arms, steps
+        )
+        # one value only, which may lie on a half step
+        for arm in np.flatnonzero(self.low == self.high):
             law.probabilities[arm] = law.values == np.rint(self.low[arm] * steps)
         return law
 
@@ -115,9 +135,15 @@ class Beta(Independent):
 
     def __init__(self, a: ArrayLike, b: ArrayLike) -> None:
         self.a, self.b = np.atleast_1d(numbers_in(a, "a")), np.atleast_1d(numbers_in(b, "b"))
-        shapes = np.stack([self.a, self.b]) if self.a.shape == self.b.shape and self.a.ndim == 1 else np.empty((2, 0))
+        shapes = (
+            np.stack([self.a, self.b])
+            if self.a.shape == self.b.shape and self.a.ndim == 1
+            else np.empty((2, 0))
+        )
         if shapes.size == 0 or not np.all((shapes > 0) & np.isfinite(shapes)):
-            raise ValueError("Expected shapes a and b of equal length, at least one of each, all finite and > 0.")
+            raise ValueError(
+                "Expected shapes a and b of equal length, at least one of each, all finite and > 0."
+            )
         super().__init__(self.a / (self.a + self.b))
 
     def __repr__(self) -> str:
@@ -132,7 +158,9 @@ class Beta(Independent):
     def on_grid(self, steps: int) -> Lattice:
         from scipy.special import betainc  # slow to import, rarely needed
 
-        return lattice_of(lambda arm, x: betainc(self.a[arm], self.b[arm], np.clip(x, 0, 1)), self.arms, steps)
+        return lattice_of(
+            lambda arm, x: betainc(self.a[arm], self.b[arm], np.clip(x, 0, 1)), self.arms, steps
+        )
 
 
 def rounded(numbers: Floats) -> list[float]:

@@ -17,8 +17,16 @@ def require_pair(policy: object, environment: object) -> None:
     refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
     refuse_class(environment, "an environment", "dpbandits.Bernoulli([0.5, 0.4])")
     if not isinstance(policy, Policy):
-        raise TypeError(f"Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got {shown(policy)}.")
+        raise TypeError(
+            f"Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got {shown(policy)}."
+        )
     if not isinstance(environment, Environment):
-        raise TypeError(f"Expected an environment such as dpbandits.Bernoulli([0.5, 0.4]), got {shown(environment)}.")
+        raise TypeError(
+            "Expected an environment such as dpbandits.Bernoulli([0.5, 0.4]), got "
+            f"{shown(environment)}."
+        )
     if policy.arms != environment.arms:
-        raise ValueError(f"The policy has arms={policy.arms}, the environment has {environment.arms}; they must be equal.")
+        raise ValueError(
+            f"The policy has arms={policy.arms}, the environment has {environment.arms}; they "
+            "must be equal."
+        )

@@ -1,4 +1,6 @@
-"""An environment whose arms go by other numbers, so that nothing a policy does first favours the arm that a file lists first."""
+"""An environment whose arms go by other numbers, so that nothing a policy does first favours the
+arm that a file lists first.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Reordered(Environment):
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
         return self.of.draw_many(self.order[arms], rng)
 
-    def block_many(self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator) -> Integers:
+    def block_many(
+        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+    ) -> Integers:
         return self.of.block_many(self.order[arms], rounds, grid, rng)
 
     def between(self, start: int, stop: int, arms: Integers) -> Floats:
@@ -51,5 +55,9 @@ class Reordered(Environment):
 
 
 def random_order(environment: Environment, rng: np.random.Generator) -> Integers:
-    """A random order of the arms that does not depend on the one they came in (but among equal means): they are sorted first."""
-    return np.asarray(np.argsort(environment.means, kind="stable")[rng.permutation(environment.arms)])
+    """A random order of the arms that does not depend on the one they came in (but among equal
+    means): they are sorted first.
+    """
+    return np.asarray(
+        np.argsort(environment.means, kind="stable")[rng.permutation(environment.arms)]
+    )

@@ -16,19 +16,31 @@ E = TypeVar("E", bound=Environment)
 
 @final
 class Table(Environment):
-    """A table of rewards, shape (rounds, arms), entries in [0, 1]: round t of a run plays row t, one person a row.
+    """A table of rewards, shape (rounds, arms), entries in [0, 1]: round t of a run plays row t,
+    one person a row.
 
-    resample: draw a random row each round (with replacement) instead; rounds are then independent and unlimited.
+    resample: draw a random row each round (with replacement) instead; rounds are then independent
+        and unlimited.
     """
 
     def __init__(self, rewards: ArrayLike, *, resample: bool = False) -> None:
         self.rewards = numbers_in(rewards, "rewards", secret=True)
         if self.rewards.ndim != 2 or 0 in self.rewards.shape:
-            raise ValueError(f"Expected rewards of shape (rounds, arms) with at least one of each, got shape {self.rewards.shape}.")
+            raise ValueError(
+                "Expected rewards of shape (rounds, arms) with at least one of each, got shape "
+                f"{self.rewards.shape}."
+            )
         if not np.all((self.rewards >= 0) & (self.rewards <= 1)):
             row, arm = np.argwhere(~((self.rewards >= 0) & (self.rewards <= 1)))[0]
-            raise ValueError(f"Expected rewards in [0, 1]; row {row}, arm {arm} is not (rescale, or fill what is missing).")
-        self.resample, self.means, self._next = switch(resample, "resample"), self.rewards.mean(axis=0), 0
+            raise ValueError(
+                f"Expected rewards in [0, 1]; row {row}, arm {arm} is not (rescale, or fill what "
+                "is missing)."
+            )
+        self.resample, self.means, self._next = (
+            switch(resample, "resample"),
+            self.rewards.mean(axis=0),
+            0,
+        )
         self.length = None if self.resample else len(self.rewards)
         self.fixed = not self.resample
         self._lattices: dict[Grid, Lattice] = {}
@@ -59,15 +71,24 @@ class Table(Environment):
         row = int(rng.integers(len(self.rewards))) if self.resample else self._take(1)
         return np.asarray(self.rewards[row, arms])
 
-    def block_many(self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator) -> Integers:
-        """One person's rewards stay together: how often each row was played is drawn, then summed."""
+    def block_many(
+        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+    ) -> Integers:
+        """One person's rewards stay together: how often each row was played is drawn, then
+        summed.
+        """
         times, rows = self._times(rounds, rng)
         if grid.rounding == "bernoulli":
-            return np.asarray(grid.steps * rng.binomial(times[:, None], self.rewards[rows][:, arms]).sum(axis=0), np.int64)
+            return np.asarray(
+                grid.steps * rng.binomial(times[:, None], self.rewards[rows][:, arms]).sum(axis=0),
+                np.int64,
+            )
         if grid not in self._rows:
             self._rows[grid] = np.rint(self.rewards * grid.steps).astype(np.int64)
         played = self._rows[grid][rows]
-        return np.asarray((times @ played)[arms] if len(arms) == self.arms else times @ played[:, arms], np.int64)
+        return np.asarray(
+            (times @ played)[arms] if len(arms) == self.arms else times @ played[:, arms], np.int64
+        )
 
     def between(self, start: int, stop: int, arms: Integers) -> Floats:
         if self.resample:
@@ -89,50 +110,76 @@ class Table(Environment):
         if not self.resample:
             return None
         if grid not in self._lattices:  # a walk over the whole table: once is enough
-            self._lattices[grid] = two_point(self.means, grid) if grid.rounding == "bernoulli" else self._counted(grid.steps)
+            self._lattices[grid] = (
+                two_point(self.means, grid)
+                if grid.rounding == "bernoulli"
+                else self._counted(grid.steps)
+            )
         return self._lattices[grid]
 
     def _counted(self, steps: int) -> Lattice:
         rounded = np.rint(self.rewards * steps).astype(np.int64)
         values, where = np.unique(rounded, return_inverse=True)
         where = where.reshape(rounded.shape)
-        counts = np.stack([np.bincount(where[:, arm], minlength=len(values)) for arm in range(self.arms)])
+        counts = np.stack(
+            [np.bincount(where[:, arm], minlength=len(values)) for arm in range(self.arms)]
+        )
         return Lattice(values, counts / len(self.rewards))
 
     def _take(self, rounds: int) -> int:
         if self._next + rounds > len(self.rewards):
-            raise Exhausted(f"The table has {len(self.rewards)} rows; use resample=True to play longer.")
+            raise Exhausted(
+                f"The table has {len(self.rewards)} rows; use resample=True to play longer."
+            )
         self._next += rounds
         return self._next - rounds
 
 
 @final
 class LoggedReplay(Environment):
-    """Replay of logged decisions by rejection sampling (Li, Chu, Langford and Wang 2011): unbiased under random logging.
+    """Replay of logged decisions by rejection sampling (Li, Chu, Langford and Wang 2011): unbiased
+    under random logging.
 
-    A round walks down the log to the next entry whose action is the policy's; entries passed over are lost. Under uniform
-    logging one entry in `arms` is accepted. Other propensities are evened out: an entry with propensity p is first kept with
-    probability (smallest propensity)/p.
+    A round walks down the log to the next entry whose action is the policy's; entries passed over
+    are lost. Under uniform
+    logging one entry in `arms` is accepted. Other propensities are evened out: an entry with
+    propensity p is first kept with probability (smallest propensity)/p.
 
-    actions, rewards: shape (entries,). propensities: shape (entries,), the logging policy's probability of what it did.
+    actions, rewards: shape (entries,). propensities: shape (entries,), the logging policy's
+        probability of what it did.
     """
 
     example: ClassVar[str] = "LoggedReplay([0, 1, 0], [1, 0, 0], arms=2)"
     logged = True
 
-    def __init__(self, actions: ArrayLike, rewards: ArrayLike, *, arms: int, propensities: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        *,
+        arms: int,
+        propensities: ArrayLike | None = None,
+    ) -> None:
         arms = whole_number(arms, "arms", 1, MOST_ARMS)
         self.actions = whole_actions(actions, arms)
         self.rewards = numbers_in(rewards, "rewards", secret=True)
         n = len(self.actions)
         if self.rewards.shape != (n,):
-            raise ValueError(f"Expected a reward for each of the {n} actions, got shape {self.rewards.shape}.")
+            raise ValueError(
+                f"Expected a reward for each of the {n} actions, got shape {self.rewards.shape}."
+            )
         outside = np.flatnonzero(~((self.rewards >= 0) & (self.rewards <= 1)))
         if len(outside):
-            raise ValueError(f"Expected rewards in [0, 1]; that of entry {outside[0]} is not (rescale, or drop what is missing).")
+            raise ValueError(
+                f"Expected rewards in [0, 1]; that of entry {outside[0]} is not (rescale, or "
+                "drop what is missing)."
+            )
         self.keep = self._keep(propensities, n)
-        # Kept entries are what a policy meets, so they count in the means as often as they are kept.
-        self.means = np.bincount(self.actions, self.rewards * self.keep, arms) / np.bincount(self.actions, self.keep, arms)
+        # Kept entries are what a policy meets, so they count in the means as often as they are
+        # kept.
+        self.means = np.bincount(self.actions, self.rewards * self.keep, arms) / np.bincount(
+            self.actions, self.keep, arms
+        )
         self._next = self.accepted = 0
 
     def __repr__(self) -> str:
@@ -161,7 +208,10 @@ class LoggedReplay(Environment):
         raise Exhausted(f"The log of {len(self.actions)} entries is used up.")
 
     def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
-        raise TypeError("A log is replayed round by round: which entry comes next depends on every earlier action.")
+        raise TypeError(
+            "A log is replayed round by round: which entry comes next depends on every earlier "
+            "action."
+        )
 
     @staticmethod
     def _keep(propensities: ArrayLike | None, n: int) -> NDArray[np.float64]:
@@ -169,7 +219,10 @@ class LoggedReplay(Environment):
             return np.ones(n)
         p = numbers_in(propensities, "propensities")
         if p.shape != (n,) or not np.all((p > 0) & (p <= 1)):
-            raise ValueError(f"Expected {n} propensities in (0, 1], one an entry; got shape {p.shape}, or one outside.")
+            raise ValueError(
+                f"Expected {n} propensities in (0, 1], one an entry; got shape {p.shape}, or one "
+                "outside."
+            )
         keep: NDArray[np.float64] = p.min() / p
         return keep
 
@@ -186,13 +239,22 @@ def whole_actions(actions: ArrayLike, arms: int) -> Integers:
     try:
         given = np.asarray(actions)
     except ValueError:
-        raise ValueError("Expected actions to be a list of whole numbers, got lists of unequal length.") from None
+        raise ValueError(
+            "Expected actions to be a list of whole numbers, got lists of unequal length."
+        ) from None
     if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
-        raise ValueError(f"Expected actions to be a non-empty list of whole numbers, got shape {given.shape} of {given.dtype}.")
+        raise ValueError(
+            f"Expected actions to be a non-empty list of whole numbers, got shape {given.shape} "
+            f"of {given.dtype}."
+        )
     if given.min() < 0 or given.max() >= arms:
-        raise ValueError(f"Expected actions from 0 to {arms - 1}, found {given.min()} to {given.max()}.")
+        raise ValueError(
+            f"Expected actions from 0 to {arms - 1}, found {given.min()} to {given.max()}."
+        )
     whole: Integers = given.astype(np.int64)
     counts = np.bincount(whole, minlength=arms)
     if counts.min() == 0:
-        raise ValueError(f"Arm {counts.argmin()} never occurs in the log: nothing can be replayed for it.")
+        raise ValueError(
+            f"Arm {counts.argmin()} never occurs in the log: nothing can be replayed for it."
+        )
     return whole

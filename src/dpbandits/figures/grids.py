@@ -1,4 +1,6 @@
-"""A paper's figure: small panels in rows and columns, one legend for all. Curves, colours and scales are those of `plots`."""
+"""A paper's figure: small panels in rows and columns, one legend for all. Curves, colours and
+scales are those of `plots`.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +34,29 @@ class Drawing(NamedTuple):
     figure: Figure
 
 
-def regret_grid(results: Results, rows: list[list[Panel]], *, bound: bool = False, ends: str | None = None) -> Figure:
-    """Mean regret with its 95 % band against rounds, both scales logarithmic, the same in every panel.
+def regret_grid(
+    results: Results, rows: list[list[Panel]], *, bound: bool = False, ends: str | None = None
+) -> Figure:
+    """Mean regret with its 95 % band against rounds, both scales logarithmic, the same in every
+    panel.
 
-    bound: add Σ Δ ln T/d_ε. ends: an environment whose final regret against ε takes one more panel in the last row.
+    bound: add Σ Δ ln T/d_ε. ends: an environment whose final regret against ε takes one more panel
+        in the last row.
     """
     with matplotlib.rc_context(STYLE):
         columns = max(len(rows[0]), len(rows[-1]) + (ends is not None))
-        figure = Figure(figsize=(columns * CELL[0] + 0.4, len(rows) * CELL[1] + 0.75), facecolor="white", layout="constrained")
+        figure = Figure(
+            figsize=(columns * CELL[0] + 0.4, len(rows) * CELL[1] + 0.75),
+            facecolor="white",
+            layout="constrained",
+        )
         axes = figure.subplots(len(rows), columns, squeeze=False)
         # A policy without privacy is in several panels of one environment: its rows come once.
-        shown = thinned(pl.concat([in_panel(results.bands, panel) for row in rows for panel in row]).unique(maintain_order=True))
+        shown = thinned(
+            pl.concat([in_panel(results.bands, panel) for row in rows for panel in row]).unique(
+                maintain_order=True
+            )
+        )
         for line, row in zip(axes, rows, strict=True):
             for ax in line[len(row) :]:
                 ax.set_visible(False)
@@ -74,7 +88,9 @@ def draw_panel(ax: Axes, results: Results, shown: pl.DataFrame, panel: Panel, bo
     scale_rounds(ax, first, last, True)
     ax.set_title(panel.title, fontsize=9)
     if bound and panel.epsilon is not None:
-        environment = next(cell.environment for cell in results.cells if cell.setting == panel.environment)
+        environment = next(
+            cell.environment for cell in results.cells if cell.setting == panel.environment
+        )
         x = np.geomspace(max(2, first), last, 60)
         y = [private_lower_bound(environment, t, panel.epsilon) for t in x]
         ax.plot(x, y, color=PRIVATE_BOUND.colour, linestyle=PRIVATE_BOUND.dash, linewidth=1.1)
@@ -95,17 +111,39 @@ def draw_ends(ax: Axes, results: Results, environment: str) -> None:
     """Mean regret at the end against ε."""
     ax.set_visible(True)
     styles = looks(list(results.cells))
-    rows = results.summary.filter((pl.col("environment") == environment) & pl.col("epsilon").is_not_null())
+    rows = results.summary.filter(
+        (pl.col("environment") == environment) & pl.col("epsilon").is_not_null()
+    )
     for (label,), part in rows.sort("epsilon").group_by("label", maintain_order=True):
         look, error = styles[str(label)], 1.96 * part["error"].fill_null(0).to_numpy()
-        ax.errorbar(part["epsilon"], part["mean"], error, color=look.colour, linestyle=look.dash, marker="o", markersize=3, linewidth=1.4)
+        ax.errorbar(
+            part["epsilon"],
+            part["mean"],
+            error,
+            color=look.colour,
+            linestyle=look.dash,
+            marker="o",
+            markersize=3,
+            linewidth=1.4,
+        )
     ax.set_xscale("log")
     ax.set_title("final regret against ε", fontsize=9)
 
 
 def legend(figure: Figure, results: Results, labels: list[str], bound: bool) -> None:
     styles = looks(list(results.cells))
-    named = [(label, styles[label]) for label in labels] + [("lower bound Σ Δ ln T/d_ε", PRIVATE_BOUND)] * bound
-    lines = [Line2D([], [], color=look.colour, linestyle=look.dash, label=label) for label, look in named]
+    named = [(label, styles[label]) for label in labels] + [
+        ("lower bound Σ Δ ln T/d_ε", PRIVATE_BOUND)
+    ] * bound
+    lines = [
+        Line2D([], [], color=look.colour, linestyle=look.dash, label=label) for label, look in named
+    ]
     ncols = min(len(lines), int(figure.get_figwidth() / NAME))
-    figure.legend(handles=lines, loc="outside upper center", ncols=ncols, frameon=False, fontsize=9, handlelength=3)
+    figure.legend(
+        handles=lines,
+        loc="outside upper center",
+        ncols=ncols,
+        frameon=False,
+        fontsize=9,
+        handlelength=3,
+    )

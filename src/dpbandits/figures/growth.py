@@ -1,4 +1,6 @@
-"""Figures of rates: a number of each cell against K, or against another size, in small panels with one legend."""
+"""Figures of rates: a number of each cell against K, or against another size, in small panels with
+one legend.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ GUIDES = (Look(BOUND, DASHES[3]), Look("#777777", DASHES[1]))
 
 
 class Lines(NamedTuple):
-    """One panel. frame: label, x, y and error; a line for each label. guides: name → y at each x of `at`; band: shaded between."""
+    """One panel. frame: label, x, y and error; a line for each label. guides: name → y at each x of
+    `at`; band: shaded between.
+    """
 
     title: str
     frame: pl.DataFrame
@@ -34,21 +38,36 @@ class Lines(NamedTuple):
 
 
 def sized(results: Results) -> pl.DataFrame:
-    """The summary with each environment's `arms`, smallest `gap`, and (where there is an ε) `rate` = ln K/min(Δ, ε)."""
+    """The summary with each environment's `arms`, smallest `gap`, and (where there is an ε) `rate`
+    = ln K/min(Δ, ε).
+    """
     sizes = [
-        {"environment": name, "arms": e.arms, "gap": round(float(e.gaps[e.gaps > 0].min()), 12)} for name, e in results.config.built.items()
+        {"environment": name, "arms": e.arms, "gap": round(float(e.gaps[e.gaps > 0].min()), 12)}
+        for name, e in results.config.built.items()
     ]
-    joined = results.summary.join(pl.DataFrame(sizes), on="environment", how="left", maintain_order="left")
+    joined = results.summary.join(
+        pl.DataFrame(sizes), on="environment", how="left", maintain_order="left"
+    )
     return joined.with_columns(rate=pl.col("arms").log() / pl.min_horizontal("gap", "epsilon"))
 
 
-def line_grid(rows: Sequence[Sequence[Lines]], styles: Mapping[str, Look], *, x: str, y: str) -> Figure:
-    """Panels in rows, both scales logarithmic, the same in every panel. Bars: 95 % confidence intervals."""
+def line_grid(
+    rows: Sequence[Sequence[Lines]], styles: Mapping[str, Look], *, x: str, y: str
+) -> Figure:
+    """Panels in rows, both scales logarithmic, the same in every panel. Bars: 95 % confidence
+    intervals.
+    """
     with matplotlib.rc_context(STYLE):
         columns = max(len(row) for row in rows)
-        figure = Figure(figsize=(columns * CELL[0] + 0.4, len(rows) * CELL[1] + 0.9), facecolor="white", layout="constrained")
+        figure = Figure(
+            figsize=(columns * CELL[0] + 0.4, len(rows) * CELL[1] + 0.9),
+            facecolor="white",
+            layout="constrained",
+        )
         axes = figure.subplots(len(rows), columns, squeeze=False)
-        every = pl.concat([panel.frame.select("label", "x", "y", "error") for row in rows for panel in row])
+        every = pl.concat(
+            [panel.frame.select("label", "x", "y", "error") for row in rows for panel in row]
+        )
         for line, row in zip(axes, rows, strict=True):
             for ax, panel in zip(line, row, strict=False):
                 draw_lines(ax, panel, styles)
@@ -59,9 +78,19 @@ def line_grid(rows: Sequence[Sequence[Lines]], styles: Mapping[str, Look], *, x:
         guides = list(dict.fromkeys(name for row in rows for panel in row for name in panel.guides))
         named = [(label, styles[label]) for label in every["label"].unique(maintain_order=True)]
         named += [(name, look_of(i)) for i, name in enumerate(guides)]
-        lines = [Line2D([], [], color=look.colour, linestyle=look.dash, label=label) for label, look in named]
+        lines = [
+            Line2D([], [], color=look.colour, linestyle=look.dash, label=label)
+            for label, look in named
+        ]
         ncols = min(len(lines), int(figure.get_figwidth() / (NAME + 0.2)))
-        figure.legend(handles=lines, loc="outside upper center", ncols=ncols, frameon=False, fontsize=9, handlelength=3)
+        figure.legend(
+            handles=lines,
+            loc="outside upper center",
+            ncols=ncols,
+            frameon=False,
+            fontsize=9,
+            handlelength=3,
+        )
         figure.supxlabel(f"{x}; bars: 95 % confidence interval of the mean", fontsize=9)
     return figure
 
@@ -74,7 +103,16 @@ def draw_lines(ax: Axes, panel: Lines, styles: Mapping[str, Look]) -> None:
     for (label,), part in panel.frame.group_by("label", maintain_order=True):
         look, part = styles[str(label)], part.sort("x")
         error = 1.96 * part["error"].fill_null(0).to_numpy()
-        ax.errorbar(part["x"], part["y"], error, color=look.colour, linestyle=look.dash, marker="o", markersize=3, linewidth=1.4)
+        ax.errorbar(
+            part["x"],
+            part["y"],
+            error,
+            color=look.colour,
+            linestyle=look.dash,
+            marker="o",
+            markersize=3,
+            linewidth=1.4,
+        )
     ax.set_title(panel.title, fontsize=9)
 
 
@@ -84,7 +122,10 @@ def look_of(guide: int) -> Look:
 
 def scale(ax: Axes, every: pl.DataFrame) -> None:
     """Logarithmic, from a little below the least number to a little above the largest."""
-    low, high = float(np.min(every["y"].to_numpy())) / 1.5, 1.5 * float(np.max(every["y"].to_numpy()))
+    low, high = (
+        float(np.min(every["y"].to_numpy())) / 1.5,
+        1.5 * float(np.max(every["y"].to_numpy())),
+    )
     xs = every["x"].unique().sort().to_list()
     ax.set_xscale("log")
     ax.set_yscale("log")

@@ -1,4 +1,6 @@
-"""Names written at the ends of curves instead of a legend, moved apart where curves end close together."""
+"""Names written at the ends of curves instead of a legend, moved apart where curves end close
+together.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,11 @@ class End(NamedTuple):
 
 
 def spread(wanted: list[float], gap: float, low: float, high: float) -> list[float]:
-    """Positions in the order of `wanted`, at least `gap` apart, within [low, high], as near to the wanted ones as that allows.
+    """Positions in the order of `wanted`, at least `gap` apart, within [low, high], as near to the
+    wanted ones as that allows.
 
-    Neighbours that are too close join a group, which is centred on its members' mean (least squares, pool adjacent violators).
+    Neighbours that are too close join a group, which is centred on its members' mean (least
+    squares, pool adjacent violators).
     """
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     gap = min(gap, (high - low) / max(1, len(wanted) - 1))
@@ -35,7 +39,11 @@ def spread(wanted: list[float], gap: float, low: float, high: float) -> list[flo
             total, size = total + before[0], size + before[1]
         groups.append((total, size))
     last = len(wanted) - 1
-    level = [min(max(total / size, low), high - last * gap) for total, size in groups for _ in range(size)]
+    level = [
+        min(max(total / size, low), high - last * gap)
+        for total, size in groups
+        for _ in range(size)
+    ]
     placed = [0.0] * len(wanted)
     for rank, i in enumerate(order):
         placed[i] = level[rank] + rank * gap
@@ -43,12 +51,29 @@ def spread(wanted: list[float], gap: float, low: float, high: float) -> list[flo
 
 
 def label_ends(axes: Axes, ends: list[End], size: float = 9) -> None:
-    """Write each name to the right of the axes with a line from the curve's end. Limits and scales must be final."""
+    """Write each name to the right of the axes with a line from the curve's end. Limits and scales
+    must be final.
+    """
     to_axes = axes.transData + axes.transAxes.inverted()
     points = [to_axes.transform((end.x, end.y)) for end in ends]
     height = axes.get_position().height * axes.figure.get_size_inches()[1]  # type: ignore[union-attr]
     places = spread([float(p[1]) for p in points], 1.25 * size * POINT / height, 0.02, 0.98)
     for end, point, place in zip(ends, points, places, strict=True):
         line = ([point[0], 1.025, 1.055], [point[1], place, place])
-        axes.plot(*line, transform=axes.transAxes, clip_on=False, color=end.look.colour, linestyle=end.look.dash, linewidth=1.4)
-        axes.text(1.065, place, end.text, transform=axes.transAxes, va="center", fontsize=size, color="#222222")
+        axes.plot(
+            *line,
+            transform=axes.transAxes,
+            clip_on=False,
+            color=end.look.colour,
+            linestyle=end.look.dash,
+            linewidth=1.4,
+        )
+        axes.text(
+            1.065,
+            place,
+            end.text,
+            transform=axes.transAxes,
+            va="center",
+            fontsize=size,
+            color="#222222",
+        )

@@ -1,4 +1,6 @@
-"""Room on paper: where a figure's axes stand, and where the names of its curves are written, on a desk and on a phone."""
+"""Room on paper: where a figure's axes stand, and where the names of its curves are written, on a
+desk and on a phone.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from dpbandits.figures.labels import End, label_ends
 
 
 class Layout(NamedTuple):
-    """Inches. names: room on the right, where curves' names stand at their ends; 0: they stand below the axes instead.
+    """Inches. names: room on the right, where curves' names stand at their ends; 0: they stand
+    below the axes instead.
 
     letters, size: how long a line below the axes may be, and how large its letters are (points).
     """
@@ -37,7 +40,9 @@ RIGHT, LINE = 0.15, 0.165  # inches: a margin where no names stand, and a line o
 
 
 def canvas(rows: int, layout: Layout = WIDE, names: int = 0) -> tuple[Figure, list[Axes]]:
-    """A figure of `rows` axes, with room for so many names below each where the layout writes them there."""
+    """A figure of `rows` axes, with room for so many names below each where the layout writes them
+    there.
+    """
     below = 0.0 if layout.names else ceil(names / 2) * LINE + layout.bottom
     row = layout.row + below
     height = rows * row + (layout.bottom - 0.2 if layout.names else 0.0)
@@ -46,7 +51,16 @@ def canvas(rows: int, layout: Layout = WIDE, names: int = 0) -> tuple[Figure, li
     for number in range(rows):
         bottom = height - (number + 1) * row + below + inner * 0.12
         wide = layout.width - layout.left - (layout.names or RIGHT)
-        axes.append(figure.add_axes((layout.left / layout.width, bottom / height, wide / layout.width, inner * 0.88 / height)))
+        axes.append(
+            figure.add_axes(
+                (
+                    layout.left / layout.width,
+                    bottom / height,
+                    wide / layout.width,
+                    inner * 0.88 / height,
+                )
+            )
+        )
     return figure, axes
 
 
@@ -56,14 +70,29 @@ def write_names(axes: Axes, ends: list[End], layout: Layout) -> None:
         label_ends(axes, ends)
         return
     ends = sorted(ends, key=lambda end: -end.y)  # as the curves end, from the top
-    lines = [Line2D([], [], color=end.look.colour, linestyle=end.look.dash, linewidth=1.7, label=end.text) for end in ends]
+    lines = [
+        Line2D(
+            [], [], color=end.look.colour, linestyle=end.look.dash, linewidth=1.7, label=end.text
+        )
+        for end in ends
+    ]
     figure = axes.figure
     place = axes.get_position()
     corner = (0.01, place.y0 - (layout.bottom - 0.05) / figure.get_size_inches()[1])  # type: ignore[union-attr]
     axes.legend(
-        handles=lines, loc="upper left", bbox_to_anchor=corner, bbox_transform=figure.transFigure, ncols=2, fontsize=8, frameon=False,
-        handlelength=1.6, columnspacing=0.8, borderaxespad=0.0, borderpad=0.0, labelspacing=0.4,
-    )  # fmt: skip
+        handles=lines,
+        loc="upper left",
+        bbox_to_anchor=corner,
+        bbox_transform=figure.transFigure,
+        ncols=2,
+        fontsize=8,
+        frameon=False,
+        handlelength=1.6,
+        columnspacing=0.8,
+        borderaxespad=0.0,
+        borderpad=0.0,
+        labelspacing=0.4,
+    )
 
 
 def below(axes: Axes, text: str, layout: Layout) -> None:

@@ -1,4 +1,6 @@
-"""A policy's colour and dash, the same in every figure. Colours are told apart under the common colour-vision deficiencies."""
+"""A policy's colour and dash, the same in every figure. Colours are told apart under the common
+colour-vision deficiencies.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,24 @@ from dpbandits.sweeps.cells import Cell
 
 
 class Look(NamedTuple):
-    """colour: hexadecimal. dash: matplotlib's (offset, pattern), in multiples of the line's width."""
+    """colour: hexadecimal. dash: matplotlib's (offset, pattern), in multiples of the line's
+    width.
+    """
 
     colour: str
     dash: tuple[int, tuple[float, ...]]
 
 
 SOLID: tuple[int, tuple[float, ...]] = (0, ())
-DASHES: tuple[tuple[int, tuple[float, ...]], ...] = (SOLID, (0, (5, 2)), (0, (5, 1.5, 1, 1.5)), (0, (1.5, 1.5)))
+DASHES: tuple[tuple[int, tuple[float, ...]], ...] = (
+    SOLID,
+    (0, (5, 2)),
+    (0, (5, 1.5, 1, 1.5)),
+    (0, (1.5, 1.5)),
+)
 
-# Private policies are coloured (Okabe and Ito's palette, then Tol's), those without privacy are grey and dashed.
+# Private policies are coloured (Okabe and Ito's palette, then Tol's), those without privacy are
+# grey and dashed.
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, WINE, OLIVE = "#E69F00", "#56B4E9", "#882255", "#999933"
 DARK, GREY, LIGHT = "#4d4d4d", "#808080", "#a6a6a6"
@@ -70,7 +80,9 @@ BOUND = "#000000"
 
 
 def looks(cells: list[Cell]) -> dict[str, Look]:
-    """The look of every label. Further variants of one class keep its colour and change the dash."""
+    """The look of every label. Further variants of one class keep its colour and change the
+    dash.
+    """
     found: dict[str, Look] = {}
     seen: dict[str, int] = {}
     for cell in cells:
@@ -79,6 +91,8 @@ def looks(cells: list[Cell]) -> dict[str, Look]:
         name = type(cell.policy).__name__
         base = LOOKS.get(name) or Look(OTHERS[len(found) % len(OTHERS)], SOLID)
         variant = seen.get(name, 0)
-        found[cell.label] = base._replace(dash=DASHES[(DASHES.index(base.dash) + variant) % len(DASHES)])
+        found[cell.label] = base._replace(
+            dash=DASHES[(DASHES.index(base.dash) + variant) % len(DASHES)]
+        )
         seen[name] = variant + 1
     return found

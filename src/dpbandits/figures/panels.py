@@ -1,4 +1,6 @@
-"""A panel: what is compared with what. Policies at one ε in one environment, with those that have no ε beside them."""
+"""A panel: what is compared with what. Policies at one ε in one environment, with those that have
+no ε beside them.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +20,31 @@ class Panel(NamedTuple):
 
     @property
     def title(self) -> str:
-        return self.environment + ("" if self.epsilon is None else f", ε = {printed(as_fraction(self.epsilon, 'epsilon'))}")
+        return self.environment + (
+            "" if self.epsilon is None else f", ε = {printed(as_fraction(self.epsilon, 'epsilon'))}"
+        )
 
 
 def panels_of(results: Results) -> list[Panel]:
     """Every environment with each of its budgets, in the sweep's order, small ε first."""
     panels = []
     for name in results.summary["environment"].unique(maintain_order=True):
-        epsilons = results.summary.filter(pl.col("environment") == name)["epsilon"].drop_nulls().unique().sort()
+        epsilons = (
+            results.summary.filter(pl.col("environment") == name)["epsilon"]
+            .drop_nulls()
+            .unique()
+            .sort()
+        )
         panels += [Panel(name, epsilon) for epsilon in epsilons] or [Panel(name, None)]
     return panels
 
 
 def in_panel(frame: pl.DataFrame, panel: Panel) -> pl.DataFrame:
     """The panel's rows of a results table."""
-    return frame.filter((pl.col("environment") == panel.environment) & (pl.col("epsilon").is_null() | pl.col("epsilon").eq(panel.epsilon)))
+    return frame.filter(
+        (pl.col("environment") == panel.environment)
+        & (pl.col("epsilon").is_null() | pl.col("epsilon").eq(panel.epsilon))
+    )
 
 
 def compared(results: Results, panel: Panel) -> pl.DataFrame:

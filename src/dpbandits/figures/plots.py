@@ -24,7 +24,9 @@ from dpbandits.sweeps.results import Results
 from dpbandits.theory.bounds import lai_robbins, private_lower_bound
 
 Band = Literal["mean", "runs", "both"]
-"""What is shaded: the 95 % confidence band of the mean, where 90 % of the runs lie (lighter), or both."""
+"""What is shaded: the 95 % confidence band of the mean, where 90 % of the runs lie (lighter), or
+both.
+"""
 
 SHADING = {
     "mean": "shaded: 95 % confidence band of the mean",
@@ -50,29 +52,49 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small, and it can be searched
     "svg.hashsalt": "dpbandits",  # the same figure is the same file
 }
-SPREAD = 6.0  # from this ratio between the largest and the smallest final regret on, the axis is logarithmic
-FEW = 300.0  # up to this ratio of its ends, a logarithmic axis of regret has numbers at 2 and 5, too
+# from this ratio between the largest and the smallest final regret on, the axis is logarithmic
+SPREAD = 6.0
+# up to this ratio of its ends, a logarithmic axis of regret has numbers at 2 and 5, too
+FEW = 300.0
 DECADES = 1000  # a logarithmic axis of rounds starts at this part of the last round
 PRIVATE_BOUND, PLAIN_BOUND = Look(BOUND, DASHES[3]), Look("#777777", DASHES[3])
 
 
 def regret_figure(
-    results: Results, panels: list[Panel], *, log_x: bool = True, band: Band = "both", scaled_with: list[Panel] | None = None,
+    results: Results,
+    panels: list[Panel],
+    *,
+    log_x: bool = True,
+    band: Band = "both",
+    scaled_with: list[Panel] | None = None,
     layout: Layout = WIDE,
-) -> Figure:  # fmt: skip
-    """Mean regret against rounds, one panel below the other on the same scales, every curve with its name.
+) -> Figure:
+    """Mean regret against rounds, one panel below the other on the same scales, every curve with
+    its name.
 
-    scaled_with: panels whose curves the scales are to hold, where several figures belong together; by default `panels`.
+    scaled_with: panels whose curves the scales are to hold, where several figures belong together;
+        by default `panels`.
     """
     with matplotlib.rc_context(STYLE):
-        figure, axes = canvas(len(panels), layout, 2 + max(in_panel(results.summary, panel)["label"].n_unique() for panel in panels))
-        shown = pl.concat([in_panel(results.bands, panel) for panel in scaled_with or panels]).unique(maintain_order=True)
+        figure, axes = canvas(
+            len(panels),
+            layout,
+            2 + max(in_panel(results.summary, panel)["label"].n_unique() for panel in panels),
+        )
+        shown = pl.concat(
+            [in_panel(results.bands, panel) for panel in scaled_with or panels]
+        ).unique(maintain_order=True)
         last = int(shown["round"].max())  # type: ignore[arg-type]
         shown = shown.filter(pl.col("round") >= (last // DECADES if log_x else 1))
         first = int(shown["round"].min())  # type: ignore[arg-type]
         for ax, panel in zip(axes, panels, strict=True):
             ends = draw_curves(ax, results, in_panel(shown, panel), band)
-            ends += draw_bounds(ax, results.config.built[panel.environment], panel, np.geomspace(max(2, first), last, 60))
+            ends += draw_bounds(
+                ax,
+                results.config.built[panel.environment],
+                panel,
+                np.geomspace(max(2, first), last, 60),
+            )
             scale_rounds(ax, first, last, log_x)
             scale_regret(ax, shown, below=6)
             ax.set_title(panel.title)
@@ -82,8 +104,12 @@ def regret_figure(
     return figure
 
 
-def epsilon_figure(results: Results, environment: str, *, log_x: bool = True, layout: Layout = WIDE) -> Figure:
-    """Mean regret at the end against ε, with its 95 % confidence interval; policies without ε are level lines."""
+def epsilon_figure(
+    results: Results, environment: str, *, log_x: bool = True, layout: Layout = WIDE
+) -> Figure:
+    """Mean regret at the end against ε, with its 95 % confidence interval; policies without ε are
+    level lines.
+    """
     rows = results.summary.filter(pl.col("environment") == environment)
     epsilons = rows["epsilon"].drop_nulls().unique().sort().to_list()
     with matplotlib.rc_context(STYLE):
@@ -92,9 +118,21 @@ def epsilon_figure(results: Results, environment: str, *, log_x: bool = True, la
         for (label,), part in rows.group_by("label", maintain_order=True):
             look, part = styles[str(label)], part.sort("epsilon")
             x = epsilons if part["epsilon"].null_count() else part["epsilon"].to_list()
-            mean, error = (np.broadcast_to(part[name].fill_null(0).to_numpy(), (len(x),)) for name in ("mean", "error"))
+            mean, error = (
+                np.broadcast_to(part[name].fill_null(0).to_numpy(), (len(x),))
+                for name in ("mean", "error")
+            )
             marker = "" if part["epsilon"].null_count() else "o"
-            ax.errorbar(x, mean, 1.96 * error, color=look.colour, linestyle=look.dash, marker=marker, markersize=4, linewidth=1.6)
+            ax.errorbar(
+                x,
+                mean,
+                1.96 * error,
+                color=look.colour,
+                linestyle=look.dash,
+                marker=marker,
+                markersize=4,
+                linewidth=1.6,
+            )
             ends.append(End(str(label), x[-1], float(mean[-1]), look))
         ax.set_xscale("log" if log_x else "linear")
         ax.xaxis.set_major_locator(FixedLocator(epsilons))
@@ -103,7 +141,14 @@ def epsilon_figure(results: Results, environment: str, *, log_x: bool = True, la
         scale_regret(ax, rows.with_columns(round=pl.col("rounds")), below=1.5)
         ax.set_title(environment)
         ax.set_ylabel("regret at the end")
-        below(ax, f"privacy budget ε{' (log scale)' if log_x else ''}; bars: 95 % confidence interval of the mean", layout)
+        below(
+            ax,
+            (
+                f"privacy budget ε{' (log scale)' if log_x else ''}; bars: 95 % confidence "
+                "interval of the mean"
+            ),
+            layout,
+        )
         write_names(ax, ends, layout)
     return figure
 
@@ -118,7 +163,8 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     with Image.open(png) as image:
         few = image.convert("RGB").quantize(256)  # colours enough, and a third of the file
     few.save(png, optimize=True)
-    # Units are 1/72 inch: one decimal is enough. With that and without indentation the file is a third of the size.
+    # Units are 1/72 inch: one decimal is enough. With that and without indentation the file is a
+    # third of the size.
     text = re.sub(r"(\d\.\d)\d+", r"\1", svg.read_text(encoding="utf-8"))
     svg.write_text(re.sub(r"\n +", "\n", text), encoding="utf-8")
     return png, svg
@@ -129,23 +175,38 @@ def draw_curves(ax: Axes, results: Results, shown: pl.DataFrame, band: Band) -> 
     for (label,), curve in shown.group_by("label", maintain_order=True):
         look, x, mean = styles[str(label)], curve["round"].to_numpy(), curve["mean"].to_numpy()
         if band != "mean":
-            ax.fill_between(x, curve["q05"].to_numpy(), curve["q95"].to_numpy(), color=look.colour, alpha=0.13, linewidth=0)
+            ax.fill_between(
+                x,
+                curve["q05"].to_numpy(),
+                curve["q95"].to_numpy(),
+                color=look.colour,
+                alpha=0.13,
+                linewidth=0,
+            )
         if band != "runs":
             error = 1.96 * curve["error"].fill_null(0).to_numpy()
-            ax.fill_between(x, mean - error, mean + error, color=look.colour, alpha=0.35, linewidth=0)
+            ax.fill_between(
+                x, mean - error, mean + error, color=look.colour, alpha=0.35, linewidth=0
+            )
         ax.plot(x, mean, color=look.colour, linestyle=look.dash, linewidth=1.7)
         ends.append(End(str(label), float(x[-1]), float(mean[-1]), look))
     return ends
 
 
 def draw_bounds(ax: Axes, environment: Environment, panel: Panel, rounds: np.ndarray) -> list[End]:
-    """What no consistent policy beats in the long run: without privacy, and with ε-DP. Nothing where rounds are not independent."""
+    """What no consistent policy beats in the long run: without privacy, and with ε-DP. Nothing
+    where rounds are not independent.
+    """
     if environment.fixed:
         return []
-    bounds = [("lower bound, no privacy", PLAIN_BOUND, [lai_robbins(environment, t) for t in rounds])]
+    bounds = [
+        ("lower bound, no privacy", PLAIN_BOUND, [lai_robbins(environment, t) for t in rounds])
+    ]
     if (epsilon := panel.epsilon) is not None:
         name = f"lower bound, ε = {printed(as_fraction(epsilon, 'epsilon'))}"
-        bounds.append((name, PRIVATE_BOUND, [private_lower_bound(environment, t, epsilon) for t in rounds]))
+        bounds.append(
+            (name, PRIVATE_BOUND, [private_lower_bound(environment, t, epsilon) for t in rounds])
+        )
     for _, look, values in bounds:
         ax.plot(rounds, values, color=look.colour, linestyle=look.dash, linewidth=1.1)
     return [End(name, float(rounds[-1]), values[-1], look) for name, look, values in bounds]
@@ -159,14 +220,18 @@ def scale_rounds(ax: Axes, first: int, last: int, log_x: bool) -> None:
 
 
 def scale_regret(ax: Axes, shown: pl.DataFrame, below: float) -> None:
-    """The same scale for every panel of a figure: logarithmic, from (least regret at the end)/below, where policies differ much."""
+    """The same scale for every panel of a figure: logarithmic, from (least regret at the
+    end)/below, where policies differ much.
+    """
     final = shown.filter(pl.col("round") == pl.col("round").max().over("label"))["mean"]
     low, high = float(final.min()), float(final.max())  # type: ignore[arg-type]
     top = 1.12 * max(high, float(shown["mean"].max())) or 1.0  # type: ignore[arg-type]
     if low > 0 and high / low > SPREAD:
         ax.set_yscale("log")
         ax.set_ylim(low / below, 1.3 * top)
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if 1.3 * top / low * below < FEW else (1,)))
+        ax.yaxis.set_major_locator(
+            LogLocator(subs=(1, 2, 5) if 1.3 * top / low * below < FEW else (1,))
+        )
         ax.yaxis.set_minor_formatter(NullFormatter())
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     else:

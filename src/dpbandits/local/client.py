@@ -1,7 +1,9 @@
-"""The user's side of local privacy: reward in, one noisy report out. Runs on the user's device; nothing here is the server's.
+"""The user's side of local privacy: reward in, one noisy report out. Runs on the user's device;
+nothing here is the server's.
 
-It imports no policy and no server code. The server sends two public texts (`policy`'s randomizer, described by
-`messages.randomizer_to_json`, and a decision); the device sends back one, which `messages.report_from_json` reads.
+It imports no policy and no server code. The server sends two public texts (`policy`'s randomizer,
+described by `messages.randomizer_to_json`, and a decision); the device sends back one, which
+`messages.report_from_json` reads.
 
 >>> from dpbandits.noise import SimulatedNoise
 >>> description = (
@@ -30,7 +32,14 @@ from dpbandits.core.privacy import Guarantee, Real, as_fraction
 from dpbandits.core.values import checked_noise
 from dpbandits.local.budget import Budget, MemoryBudget
 from dpbandits.local.budget.alone import Alone
-from dpbandits.local.messages import Asked, MessageError, decision_from_json, randomizer_from_json, randomizer_to_json, report_to_json
+from dpbandits.local.messages import (
+    Asked,
+    MessageError,
+    decision_from_json,
+    randomizer_from_json,
+    randomizer_to_json,
+    report_to_json,
+)
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import RewardError, tried
 from dpbandits.noise.sources import Noise, SecureNoise
@@ -38,23 +47,29 @@ from dpbandits.noise.sources import Noise, SecureNoise
 
 @final
 class Client:
-    """One user's device in one campaign. Each report is epsilon-LDP about its rewards; all together they cost at most the budget.
+    """One user's device in one campaign. Each report is epsilon-LDP about its rewards; all together
+    they cost at most the budget.
 
-    The server chooses what it asks, how often and under which ids. So the budget holds for all reports, whatever they are about; and a
-    reward that is named (`datum=`) is reported once: whoever asks again is told the same again.
+    The server chooses what it asks, how often and under which ids. So the budget holds for all
+    reports, whatever they are about; and a reward that is named (`datum=`) is reported once:
+    whoever asks again is told the same again.
 
     Args:
         description: the randomizer, as the server describes it, and its campaign.
-        most: the largest epsilon of one report this user agrees to; the server chooses its own, and does not get more.
-        total: the most that all reports of this client may cost: what anybody learns of this user, at most. By default `most`: with
-            epsilon = most that is one report. It is forgotten with the client.
-        budget: in place of `total`, a `FileBudget`, or a budget of your own, which other processes, clients and campaigns share.
-        noise: by default secure and without a pool: a device draws few numbers. Simulated noise is not private: it is taken with
-            `simulated=True` only, and its reports say so.
+        most: the largest epsilon of one report this user agrees to; the server chooses its own, and
+            does not get more.
+        total: the most that all reports of this client may cost: what anybody learns of this user,
+            at most. By default `most`: with epsilon = most that is one report. It is forgotten with
+            the client.
+        budget: in place of `total`, a `FileBudget`, or a budget of your own, which other processes,
+            clients and campaigns share.
+        noise: by default secure and without a pool: a device draws few numbers. Simulated noise is
+            not private: it is taken with `simulated=True` only, and its reports say so.
 
     Raises:
         ValueError: no such description, or it asks for a larger epsilon than `most`.
-        TypeError: simulated noise that was not asked for; a total beside a budget, which has its own.
+        TypeError: simulated noise that was not asked for; a total beside a budget, which has its
+        own.
     """
 
     def __init__(
@@ -70,11 +85,19 @@ class Client:
         self._campaign, self._randomizer = randomizer_from_json(description)
         self._noise = SecureNoise(pool=False) if noise is None else checked_noise(noise)
         if self._randomizer.epsilon > as_fraction(most, "most"):
-            raise ValueError(f"The server asks for epsilon={self._randomizer.epsilon}, more than the most={most} this user agrees to.")
+            raise ValueError(
+                f"The server asks for epsilon={self._randomizer.epsilon}, more than the "
+                f"most={most} this user agrees to."
+            )
         if (self._noise.kind == "simulated") is not simulated:
-            raise TypeError(f"Expected simulated={not simulated} with {self._noise.kind} noise; for people's data leave both out.")
+            raise TypeError(
+                f"Expected simulated={not simulated} with {self._noise.kind} noise; for people's "
+                "data leave both out."
+            )
         if budget is not None and total is not None:
-            raise TypeError("Expected total= or budget=, not both: a budget has a total of its own.")
+            raise TypeError(
+                "Expected total= or budget=, not both: a budget has a total of its own."
+            )
         if budget is not None:
             require_budget(budget)
         self._budget = MemoryBudget(most if total is None else total) if budget is None else budget
@@ -88,24 +111,37 @@ class Client:
         """What each report promises its user against the server and everybody else."""
         return replace(self._randomizer.promise(), noise=self._noise.kind)
 
-    def answer(self, decision: str, reward: float | Mapping[int, float], *, datum: str | None = None) -> str:
-        """The report on one decision, as the message to send. Asked again, it is the same message, and free.
+    def answer(
+        self, decision: str, reward: float | Mapping[int, float], *, datum: str | None = None
+    ) -> str:
+        """The report on one decision, as the message to send. Asked again, it is the same message,
+        and free.
 
-        reward: in [0, 1]; after a super arm a mapping from arm to reward. Arms the decision does not observe are left out.
-        datum: a name for what `reward` is, where decisions may ask about it again: "likes jazz". It is reported once, in every campaign
-            with this randomizer; later answers repeat the report and are free. (Of a mapping each arm's reward is one.)
+        reward: in [0, 1]; after a super arm a mapping from arm to reward. Arms the decision does
+            not observe are left out.
+        datum: a name for what `reward` is, where decisions may ask about it again: "likes jazz". It
+            is reported once, in every campaign with this randomizer; later answers repeat the
+            report and are free. (Of a mapping each arm's reward is one.)
 
         Raises:
             RewardError: not a number in [0, 1], or one is missing. Nothing was drawn.
-            BudgetError: less is left than this report costs, or another call of this device is under way around this one (a signal
-                handler in the middle of it). No report was made. Other threads wait for their turn.
-            MessageError: no such message, a decision of another campaign, or of an id that was another decision before.
+            BudgetError: less is left than this report costs, or another call of this device is
+            under way around this one (a signal handler in the middle of it). No report was made.
+            Other threads wait for their turn.
+            MessageError: no such message, a decision of another campaign, or of an id that was
+            another decision before.
         """
         asked = decision_from_json(decision)
         if asked.campaign != self._campaign:
-            raise MessageError("Expected a decision of the campaign this device was given the description of, got one of another.")
+            raise MessageError(
+                "Expected a decision of the campaign this device was given the description of, "
+                "got one of another."
+            )
         if datum is not None and type(datum) is not str:
-            raise TypeError(f"Expected datum= to be a name such as 'likes jazz', got an object of type {type(datum).__name__}.")
+            raise TypeError(
+                "Expected datum= to be a name such as 'likes jazz', got an object of type "
+                f"{type(datum).__name__}."
+            )
         call = self._alone.enter()
         try:
             known = self._budget.recall(self._key("decision", asked.id))
@@ -115,14 +151,21 @@ class Client:
             self._alone.leave(call)
         about, message = json.loads(known)
         if about != digest(asked):
-            raise MessageError("Expected a decision this device has not answered, or the same again, got another one under an old id.")
+            raise MessageError(
+                "Expected a decision this device has not answered, or the same again, got "
+                "another one under an old id."
+            )
         return str(message)
 
     def _new(self, asked: Asked, reward: object, datum: str | None) -> str:
-        """Make the answer: the rewards are checked, the report is paid for, drawn, and kept, in this order."""
+        """Make the answer: the rewards are checked, the report is paid for, drawn, and kept, in
+        this order.
+        """
         steps = self._randomizer.put_on_grid(rewards_for(asked, reward), self._noise)
         if isinstance(steps, list) is not isinstance(asked.action, tuple):
-            raise RewardError("Expected the one reward of the arm that was played, got a list. Nothing was drawn.")
+            raise RewardError(
+                "Expected the one reward of the arm that was played, got a list. Nothing was drawn."
+            )
         keys = self._data(asked, datum, named_by_arm=isinstance(reward, Mapping))
         told = [None if key is None else self._budget.recall(key) for key in keys]
         cost = self._randomizer.epsilon * Fraction(told.count(None), self._randomizer.width)
@@ -130,9 +173,13 @@ class Client:
             self._budget.spend(cost)
         said = tuple(
             self._said(key, step) if old is None else int(old)
-            for key, old, step in zip(keys, told, steps if isinstance(steps, list) else [steps], strict=True)
+            for key, old, step in zip(
+                keys, told, steps if isinstance(steps, list) else [steps], strict=True
+            )
         )
-        report = Report(said if isinstance(steps, list) else said[0], self._randomizer.name, self._noise.kind)
+        report = Report(
+            said if isinstance(steps, list) else said[0], self._randomizer.name, self._noise.kind
+        )
         answer = json.dumps([digest(asked), report_to_json(asked.id, report, self._campaign)])
         return self._budget.keep(self._key("decision", asked.id), answer) if cost else answer
 
@@ -142,11 +189,16 @@ class Client:
         return drawn if key is None else int(self._budget.keep(key, str(drawn)))
 
     def _data(self, asked: Asked, datum: str | None, *, named_by_arm: bool) -> list[str | None]:
-        """What each reward is kept under: the same in every campaign with this randomizer and kind of noise."""
+        """What each reward is kept under: the same in every campaign with this randomizer and kind
+        of noise.
+        """
         if datum is None:
             return [None] * len(asked.observe)
         made_by = [randomizer_to_json(self._randomizer), self._noise.kind]
-        return [json.dumps(["datum", *made_by, datum, arm if named_by_arm else None]) for arm in asked.observe]
+        return [
+            json.dumps(["datum", *made_by, datum, arm if named_by_arm else None])
+            for arm in asked.observe
+        ]
 
     def _key(self, *what: object) -> str:
         return json.dumps([*what, self._campaign, self._noise.kind])
@@ -154,27 +206,44 @@ class Client:
 
 def require_budget(budget: object) -> None:
     """Raise unless it is a budget: before anything is spent of one."""
-    if isinstance(budget, type) or not all(callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")):
+    if isinstance(budget, type) or not all(
+        callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")
+    ):
+        came = (
+            f"the class {budget.__name__}"
+            if isinstance(budget, type)
+            else f"an object of type {type(budget).__name__}"
+        )
         raise TypeError(
-            "Expected budget= to be a budget such as FileBudget(path, total=2), or an object of your own with spend, recall and keep; "
-            f"got {'the class ' + budget.__name__ if isinstance(budget, type) else 'an object of type ' + type(budget).__name__}."
+            "Expected budget= to be a budget such as FileBudget(path, total=2), or an object of "
+            f"your own with spend, recall and keep; got {came}."
         )
 
 
 def digest(asked: Asked) -> str:
-    """What a decision asks, in a few letters: a server may ask about any number of arms, and all answers are kept."""
+    """What a decision asks, in a few letters: a server may ask about any number of arms, and all
+    answers are kept.
+    """
     return hashlib.sha256(json.dumps([asked.action, asked.observe]).encode()).hexdigest()
 
 
 def rewards_for(asked: Asked, reward: object) -> object:
-    """What the report is about: the reward, or of a super arm a list of those that are asked for."""
+    """What the report is about: the reward, or of a super arm a list of those that are asked
+    for.
+    """
     several = isinstance(asked.action, tuple)
     if not isinstance(reward, Mapping):
         if several:
-            raise RewardError(f"Expected a mapping from arm to reward, got an object of type {type(reward).__name__}. Nothing was drawn.")
+            raise RewardError(
+                "Expected a mapping from arm to reward, got an object of type "
+                f"{type(reward).__name__}. Nothing was drawn."
+            )
         return reward
     found = {arm: tried(reward.get, arm, reward) for arm in asked.observe}
     missing = [arm for arm, value in found.items() if value is None]
     if missing:
-        raise RewardError(f"Expected the rewards of arms {list(asked.observe)}; those of {missing} are missing. Nothing was drawn.")
+        raise RewardError(
+            f"Expected the rewards of arms {list(asked.observe)}; those of {missing} are "
+            "missing. Nothing was drawn."
+        )
     return list(found.values()) if several else found[asked.observe[0]]

@@ -1,6 +1,8 @@
-"""The three messages of local privacy, as JSON: what randomises, what was decided, what the user reports. All of it is public.
+"""The three messages of local privacy, as JSON: what randomises, what was decided, what the user
+reports. All of it is public.
 
-The server describes the randomizer once and sends decisions; a user's device answers each with one report. All three say which campaign
+The server describes the randomizer once and sends decisions; a user's device answers each with one
+report. All three say which campaign
 they belong to, a name the server chooses: a device keeps to the one whose description it was given.
 """
 
@@ -15,9 +17,17 @@ from typing import Any, NamedTuple
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.core.values import once
-from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report, sound
+from dpbandits.mechanisms.randomizers import (
+    LocalLaplace,
+    RandomizedResponse,
+    Randomizer,
+    Report,
+    sound,
+)
 
-RANDOMIZERS: dict[str, type[Randomizer]] = {cls.__name__: cls for cls in (LocalLaplace, RandomizedResponse)}
+RANDOMIZERS: dict[str, type[Randomizer]] = {
+    cls.__name__: cls for cls in (LocalLaplace, RandomizedResponse)
+}
 LONGEST = 2**20
 """Characters of a message that is read at all."""
 
@@ -35,11 +45,15 @@ VERSION = 1
 
 
 class MessageError(ValueError):
-    """A message that is none. It is not repeated in the error: a broken client may have put a reward into it."""
+    """A message that is none. It is not repeated in the error: a broken client may have put a
+    reward into it.
+    """
 
 
 class Asked(NamedTuple):
-    """A decision as the user's device reads it. observe: the arms it is to report about, in this order."""
+    """A decision as the user's device reads it. observe: the arms it is to report about, in this
+    order.
+    """
 
     campaign: str
     id: int
@@ -66,11 +80,22 @@ def randomizer_to_json(randomizer: Randomizer, campaign: str = "") -> str:
     """The public description of a policy's randomizer, for one campaign."""
     kind = type(randomizer).__name__
     if kind not in RANDOMIZERS:
-        raise MessageError(f"Expected one of the randomizers {', '.join(RANDOMIZERS)}, got a {kind}.")
+        raise MessageError(
+            f"Expected one of the randomizers {', '.join(RANDOMIZERS)}, got a {kind}."
+        )
     if not short(randomizer.epsilon):
-        raise MessageError("Expected an epsilon whose numerator and denominator have at most 100 digits. Round it to a shorter one.")
+        raise MessageError(
+            "Expected an epsilon whose numerator and denominator have at most 100 digits. Round "
+            "it to a shorter one."
+        )
     grid = {"steps": randomizer.grid.steps, "rounding": randomizer.grid.rounding}
-    return written(campaign, randomizer=kind, epsilon=str(randomizer.epsilon), grid=grid, width=randomizer.width)
+    return written(
+        campaign,
+        randomizer=kind,
+        epsilon=str(randomizer.epsilon),
+        grid=grid,
+        width=randomizer.width,
+    )
 
 
 def randomizer_from_json(text: str) -> Described:
@@ -89,23 +114,35 @@ def randomizer_from_json(text: str) -> Described:
         or not isinstance(grid, dict)
         or set(grid) != {"steps", "rounding"}
     ):
-        raise MessageError(f"Expected a randomizer among {', '.join(RANDOMIZERS)} with its grid and width.")
+        raise MessageError(
+            f"Expected a randomizer among {', '.join(RANDOMIZERS)} with its grid and width."
+        )
     made = None
     with suppress(ValueError):  # and so the error below has no context: what came stays out of it
-        if isinstance(data["epsilon"], str) and whole(grid["steps"], 1) and grid["rounding"] in ("nearest", "bernoulli"):
-            epsilon, put = as_fraction(data["epsilon"], "epsilon"), Grid(steps=grid["steps"], rounding=grid["rounding"])
+        if (
+            isinstance(data["epsilon"], str)
+            and whole(grid["steps"], 1)
+            and grid["rounding"] in ("nearest", "bernoulli")
+        ):
+            epsilon, put = (
+                as_fraction(data["epsilon"], "epsilon"),
+                Grid(steps=grid["steps"], rounding=grid["rounding"]),
+            )
             made = kind(epsilon=epsilon, grid=put, width=data["width"]) if short(epsilon) else None
             if isinstance(made, LocalLaplace) and made.reach >= LARGEST_STEP:
                 made = None  # its reports would be no messages, and be paid for all the same
     if made is None:
         raise MessageError(
-            "Expected epsilon to be a text such as '1/10' with numbers of at most 100 digits, grid steps from 1 to 2^20, "
+            "Expected epsilon to be a text such as '1/10' with numbers of at most 100 digits, "
+            "grid steps from 1 to 2^20, "
             "rounding nearest or bernoulli, and reports within 2^60 steps."
         )
     return Described(data["campaign"], made)
 
 
-def decision_to_json(id: int, action: Any, observe: tuple[int, ...] | None, *, campaign: str = "") -> str:
+def decision_to_json(
+    id: int, action: Any, observe: tuple[int, ...] | None, *, campaign: str = ""
+) -> str:
     return written(campaign, id=id, action=action, observe=observe)
 
 
@@ -118,7 +155,13 @@ def decision_from_json(text: str) -> Asked:
     data = fields_of(text, {"id", "action", "observe"}, "a decision")
     action = tuple(data["action"]) if isinstance(data["action"], list) else data["action"]
     played = action if isinstance(action, tuple) else (action,)
-    observe = played if data["observe"] is None else tuple(data["observe"]) if isinstance(data["observe"], list) else ()
+    observe = (
+        played
+        if data["observe"] is None
+        else tuple(data["observe"])
+        if isinstance(data["observe"], list)
+        else ()
+    )
     if not whole(data["id"], 1) or not all(whole(arm, 0) for arm in (*played, *observe)):
         raise MessageError("Expected a decision's id and arms to be whole numbers.")
     if not observe or len(set(observe)) < len(observe) or not set(observe) <= set(played):
@@ -130,15 +173,22 @@ def report_to_json(id: int, report: Report, campaign: str = "") -> str:
     """The message to send.
 
     Raises:
-        MessageError: no report of whole grid steps: a reward, perhaps, that was put where they belong.
+        MessageError: no report of whole grid steps: a reward, perhaps, that was put where they
+        belong.
     """
     if not sound(report) or not whole(id, 1):
-        raise MessageError("Expected the id of a decision, and a Report of whole grid steps as a randomizer makes it (not shown).")
-    return written(campaign, id=id, steps=report.steps, randomizer=report.randomizer, noise=report.noise)
+        raise MessageError(
+            "Expected the id of a decision, and a Report of whole grid steps as a randomizer "
+            "makes it (not shown)."
+        )
+    return written(
+        campaign, id=id, steps=report.steps, randomizer=report.randomizer, noise=report.noise
+    )
 
 
 def report_from_json(text: str) -> Told:
-    """A user's answer. Whether it fits the decision and the policy's randomizer is checked when it is told.
+    """A user's answer. Whether it fits the decision and the policy's randomizer is checked when it
+    is told.
 
     Raises:
         MessageError: no such message; also one with anything beyond a report in it.
@@ -146,18 +196,26 @@ def report_from_json(text: str) -> Told:
     data = fields_of(text, {"id", "steps", "randomizer", "noise"}, "a report")
     steps = tuple(data["steps"]) if isinstance(data["steps"], list) else data["steps"]
     numbers = steps if isinstance(steps, tuple) else (steps,)
-    if not whole(data["id"], 1) or not numbers or not all(whole(step, -LARGEST_STEP) and step < LARGEST_STEP for step in numbers):
+    if (
+        not whole(data["id"], 1)
+        or not numbers
+        or not all(whole(step, -LARGEST_STEP) and step < LARGEST_STEP for step in numbers)
+    ):
         raise MessageError("Expected a report's id and steps to be whole numbers.")
     report = Report(steps, data["randomizer"], data["noise"])
     if not sound(report):
-        raise MessageError("Expected a report to name its randomizer, and its noise: secure or simulated.")
+        raise MessageError(
+            "Expected a report to name its randomizer, and its noise: secure or simulated."
+        )
     return Told(data["campaign"], data["id"], report)
 
 
 def written(campaign: str, **fields: object) -> str:
     """The JSON object with these fields."""
     if not named(campaign):
-        raise MessageError(f"Expected a campaign's name to be text of at most {LONGEST_NAME} characters.")
+        raise MessageError(
+            f"Expected a campaign's name to be text of at most {LONGEST_NAME} characters."
+        )
     return json.dumps({"version": VERSION, "campaign": campaign} | fields)
 
 
@@ -173,11 +231,19 @@ def fields_of(text: str, names: set[str], what: str) -> Mapping[str, Any]:
         data = None
     names = names | {"version", "campaign"}
     if not isinstance(data, dict) or set(data) != names:
-        raise MessageError(f"Expected {what}: a JSON object with the fields {', '.join(sorted(names))}, and no others.")
+        raise MessageError(
+            f"Expected {what}: a JSON object with the fields {', '.join(sorted(names))}, and no "
+            "others."
+        )
     if type(data["version"]) is not int or data["version"] != VERSION:
-        raise MessageError(f"Expected {what} of version {VERSION}: update the package on the server or on the device.")
+        raise MessageError(
+            f"Expected {what} of version {VERSION}: update the package on the server or on the "
+            "device."
+        )
     if not named(data["campaign"]):
-        raise MessageError(f"Expected {what} to name its campaign, in at most {LONGEST_NAME} characters.")
+        raise MessageError(
+            f"Expected {what} to name its campaign, in at most {LONGEST_NAME} characters."
+        )
     return data
 
 

@@ -1,4 +1,6 @@
-"""A sum that is watched until it is far enough from 0: the sparse vector technique, and one noised mean at the end."""
+"""A sum that is watched until it is far enough from 0: the sparse vector technique, and one noised
+mean at the end.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,15 @@ from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.noise.sources import Noise
 
 QUERY, THRESHOLD, MEAN = Fraction(1, 6), Fraction(1, 6), Fraction(1, 2)
-"""Shares of epsilon a move of one range costs: a question and its threshold (2/6 and 1/6 in the worst case), the mean (1/2)."""
+"""Shares of epsilon a move of one range costs: a question and its threshold (2/6 and 1/6 in the
+worst case), the mean (1/2).
+"""
 
 
 class Halt(NamedTuple):
-    """Public: the mean of the first `rounds` values, noised, in their own units; capped: it was not far enough from 0 by then."""
+    """Public: the mean of the first `rounds` values, noised, in their own units; capped: it was not
+    far enough from 0 by then.
+    """
 
     value: float
     rounds: int
@@ -39,13 +45,16 @@ HALTED = Watched(0, 0, 0, True)
 
 @dataclass(frozen=True, kw_only=True)
 class AboveThreshold(Separable):
-    """Asks after every block whether the sum of values in [low, high] is as far from 0 as the public bar; says its mean when it is.
+    """Asks after every block whether the sum of values in [low, high] is as far from 0 as the
+    public bar; says its mean when it is.
 
-    Source: Sajed and Sheffet 2019, Algorithms 1 and 2. Guarantee: epsilon for all answers together, however many questions;
+    Source: Sajed and Sheffet 2019, Algorithms 1 and 2. Guarantee: epsilon for all answers together,
+    however many questions;
     a question whose answer is no costs nothing further.
 
     epsilon: None asks and answers exactly, without privacy.
-    bar: after so many values, the distance from 0 that halts, in ranges high − low. A function of public numbers.
+    bar: after so many values, the distance from 0 that halts, in ranges high − low. A function of
+        public numbers.
     cap: values after which the mean is said in any case.
     """
 
@@ -78,9 +87,15 @@ class AboveThreshold(Separable):
         if halted or not whole_numbers(numbers, 3):
             return bool(halted) and whole_numbers(numbers, 3) and not any(numbers)
         seen, total, threshold = numbers
-        return seen == read.rewards < self.cap and read.sum_fits(total, seen) and noised_fits(threshold, self.epsilon is not None)
+        return (
+            seen == read.rewards < self.cap
+            and read.sum_fits(total, seen)
+            and noised_fits(threshold, self.epsilon is not None)
+        )
 
-    def step(self, memory: Watched, total: int, count: int, noise: Noise) -> tuple[Watched, Halt | None]:
+    def step(
+        self, memory: Watched, total: int, count: int, noise: Noise
+    ) -> tuple[Watched, Halt | None]:
         count, total, threshold, halted = memory[0] + count, memory[1] + total, *memory[2:]
         if halted:
             return Watched(*memory), None
@@ -91,23 +106,34 @@ class AboveThreshold(Separable):
             return HALTED, self._halt(count, total, not above, noise)
         return Watched(count, total, threshold, False), None
 
-    def finish(self, memory: list[Watched], block: Block, noise: Noise) -> tuple[list[Watched], tuple[Halt | None, ...]]:
+    def finish(
+        self, memory: list[Watched], block: Block, noise: Noise
+    ) -> tuple[list[Watched], tuple[Halt | None, ...]]:
         answers: list[Halt | None] = []
         for c, more, new in zip(*block, strict=True):
             count, total, _, halted = memory[c]
             if count + new == 0 and not halted:
-                raise ValueError("Expected a stream of at least one value: there is no mean of none. Nothing was released.")
-            answers.append(None if halted else self._halt(count + new, total + int(more), True, noise))
+                raise ValueError(
+                    "Expected a stream of at least one value: there is no mean of none. Nothing "
+                    "was released."
+                )
+            answers.append(
+                None if halted else self._halt(count + new, total + int(more), True, noise)
+            )
         return [HALTED for _ in memory], tuple(answers)
 
     @property
     def offset(self) -> tuple[int, int]:
-        """What a reward of 0 stands for, in grid steps, as numerator and denominator: low · g/(high − low)."""
+        """What a reward of 0 stands for, in grid steps, as numerator and denominator: low · g/(high
+        − low).
+        """
         exact = self.low * self.grid.steps / (self.high - self.low)
         return exact.numerator, exact.denominator
 
     def distance(self, count: int, total: int) -> int:
-        """How far the sum of the values is from 0, in whole grid steps, rounded down: one value moves it by one range at most."""
+        """How far the sum of the values is from 0, in whole grid steps, rounded down: one value
+        moves it by one range at most.
+        """
         shift, unit = self.offset
         return abs(shift * count + unit * total) // unit
 
@@ -128,7 +154,9 @@ class AboveThreshold(Separable):
         distance, bar = self.distance(count, total), self.bar_at(count)
         if self.epsilon is None:
             return distance >= bar
-        return noise.exceeds(distance, bar, threshold, sensitivity=self.grid.steps, epsilon=self.epsilon * QUERY)
+        return noise.exceeds(
+            distance, bar, threshold, sensitivity=self.grid.steps, epsilon=self.epsilon * QUERY
+        )
 
     def _halt(self, count: int, total: int, capped: bool, noise: Noise) -> Halt:
         if self.epsilon is not None:

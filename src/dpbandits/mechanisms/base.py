@@ -1,6 +1,8 @@
-"""What a release mechanism is: the only code that reads exact sums. A closed block goes in, an answer with noise comes out.
+"""What a release mechanism is: the only code that reads exact sums. A closed block goes in, an
+answer with noise comes out.
 
-All numbers inside are whole grid steps, so sums are exact and their order is irrelevant; division comes after the noise.
+All numbers inside are whole grid steps, so sums are exact and their order is irrelevant; division
+comes after the noise.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ from dpbandits.noise.sources import Noise
 
 
 class Block(NamedTuple):
-    """Exact and private: for each coordinate, the sum (grid steps) and number of its rewards since its last release.
+    """Exact and private: for each coordinate, the sum (grid steps) and number of its rewards since
+    its last release.
 
-    Of whole records (coordinates `EVERY`): `sums` has an entry an action, `counts` one number of records.
+    Of whole records (coordinates `EVERY`): `sums` has an entry an action, `counts` one number of
+    records.
     """
 
     coordinates: tuple[int, ...]
@@ -32,7 +36,9 @@ class Block(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Public: a noised sum of rewards (reward units), the rounds it covers and the noise draws inside it."""
+    """Public: a noised sum of rewards (reward units), the rounds it covers and the noise draws
+    inside it.
+    """
 
     total: float
     rounds: int
@@ -40,11 +46,13 @@ class Answer(NamedTuple):
 
 
 class Mechanism(ABC):
-    """Reads blocks, each record in one block only, and promises a price for one record over the memory's whole life.
+    """Reads blocks, each record in one block only, and promises a price for one record over the
+    memory's whole life.
 
     Memory is plain data that is never changed in place.
 
-    width: of how many coordinates one record may be read; each reading costs that share of the promise.
+    width: of how many coordinates one record may be read; each reading costs that share of the
+        promise.
     """
 
     grid: Grid
@@ -52,7 +60,9 @@ class Mechanism(ABC):
 
     @abstractmethod
     def promise(self) -> Guarantee | None:
-        """What one record pays, over the memory's whole life, for entering one block. None: it is read without noise."""
+        """What one record pays, over the memory's whole life, for entering one block. None: it is
+        read without noise.
+        """
 
     @abstractmethod
     def init(self, coordinates: int) -> Any:
@@ -62,27 +72,35 @@ class Mechanism(ABC):
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
         """Read a block once. Returns the new memory and an answer for each coordinate of the block.
 
-        The old memory stays as it is: should this call be interrupted, the same block is read again from there.
+        The old memory stays as it is: should this call be interrupted, the same block is read again
+        from there.
         """
 
     def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
-        """Read the last block, which may be empty, and give the answer that waited for more records: no more come.
+        """Read the last block, which may be empty, and give the answer that waited for more
+        records: no more come.
 
         Raises:
             TypeError: this mechanism's answers do not wait.
         """
-        raise TypeError(f"{type(self).__name__} answers every release at once: there is nothing to finish.")
+        raise TypeError(
+            f"{type(self).__name__} answers every release at once: there is nothing to finish."
+        )
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        """Whether `memory`, as JSON gives it back, may be what is left after these readings, one entry a coordinate.
+        """Whether `memory`, as JSON gives it back, may be what is left after these readings, one
+        entry a coordinate.
 
-        Here only its form is compared. Memory that says less than was read could have a record read again, or a noise drawn afresh.
+        Here only its form is compared. Memory that says less than was read could have a record read
+        again, or a noise drawn afresh.
         """
         return alike(memory, self.init(len(readings)))
 
 
 class Separable(Mechanism):
-    """A mechanism that treats every coordinate alone: it says only how one coordinate's memory takes one block."""
+    """A mechanism that treats every coordinate alone: it says only how one coordinate's memory
+    takes one block.
+    """
 
     @abstractmethod
     def start(self) -> Any:
@@ -90,7 +108,9 @@ class Separable(Mechanism):
 
     @abstractmethod
     def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
-        """One coordinate's block (sum in grid steps, number of rewards) in; its new memory and answer (an `Answer`, as a rule) out."""
+        """One coordinate's block (sum in grid steps, number of rewards) in; its new memory and
+        answer (an `Answer`, as a rule) out.
+        """
 
     @final
     def init(self, coordinates: int) -> list[Any]:
@@ -102,10 +122,16 @@ class Separable(Mechanism):
 
     @final
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        return isinstance(memory, list) and len(memory) == len(readings) and all(map(self.fits, memory, readings))
+        return (
+            isinstance(memory, list)
+            and len(memory) == len(readings)
+            and all(map(self.fits, memory, readings))
+        )
 
     @final
-    def answer(self, memory: list[Any], block: Block, noise: Noise) -> tuple[list[Any], tuple[Any, ...]]:
+    def answer(
+        self, memory: list[Any], block: Block, noise: Noise
+    ) -> tuple[list[Any], tuple[Any, ...]]:
         stepped = [self.step(memory[c], s, n, noise) for c, s, n in zip(*block, strict=True)]
         memory = list(memory)
         for c, (new, _) in zip(block.coordinates, stepped, strict=True):
@@ -119,7 +145,8 @@ class Pure(Separable):
 
     epsilon: Fraction
     grid: Grid = Grid()
-    claimed: Fraction | None = None  # what a publication says of these constants, where that is something else
+    # what a publication says of these constants, where that is something else
+    claimed: Fraction | None = None
     proof: ClassVar[str]
     measure: ClassVar[Measure] = "pure"
 
@@ -127,4 +154,10 @@ class Pure(Separable):
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
 
     def promise(self) -> Guarantee:
-        return Guarantee(measure="pure", epsilon=self.epsilon, claimed=self.claimed, grid=self.grid, proof=self.proof)
+        return Guarantee(
+            measure="pure",
+            epsilon=self.epsilon,
+            claimed=self.claimed,
+            grid=self.grid,
+            proof=self.proof,
+        )

@@ -1,6 +1,7 @@
 """Noise on batch sums: each reward enters one batch, each batch is noised once.
 
-`LazyForgetful` answers with the newest batch alone, `LazyCumulative` with the running sum of all noisy batches.
+`LazyForgetful` answers with the newest batch alone, `LazyCumulative` with the running sum of all
+noisy batches.
 When a batch ends is the policy's business, decided on public counts.
 """
 
@@ -38,7 +39,8 @@ class LazyForgetful(Pure):
 
 @dataclass(frozen=True, kw_only=True)
 class LazyCumulative(Pure):
-    """The running sum of all noisy batch sums: m batches carry m draws of scale 1/epsilon. Guarantee: epsilon.
+    """The running sum of all noisy batch sums: m batches carry m draws of scale 1/epsilon.
+    Guarantee: epsilon.
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025 (batches without forgetting).
     The memory holds noised values only.
@@ -50,9 +52,15 @@ class LazyCumulative(Pure):
         return [0, 0, 0]
 
     def fits(self, memory: Any, read: Readings) -> bool:
-        return whole_numbers(memory, 3) and memory[1:] == [read.rewards, read.releases] and noised_fits(memory[0], read.releases)
+        return (
+            whole_numbers(memory, 3)
+            and memory[1:] == [read.rewards, read.releases]
+            and noised_fits(memory[0], read.releases)
+        )
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         noisy, rounds, draws = memory
         noisy += noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
         memory = [noisy, rounds + count, draws + 1]
@@ -61,7 +69,8 @@ class LazyCumulative(Pure):
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianBatches(Separable):
-    """The newest batch's sum with one discrete Gaussian draw of variance 1/(2 rho). Guarantee: rho-zCDP.
+    """The newest batch's sum with one discrete Gaussian draw of variance 1/(2 rho). Guarantee:
+    rho-zCDP.
 
     Source: Azize and Basu 2024 (AdaC episodes); Bun and Steinke 2016 for the Gaussian's price.
     """

@@ -1,4 +1,6 @@
-"""Running sums without noise: for non-private policies, and for reports that were randomised before they arrived."""
+"""Running sums without noise: for non-private policies, and for reports that were randomised before
+they arrived.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,14 @@ class Exact(Separable):
         return [0, 0]
 
     def fits(self, memory: Any, read: Readings) -> bool:
-        return whole_numbers(memory, 2) and memory[1] == read.rewards and read.sum_fits(memory[0], read.rewards)
+        return (
+            whole_numbers(memory, 2)
+            and memory[1] == read.rewards
+            and read.sum_fits(memory[0], read.rewards)
+        )
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         total, count = memory[0] + total, memory[1] + count
         return [total, count], Answer(total / self.grid.steps, count, 0)

@@ -1,7 +1,9 @@
 """Report noisy max: of the sums of all actions only the index of the largest noisy one is released.
 
-A record that is replaced moves every sum by up to one unit, each its own way, so the winner's lead over a rival moves by up
-to two: noise of scale 2/epsilon pays for that. Where records can only lose reward (zero-out) the lead moves by one.
+A record that is replaced moves every sum by up to one unit, each its own way, so the winner's lead
+over a rival moves by up
+to two: noise of scale 2/epsilon pays for that. Where records can only lose reward (zero-out) the
+    lead moves by one.
 """
 
 from __future__ import annotations
@@ -27,19 +29,24 @@ class Choice(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class NoisyMax(Mechanism):
-    """The index of the largest of a whole record's noised sums. Guarantee: epsilon, or epsilon/2 under zero-out.
+    """The index of the largest of a whole record's noised sums. Guarantee: epsilon, or epsilon/2
+    under zero-out.
 
-    Source: Dwork and Roth 2014, section 3.3 (with the scale for two-sided changes); McSherry and Talwar 2007 (exponential
-    mechanism); McKenna and Sheldon 2020 (permute-and-flip, never worse than the exponential mechanism at the same epsilon).
+    Source: Dwork and Roth 2014, section 3.3 (with the scale for two-sided changes); McSherry and
+    Talwar 2007 (exponential
+    mechanism); McKenna and Sheldon 2020 (permute-and-flip, never worse than the exponential
+    mechanism at the same epsilon).
 
-    selection: noise of scale 2/epsilon: "laplace" (discrete, ties to the lowest action), "exponential" (the exponential
+    selection: noise of scale 2/epsilon: "laplace" (discrete, ties to the lowest action),
+        "exponential" (the exponential
         mechanism exp(epsilon·sum/2), as Gumbel noise), or "permute-and-flip" (exponential noise).
     """
 
     epsilon: Fraction
     grid: Grid = Grid()
     selection: Selection = "laplace"
-    claimed: Fraction | None = None  # what a publication says of these constants, where that is something else
+    # what a publication says of these constants, where that is something else
+    claimed: Fraction | None = None
     proof: ClassVar[str] = "noisy_max"
 
     def __post_init__(self) -> None:
@@ -47,7 +54,12 @@ class NoisyMax(Mechanism):
 
     def promise(self) -> Guarantee:
         return Guarantee(
-            measure="pure", epsilon=self.epsilon, zero_out=self.epsilon / 2, claimed=self.claimed, grid=self.grid, proof=self.proof
+            measure="pure",
+            epsilon=self.epsilon,
+            zero_out=self.epsilon / 2,
+            claimed=self.claimed,
+            grid=self.grid,
+            proof=self.proof,
         )
 
     def init(self, coordinates: int) -> None:
@@ -57,5 +69,7 @@ class NoisyMax(Mechanism):
         return memory is None
 
     def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Choice, ...]]:
-        winner = noise.select(block.sums, sensitivity=self.grid.steps, epsilon=self.epsilon, law=self.selection)
+        winner = noise.select(
+            block.sums, sensitivity=self.grid.steps, epsilon=self.epsilon, law=self.selection
+        )
         return None, (Choice(winner, block.counts[0]),)

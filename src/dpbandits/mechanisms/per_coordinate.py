@@ -1,4 +1,6 @@
-"""A mechanism for one coordinate on every part of a record: on all actions of a whole one, or on the arms of a super arm."""
+"""A mechanism for one coordinate on every part of a record: on all actions of a whole one, or on
+the arms of a super arm.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from dpbandits.noise.sources import Noise
 
 @dataclass(frozen=True, kw_only=True)
 class Each(Mechanism):
-    """Coordinates go through `inner`, each alone and with noise of its own; a record pays for each it touches."""
+    """Coordinates go through `inner`, each alone and with noise of its own; a record pays for each
+    it touches.
+    """
 
     inner: Separable
     grid: Grid = field(init=False, repr=False)
@@ -49,7 +53,8 @@ class EachAction(Each):
     def init(self, coordinates: int) -> list[Any]:
         if coordinates != self.actions:
             raise ValueError(
-                f"Expected a record of {self.actions} actions, the number this mechanism's promise pays for, got {coordinates}. "
+                f"Expected a record of {self.actions} actions, the number this mechanism's "
+                f"promise pays for, got {coordinates}. "
                 f"Make it with actions={coordinates}."
             )
         return super().init(coordinates)
@@ -57,7 +62,9 @@ class EachAction(Each):
     def promise(self) -> Guarantee | None:
         return self.times(self.actions, "each_action")
 
-    def answer(self, memory: list[Any], block: Block, noise: Noise) -> tuple[list[Any], tuple[Answer, ...]]:
+    def answer(
+        self, memory: list[Any], block: Block, noise: Noise
+    ) -> tuple[list[Any], tuple[Answer, ...]]:
         sums, every = tuple(map(int, block.sums)), tuple(range(len(block.sums)))
         return self.inner.answer(memory, Block(every, sums, block.counts * len(every)), noise)
 
@@ -65,12 +72,17 @@ class EachAction(Each):
 @final
 @dataclass(frozen=True, kw_only=True)
 class EachArm(Each):
-    """The arms of a super arm, each when its own block ends. A record touches up to `width` of them and pays inner's epsilon for each."""
+    """The arms of a super arm, each when its own block ends. A record touches up to `width` of them
+    and pays inner's epsilon for each.
+    """
 
-    width: int = field()  # required: the base class has a default, and a wrong one would promise too much
+    # required: the base class has a default, and a wrong one would promise too much
+    width: int = field()
 
     def promise(self) -> Guarantee | None:
         return self.times(self.width, "each_arm")
 
-    def answer(self, memory: list[Any], block: Block, noise: Noise) -> tuple[list[Any], tuple[Answer, ...]]:
+    def answer(
+        self, memory: list[Any], block: Block, noise: Noise
+    ) -> tuple[list[Any], tuple[Answer, ...]]:
         return self.inner.answer(memory, block, noise)

@@ -1,6 +1,8 @@
-"""Local randomizers: the user's side of the local model. One reward in, one noisy report out; the server never sees more.
+"""Local randomizers: the user's side of the local model. One reward in, one noisy report out; the
+server never sees more.
 
-A randomizer is a mechanism that runs before the vault: the vault of a local policy takes `Report`s and nothing else.
+A randomizer is a mechanism that runs before the vault: the vault of a local policy takes `Report`s
+and nothing else.
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ import numpy as np
 
 from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction
 from dpbandits.core.values import checked_noise
-from dpbandits.mechanisms.rewards import RewardError, checked_reward, checked_rewards, on_grid, tried, vector_on_grid
+from dpbandits.mechanisms.rewards import (
+    RewardError,
+    checked_reward,
+    checked_rewards,
+    on_grid,
+    tried,
+    vector_on_grid,
+)
 from dpbandits.noise.sources import Noise
 
 
@@ -30,11 +39,21 @@ class Report:
 
 
 def sound(report: object) -> bool:
-    """Whether it is a report made of whole grid steps and names, and nothing else: what is not may hold a reward, or code that tells it."""
-    if type(report) is not Report or type(report.randomizer) is not str or type(report.noise) is not str:
+    """Whether it is a report made of whole grid steps and names, and nothing else: what is not may
+    hold a reward, or code that tells it.
+    """
+    if (
+        type(report) is not Report
+        or type(report.randomizer) is not str
+        or type(report.noise) is not str
+    ):
         return False
     steps = report.steps if type(report.steps) is tuple else (report.steps,)
-    return report.noise in ("secure", "simulated") and len(steps) > 0 and all(type(step) is int for step in steps)
+    return (
+        report.noise in ("secure", "simulated")
+        and len(steps) > 0
+        and all(type(step) is int for step in steps)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +91,8 @@ class Randomizer(ABC):
 
     @final
     def report(self, reward: object, noise: Noise) -> Report:
-        """The message a user sends instead of `reward` (of a list of rewards, where one report is about several).
+        """The message a user sends instead of `reward` (of a list of rewards, where one report is
+        about several).
 
         Raises:
             ValueError: not a number in [0, 1], or not a list of at most `width` of them.
@@ -85,7 +105,8 @@ class Randomizer(ABC):
 
     @final
     def put_on_grid(self, reward: object, noise: Noise) -> int | list[int]:
-        """The reward (of a list of rewards, all of them) in whole grid steps, checked. Private: it is not randomised yet.
+        """The reward (of a list of rewards, all of them) in whole grid steps, checked. Private: it
+        is not randomised yet.
 
         Raises:
             ValueError: as for `report`.
@@ -94,24 +115,33 @@ class Randomizer(ABC):
         if number is None:
             return on_grid(checked_reward(reward), self.grid, noise)
         if not 1 <= number <= self.width:
-            raise RewardError(f"Expected a report to be about 1 to {self.width} rewards, got {number}. Nothing was sent.")
-        steps: list[int] = vector_on_grid(checked_rewards(reward, number), self.grid, noise).tolist()
+            raise RewardError(
+                f"Expected a report to be about 1 to {self.width} rewards, got {number}. Nothing "
+                "was sent."
+            )
+        steps: list[int] = vector_on_grid(
+            checked_rewards(reward, number), self.grid, noise
+        ).tolist()
         return steps
 
 
 def how_many(reward: object) -> int | None:
     """The number of rewards in a list of them; None for a single one."""
-    if not isinstance(reward, (list, tuple, np.ndarray)) or (isinstance(reward, np.ndarray) and reward.ndim == 0):
+    if not isinstance(reward, (list, tuple, np.ndarray)) or (
+        isinstance(reward, np.ndarray) and reward.ndim == 0
+    ):
         return None
     return len(reward)
 
 
 @final
 class LocalLaplace(Randomizer):
-    """reward + discrete Laplace of scale width/epsilon. Variance about 2 width²/epsilon² on top of the reward's own.
+    """reward + discrete Laplace of scale width/epsilon. Variance about 2 width²/epsilon² on top of
+    the reward's own.
 
-    It is cut off 60 scales beyond [0, 1], a public bound, which an honest report reaches with probability below e^-60: so no report, of
-    a broken client either, moves a sum by more, and the bias is of no account.
+    It is cut off 60 scales beyond [0, 1], a public bound, which an honest report reaches with
+    probability below e^-60: so no report, of a broken client either, moves a sum by more, and the
+    bias is of no account.
     """
 
     @cached_property
@@ -123,24 +153,36 @@ class LocalLaplace(Randomizer):
         return -self.reach <= step <= self.grid.steps + self.reach
 
     def randomise(self, steps: int, noise: Noise) -> int:
-        noised = noise.laplace(steps, sensitivity=self.grid.steps, epsilon=self.epsilon / self.width)
+        noised = noise.laplace(
+            steps, sensitivity=self.grid.steps, epsilon=self.epsilon / self.width
+        )
         return max(-self.reach, min(noised, self.grid.steps + self.reach))
 
     def promise(self) -> Guarantee:
-        return Guarantee(measure="pure", epsilon=self.epsilon, trust="local", grid=self.grid, proof="local_laplace")
+        return Guarantee(
+            measure="pure",
+            epsilon=self.epsilon,
+            trust="local",
+            grid=self.grid,
+            proof="local_laplace",
+        )
 
 
 @final
 class RandomizedResponse(Randomizer):
-    """One bit with P[1 | r] = (r e^ε + 1 − r)/(1 + e^ε): convert-to-Bernoulli (Ren, Zhou, Liu and Shroff 2020).
+    """One bit with P[1 | r] = (r e^ε + 1 − r)/(1 + e^ε): convert-to-Bernoulli (Ren, Zhou, Liu and
+    Shroff 2020).
 
-    The reward is first rounded to a Bernoulli bit (which keeps the formula exact), then the bit is kept with
+    The reward is first rounded to a Bernoulli bit (which keeps the formula exact), then the bit is
+    kept with
     probability 1/(1 + e^−ε), rounded towards one half so that the ratio never exceeds e^ε.
     """
 
     @property
     def keep(self) -> float:
-        """Probability of reporting the true bit: the largest multiple of 2^-53 not above e^ε/(1 + e^ε) − 2^-50, ε that of one reward."""
+        """Probability of reporting the true bit: the largest multiple of 2^-53 not above e^ε/(1 +
+        e^ε) − 2^-50, ε that of one reward.
+        """
         exact = 1 / (1 + math.exp(-float(self.epsilon / self.width)))
         return max(0.5, math.floor((exact - 2.0**-50) * 2**53) / 2**53)
 
@@ -154,4 +196,10 @@ class RandomizedResponse(Randomizer):
         return self.grid.steps * (bit is truthful)
 
     def promise(self) -> Guarantee:
-        return Guarantee(measure="pure", epsilon=self.epsilon, trust="local", grid=self.grid, proof="randomized_response")
+        return Guarantee(
+            measure="pure",
+            epsilon=self.epsilon,
+            trust="local",
+            grid=self.grid,
+            proof="randomized_response",
+        )

@@ -1,4 +1,6 @@
-"""The checks open sums, counts and mechanism memory pass when a saved session is continued. Messages never show a private number."""
+"""The checks open sums, counts and mechanism memory pass when a saved session is continued.
+Messages never show a private number.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,11 @@ DRAW = 2**63
 
 
 class Readings(NamedTuple):
-    """Public: how often one coordinate was read, and how many rewards were behind that. A mechanism's memory has to fit.
+    """Public: how often one coordinate was read, and how many rewards were behind that. A
+    mechanism's memory has to fit.
 
-    high: what the sum of one reward can be at most, in grid steps; low: at least. Of reports, which carry noise, that is any number.
+    high: what the sum of one reward can be at most, in grid steps; low: at least. Of reports, which
+        carry noise, that is any number.
     """
 
     releases: int
@@ -23,20 +27,32 @@ class Readings(NamedTuple):
 
     def sum_fits(self, total: object, rewards: int) -> bool:
         """Whether so many of these rewards may have this sum."""
-        return 0 <= rewards <= self.rewards and type(total) is int and self.low * rewards <= total <= self.high * rewards
+        return (
+            0 <= rewards <= self.rewards
+            and type(total) is int
+            and self.low * rewards <= total <= self.high * rewards
+        )
 
     def nodes_fit(self, exact: Any, noised: Any, levels: int, leaves: int) -> bool:
-        """Whether these are the partial sums of a tree of so many leaves: one a level, 0 where the level is not set in their number."""
+        """Whether these are the partial sums of a tree of so many leaves: one a level, 0 where the
+        level is not set in their number.
+        """
         if not whole_numbers(exact, levels) or not whole_numbers(noised, levels):
             return False
         unused = [at for at in range(levels) if not leaves >> at & 1]
-        sums = not any(exact[at] or noised[at] for at in unused) and all(self.sum_fits(node, self.rewards) for node in exact)
+        sums = not any(exact[at] or noised[at] for at in unused) and all(
+            self.sum_fits(node, self.rewards) for node in exact
+        )
         return sums and all(noised_fits(node, 1) for node in noised)
 
 
 def whole_numbers(values: Any, length: int) -> bool:
     """Whether these are so many plain whole numbers, in a list."""
-    return isinstance(values, list) and len(values) == length and all(type(value) is int for value in values)
+    return (
+        isinstance(values, list)
+        and len(values) == length
+        and all(type(value) is int for value in values)
+    )
 
 
 def noised_fits(value: int, draws: int) -> bool:
@@ -46,17 +62,28 @@ def noised_fits(value: int, draws: int) -> bool:
 
 def restored_counts(counts: object, length: int) -> list[int]:
     """Records in each open block."""
-    return [whole(count, f"vault.counts[{at}]") for at, count in enumerate(entries(counts, "vault.counts", length))]
+    return [
+        whole(count, f"vault.counts[{at}]")
+        for at, count in enumerate(entries(counts, "vault.counts", length))
+    ]
 
 
 def restored_sums(sums: object, length: int, bounds: list[int] | None) -> list[int]:
     """Open sums in grid steps.
 
-    bounds: the largest sum of each block, or one of all; None where reports were added, whose sums may be anything.
+    bounds: the largest sum of each block, or one of all; None where reports were added, whose sums
+        may be anything.
     """
     found = entries(sums, "private.sums", length)
     highest = None if bounds is None else bounds * (length if len(bounds) == 1 else 1)
     fit = all(type(total) is int for total in found)
-    if not fit or (highest is not None and not all(0 <= total <= min(high, MOST) for total, high in zip(found, highest, strict=True))):
-        raise damaged("private.sums holds what no sum of so many rewards can be (not shown: sums are private)")
+    if not fit or (
+        highest is not None
+        and not all(
+            0 <= total <= min(high, MOST) for total, high in zip(found, highest, strict=True)
+        )
+    ):
+        raise damaged(
+            "private.sums holds what no sum of so many rewards can be (not shown: sums are private)"
+        )
     return list(found)

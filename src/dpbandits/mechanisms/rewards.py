@@ -20,38 +20,56 @@ class RewardError(ValueError):
 
 
 def checked_reward(value: object) -> float:
-    """`value` as a float in [0, 1]; a clear error otherwise, which does not show the value (it is somebody's datum)."""
+    """`value` as a float in [0, 1]; a clear error otherwise, which does not show the value (it is
+    somebody's datum).
+    """
     reward = tried(number, value)
     if reward is None:
         raise RewardError(
-            f"Expected a reward that is a number in [0, 1], got an object of type {type(value).__name__}. Nothing was recorded."
+            "Expected a reward that is a number in [0, 1], got an object of type "
+            f"{type(value).__name__}. Nothing was recorded."
         )
     if 0.0 <= reward <= 1.0:
         return reward
     what, cure = flaw(reward)
-    raise RewardError(f"Expected a reward in [0, 1], got {what} (not shown: rewards are private). {cure} Nothing was recorded.")
+    raise RewardError(
+        f"Expected a reward in [0, 1], got {what} (not shown: rewards are private). {cure} "
+        "Nothing was recorded."
+    )
 
 
 def flaw(value: float) -> tuple[str, str]:
     """What is wrong with a number outside its interval, without showing it, and what to do."""
     if value != value:
-        return "NaN, a missing value", "Expire the decision if no reward will come, or correct its source."
+        return (
+            "NaN, a missing value",
+            "Expire the decision if no reward will come, or correct its source.",
+        )
     if value in (float("inf"), float("-inf")):
         return "an infinite value", "Correct its source."
     return "a value outside it", "Rescale it."
 
 
 def scaled_value(value: object, low: float, high: float) -> float:
-    """A value in [low, high] as a reward in [0, 1]; a clear error otherwise, which does not show the value."""
+    """A value in [low, high] as a reward in [0, 1]; a clear error otherwise, which does not show
+    the value.
+    """
     x = tried(number, value)
     if x is None:
         what = f"an object of type {type(value).__name__}"
-        raise RewardError(f"Expected a number in [{low:g}, {high:g}], got {what}. Nothing was recorded.")
+        raise RewardError(
+            f"Expected a number in [{low:g}, {high:g}], got {what}. Nothing was recorded."
+        )
     if low <= x <= high:
         return (x - low) / (high - low)
-    missing = "Leave missing values out, or correct their source." if x != x else "Give the rule the right low and high."
+    missing = (
+        "Leave missing values out, or correct their source."
+        if x != x
+        else "Give the rule the right low and high."
+    )
     raise RewardError(
-        f"Expected a value in [{low:g}, {high:g}], got {flaw(x)[0]} (not shown: values are private). {missing} Nothing was recorded."
+        f"Expected a value in [{low:g}, {high:g}], got {flaw(x)[0]} (not shown: values are "
+        f"private). {missing} Nothing was recorded."
     )
 
 
@@ -62,32 +80,48 @@ def on_grid(reward: float, grid: Grid, noise: Noise) -> int:
     return grid.steps * (noise.uniform() < reward)
 
 
-def checked_rewards(values: object, length: int, whose: Sequence[int] = (), what: str = "arm") -> NDArray[np.float64]:
-    """`values` as a vector of `length` floats in [0, 1]; a clear error otherwise, which shows none of them.
+def checked_rewards(
+    values: object, length: int, whose: Sequence[int] = (), what: str = "arm"
+) -> NDArray[np.float64]:
+    """`values` as a vector of `length` floats in [0, 1]; a clear error otherwise, which shows none
+    of them.
 
-    whose: the arms (or actions, as `what` calls them) they belong to, for the error; unknown, it names the place in the vector.
+    whose: the arms (or actions, as `what` calls them) they belong to, for the error; unknown, it
+        names the place in the vector.
     """
     rewards = tried(numbers, values)
     if rewards is None:
         raise RewardError(
-            f"Expected a vector of {length} rewards that are numbers, got an object that is none, or with text, complex or masked entries. "
+            f"Expected a vector of {length} rewards that are numbers, got an object that is "
+            "none, or with text, complex or masked entries. "
             "Nothing was recorded."
         )
     if rewards.shape != (length,):
-        raise RewardError(f"Expected a vector of {length} rewards, one an action, got shape {rewards.shape}. Nothing was recorded.")
+        raise RewardError(
+            f"Expected a vector of {length} rewards, one an action, got shape {rewards.shape}. "
+            "Nothing was recorded."
+        )
     inside = (rewards >= 0.0) & (rewards <= 1.0)
     if not inside.all():
         at = int(inside.argmin())
         which = f"that of {what} {whose[at]}" if whose else f"entry {at}"
         value, cure = flaw(float(rewards[at]))
-        raise RewardError(f"Expected rewards in [0, 1]; {which} is {value} (not shown: rewards are private). {cure} Nothing was recorded.")
+        raise RewardError(
+            f"Expected rewards in [0, 1]; {which} is {value} (not shown: rewards are private). "
+            f"{cure} Nothing was recorded."
+        )
     return rewards
 
 
 def check_sums(least: int, most: int, count: int, grid: Grid) -> None:
-    """Refuse sums of `count` rewards, between `least` and `most` grid steps, that rewards in [0, 1] cannot have."""
+    """Refuse sums of `count` rewards, between `least` and `most` grid steps, that rewards in [0, 1]
+    cannot have.
+    """
     if not 0 <= least <= most <= count * grid.steps:
-        raise RewardError(f"A sum of {count} rewards in [0, 1] lies outside [0, {count}] (not shown). Nothing was recorded.")
+        raise RewardError(
+            f"A sum of {count} rewards in [0, 1] lies outside [0, {count}] (not shown). Nothing "
+            "was recorded."
+        )
 
 
 def vector_on_grid(rewards: NDArray[np.float64], grid: Grid, noise: Noise) -> NDArray[np.int64]:
@@ -100,14 +134,21 @@ def vector_on_grid(rewards: NDArray[np.float64], grid: Grid, noise: Noise) -> ND
 T = TypeVar("T")
 
 
-PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), *np.sctypeDict.values()}) - {np.void, np.object_}
-"""Types of values that bring no code along: what is raised while one is read is no doing of theirs."""
+PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), *np.sctypeDict.values()}) - {
+    np.void,
+    np.object_,
+}
+"""Types of values that bring no code along: what is raised while one is read is no doing of
+theirs.
+"""
 
 
 def tried(read: Callable[[Any], T], value: object, source: object = None) -> T | None:
-    """What `read` makes of `value`; None where it fails. Its error may tell the reward, so it must not become the context of ours.
+    """What `read` makes of `value`; None where it fails. Its error may tell the reward, so it must
+    not become the context of ours.
 
-    An error that can only come from elsewhere passes: a timeout that a signal handler raised, or no memory.
+    An error that can only come from elsewhere passes: a timeout that a signal handler raised, or no
+    memory.
 
     source: the object whose code `read` runs, where that is not the value.
     """

@@ -1,5 +1,23 @@
-"""The only source of private randomness: secure for people's data, simulated for studies, no default between them."""
+"""The only source of private randomness: secure for people's data, simulated for studies, no
+default between them.
+"""
 
-from dpbandits.noise.sources import Noise, Process, SecureNoise, Selection, SimulatedNoise, Values, noise_from_state
+from dpbandits.noise.sources import (
+    Noise,
+    Process,
+    SecureNoise,
+    Selection,
+    SimulatedNoise,
+    Values,
+    noise_from_state,
+)
 
-__all__ = ["Noise", "Process", "SecureNoise", "Selection", "SimulatedNoise", "Values", "noise_from_state"]
+__all__ = [
+    "Noise",
+    "Process",
+    "SecureNoise",
+    "Selection",
+    "SimulatedNoise",
+    "Values",
+    "noise_from_state",
+]

@@ -1,7 +1,9 @@
-"""Private numbers, from two sources: OpenDP, and exact samplers of our own which ask the operating system for every coin when it is thrown.
+"""Private numbers, from two sources: OpenDP, and exact samplers of our own which ask the operating
+system for every coin when it is thrown.
 
-OpenDP's generator (OpenSSL's in 0.16, a thread's own in other versions) is seeded by the operating system, and is then a state in memory:
-whoever has a copy of that memory draws the same numbers. Ours keep nothing between two numbers, neither a pool nor a generator's state.
+OpenDP's generator (OpenSSL's in 0.16, a thread's own in other versions) is seeded by the operating
+system, and is then a state in memory: whoever has a copy of that memory draws the same numbers.
+Ours keep nothing between two numbers, neither a pool nor a generator's state.
 Canonne, Kamath and Steinke 2020, Algorithms 1 to 3, in whole numbers only: no scale is rounded.
 """
 
@@ -18,11 +20,15 @@ LARGEST_SCALE = 2**50
 
 def check_scale(sensitivity: int, price: Fraction) -> None:
     if sensitivity / price > LARGEST_SCALE:
-        raise ValueError(f"Expected a price of at least {sensitivity / LARGEST_SCALE:.1g} for grid={sensitivity}, got {float(price):.1g}.")
+        raise ValueError(
+            f"Expected a price of at least {sensitivity / LARGEST_SCALE:.1g} for "
+            f"grid={sensitivity}, got {float(price):.1g}."
+        )
 
 
 def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
-    """`count` draws of OpenDP's discrete Laplace or Gaussian, at the smallest float scale OpenDP itself maps to <= price.
+    """`count` draws of OpenDP's discrete Laplace or Gaussian, at the smallest float scale OpenDP
+    itself maps to <= price.
 
     Raises:
         ValueError: the noise would not fit into 64 bits, where OpenDP would cut it off.
@@ -47,10 +53,11 @@ def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> 
 
 
 def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str) -> int:
-    """OpenDP's noisy maximum with Gumbel or exponential noise, at the smallest float scale that costs <= price.
+    """OpenDP's noisy maximum with Gumbel or exponential noise, at the smallest float scale that
+    costs <= price.
 
-    OpenDP prices Gumbel noise in zCDP only; that scale 2·sensitivity/price makes it the exponential mechanism, epsilon = price, is
-    shown in the proof of noisy_max.
+    OpenDP prices Gumbel noise in zCDP only; that scale 2·sensitivity/price makes it the exponential
+    mechanism, epsilon = price, is shown in the proof of noisy_max.
     """
     import opendp.prelude as dp
 
@@ -61,7 +68,10 @@ def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str
     scale = float(2 * sensitivity / price)
     while True:
         measurement = dp.m.make_noisy_max(domain, metric, measure, scale=scale)
-        fits = Fraction(scale) >= 2 * sensitivity / price if gumbel else Fraction(measurement.map(sensitivity)) <= price  # type: ignore[no-untyped-call]
+        if gumbel:
+            fits = Fraction(scale) >= 2 * sensitivity / price
+        else:
+            fits = Fraction(measurement.map(sensitivity)) <= price  # type: ignore[no-untyped-call]
         if fits:
             return int(measurement(values))
         scale = math.nextafter(scale, math.inf)
@@ -74,7 +84,11 @@ def fresh_draw(family: str, sensitivity: int, price: Fraction) -> int:
         ValueError: the noise would not fit into 64 bits.
     """
     check_scale(sensitivity, price)
-    return laplace(sensitivity / price) if family == "laplace" else gaussian(sensitivity**2 / (2 * price))
+    return (
+        laplace(sensitivity / price)
+        if family == "laplace"
+        else gaussian(sensitivity**2 / (2 * price))
+    )
 
 
 def fresh_choice(values: list[int], sensitivity: int, price: Fraction, law: str) -> int:
@@ -112,8 +126,10 @@ def gaussian(variance: Fraction) -> int:
 
 
 def permute_and_flip(values: Sequence[int], scale: Fraction) -> int:
-    """Index of the largest value plus exponential noise of this mean: in random order, the first whose coin of bias
-    e^((value − largest)/scale) comes up (McKenna and Sheldon 2020)."""
+    """Index of the largest value plus exponential noise of this mean: in random order, the first
+    whose coin of bias
+    e^((value − largest)/scale) comes up (McKenna and Sheldon 2020).
+    """
     left, largest = list(range(len(values))), max(values)
     while True:
         index = left.pop(randbelow(len(left)))
@@ -122,7 +138,9 @@ def permute_and_flip(values: Sequence[int], scale: Fraction) -> int:
 
 
 def exponential(values: Sequence[int], scale: Fraction) -> int:
-    """Index i with probability proportional to e^(values[i]/scale), by rejection of a uniform one."""
+    """Index i with probability proportional to e^(values[i]/scale), by rejection of a uniform
+    one.
+    """
     largest = max(values)
     while True:
         index = randbelow(len(values))

@@ -1,4 +1,5 @@
-"""The exact law of a noisy maximum: with what probability each action is named, given the exact sums.
+"""The exact law of a noisy maximum: with what probability each action is named, given the exact
+sums.
 
 For tests, audits and teaching. A mechanism never calls it.
 """
@@ -17,9 +18,11 @@ TAIL = 40.0
 
 
 def selection_law(sums: ArrayLike, *, scale: float, selection: Selection) -> NDArray[np.float64]:
-    """P[action j is named], shape (actions,), for whole-number sums and noise of this scale (both in grid steps).
+    """P[action j is named], shape (actions,), for whole-number sums and noise of this scale (both
+    in grid steps).
 
-    "laplace" is discrete, ties going to the lowest action; its cost grows with actions · scale. Accurate to about 1e-14.
+    "laplace" is discrete, ties going to the lowest action; its cost grows with actions · scale.
+    Accurate to about 1e-14.
 
     >>> selection_law([0, 1], scale=1.0, selection="exponential").round(4).tolist()
     [0.2689, 0.7311]
@@ -36,8 +39,11 @@ def selection_law(sums: ArrayLike, *, scale: float, selection: Selection) -> NDA
 
 
 def permute_and_flip_law(q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """q_j ∫ Π_{i≠j} (1 − x q_i) dx over [0, 1]: actions arrive at uniform times and are taken with probability q, the first one wins."""
-    nodes, weights = np.polynomial.legendre.leggauss(len(q) // 2 + 1)  # exact for polynomials of degree actions − 1
+    """q_j ∫ Π_{i≠j} (1 − x q_i) dx over [0, 1]: actions arrive at uniform times and are taken with
+    probability q, the first one wins.
+    """
+    # exact for polynomials of degree actions − 1
+    nodes, weights = np.polynomial.legendre.leggauss(len(q) // 2 + 1)
     missed = 1 - np.outer((nodes + 1) / 2, q)
     others = np.stack([np.delete(missed, j, axis=1).prod(axis=1) for j in range(len(q))])
     law: NDArray[np.float64] = q * (others @ weights) / 2
@@ -45,13 +51,17 @@ def permute_and_flip_law(q: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def discrete_laplace_law(exact: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
-    """Sum over the winner's noisy value z: it is hit, earlier actions stay below z, later ones do not exceed it."""
+    """Sum over the winner's noisy value z: it is hit, earlier actions stay below z, later ones do
+    not exceed it.
+    """
     reach = math.ceil(TAIL * scale) + 1
     z = np.arange(exact.min() - reach, exact.max() + reach + 1)
     r = math.exp(-1 / scale)
     away = z[None, :] - exact[:, None]
     mass = (1 - r) / (1 + r) * r ** np.abs(away)
-    at_most = np.where(away >= 0, 1 - r ** np.maximum(away + 1, 0) / (1 + r), r ** np.maximum(-away, 0) / (1 + r))
+    at_most = np.where(
+        away >= 0, 1 - r ** np.maximum(away + 1, 0) / (1 + r), r ** np.maximum(-away, 0) / (1 + r)
+    )
     below = at_most - mass
     first = np.cumprod(np.vstack([np.ones_like(z, dtype=float), below[:-1]]), axis=0)
     later = np.cumprod(np.vstack([np.ones_like(z, dtype=float), at_most[:0:-1]]), axis=0)[::-1]
@@ -60,7 +70,8 @@ def discrete_laplace_law(exact: NDArray[np.int64], scale: float) -> NDArray[np.f
 
 
 def laplace_win(lead: float, scale: float) -> float:
-    """P[the first of two actions is named] under continuous Laplace noise, its sum being larger by `lead`.
+    """P[the first of two actions is named] under continuous Laplace noise, its sum being larger by
+    `lead`.
 
     >>> laplace_win(0.0, 1.0)
     0.5
@@ -71,9 +82,11 @@ def laplace_win(lead: float, scale: float) -> float:
 
 
 def published_loss(rounds: int, epsilon: float) -> float:
-    """Privacy loss of a noisy maximum with Laplace noise of scale 1/epsilon (as published) on two tables of two actions.
+    """Privacy loss of a noisy maximum with Laplace noise of scale 1/epsilon (as published) on two
+    tables of two actions.
 
-    All of `rounds` ≥ 2 rounds are (0, 1) but one, which is (1, 0) in one table and (0, 1) in the other: ln of
+    All of `rounds` ≥ 2 rounds are (0, 1) but one, which is (1, 0) in one table and (0, 1) in the
+    other: ln of
     e^{2ε}(2 + ε(n − 2))/(2 + εn), which tends to 2ε.
 
     >>> [round(published_loss(n, 1.0), 3) for n in (2, 4, 64)]

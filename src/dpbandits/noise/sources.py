@@ -1,6 +1,7 @@
 """The only source of private randomness. Two kinds, no default between them.
 
-A noise source takes the exact whole number and gives it back noised, so that every private number passes one place:
+A noise source takes the exact whole number and gives it back noised, so that every private number
+passes one place:
 a source that records or replays (the checks do) sees all there is to see.
 """
 
@@ -24,7 +25,9 @@ Values = Sequence[int] | NDArray[np.int64]
 """Whole grid steps."""
 
 Selection = Literal["laplace", "exponential", "permute-and-flip"]
-"""The noise of a noisy maximum: Laplace; Gumbel (the exponential mechanism); exponential (the permute-and-flip mechanism)."""
+"""The noise of a noisy maximum: Laplace; Gumbel (the exponential mechanism); exponential (the
+permute-and-flip mechanism).
+"""
 
 
 class Noise(Protocol):
@@ -33,19 +36,31 @@ class Noise(Protocol):
     kind: ClassVar[NoiseKind]
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        """`value` plus discrete Laplace noise of scale sensitivity/epsilon (rounded up, never down)."""
+        """`value` plus discrete Laplace noise of scale sensitivity/epsilon (rounded up, never
+        down).
+        """
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        """`value` plus discrete Gaussian noise of variance sensitivity²/(2 rho) (rounded up, never down)."""
+        """`value` plus discrete Gaussian noise of variance sensitivity²/(2 rho) (rounded up, never
+        down).
+        """
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
-        """Index of the largest value after noise of scale 2·sensitivity/epsilon (rounded up, never down); the first on a tie."""
+        """Index of the largest value after noise of scale 2·sensitivity/epsilon (rounded up, never
+        down); the first on a tie.
+        """
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        """Discrete Laplace noise of scale sensitivity/epsilon for the threshold of a sparse vector. It stays in private memory."""
+        """Discrete Laplace noise of scale sensitivity/epsilon for the threshold of a sparse vector.
+        It stays in private memory.
+        """
 
-    def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
-        """Whether `value` plus such noise, drawn afresh, reaches the public `bar` plus what `threshold` gave last."""
+    def exceeds(
+        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
+        """Whether `value` plus such noise, drawn afresh, reaches the public `bar` plus what
+        `threshold` gave last.
+        """
 
     def uniform(self) -> float:
         """A uniform number in [0, 1), for coins a randomizer or Bernoulli rounding throws."""
@@ -55,13 +70,17 @@ class Noise(Protocol):
 
 
 class SimulatedNoise:
-    """Seeded noise for experiments. NOT private: whoever knows the seed can take the noise off again."""
+    """Seeded noise for experiments. NOT private: whoever knows the seed can take the noise off
+    again.
+    """
 
     kind: ClassVar[NoiseKind] = "simulated"
 
     def __init__(self, seed: int, state: dict[str, Any] | None = None) -> None:
         self.seed = checked_seed(seed)
-        self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, 0, 339])))
+        self._rng = np.random.Generator(
+            np.random.PCG64(np.random.SeedSequence([self.seed, 0, 339]))
+        )
         if state is not None:
             self._rng.bit_generator.state = state["generator"]
 
@@ -72,12 +91,15 @@ class SimulatedNoise:
         return value + self._two_sided(sensitivity / float(epsilon))
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        # Canonne, Kamath and Steinke 2020, Algorithm 3: discrete Laplace proposals, accepted with the exact ratio.
+        # Canonne, Kamath and Steinke 2020, Algorithm 3: discrete Laplace proposals, accepted with
+        # the exact ratio.
         sigma = sensitivity / math.sqrt(2 * float(rho))
         scale = math.floor(sigma) + 1
         while True:
             draw = self._two_sided(scale)
-            if self._rng.random() < math.exp(-((abs(draw) - sigma * sigma / scale) ** 2) / (2 * sigma * sigma)):
+            if self._rng.random() < math.exp(
+                -((abs(draw) - sigma * sigma / scale) ** 2) / (2 * sigma * sigma)
+            ):
                 return value + draw
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
@@ -85,31 +107,46 @@ class SimulatedNoise:
         if law == "laplace":
             one, other = self._rng.exponential(scale, (2, len(exact))).astype(np.int64)
             return int(np.argmax(exact + one - other))
-        draws = self._rng.gumbel(0.0, scale, len(exact)) if law == "exponential" else self._rng.exponential(scale, len(exact))
+        draws = (
+            self._rng.gumbel(0.0, scale, len(exact))
+            if law == "exponential"
+            else self._rng.exponential(scale, len(exact))
+        )
         return int(np.argmax(exact + draws))
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
 
-    def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
+    def exceeds(
+        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
         return self.laplace(value, sensitivity=sensitivity, epsilon=epsilon) >= bar + threshold
 
     def uniform(self) -> float:
         return self._rng.random()
 
     def state(self) -> dict[str, Any]:
-        return {"kind": self.kind, "seed": self.seed, "generator": dict(self._rng.bit_generator.state)}
+        return {
+            "kind": self.kind,
+            "seed": self.seed,
+            "generator": dict(self._rng.bit_generator.state),
+        }
 
     def _two_sided(self, scale: float) -> int:
-        """Discrete Laplace as the difference of two geometrics, each the floor of an exponential."""
+        """Discrete Laplace as the difference of two geometrics, each the floor of an
+        exponential.
+        """
         return int(self._rng.exponential(scale)) - int(self._rng.exponential(scale))
 
 
 class Process:
-    """Which process this is: a forked child holds a copy of all that its parent had drawn ahead, whatever its process id."""
+    """Which process this is: a forked child holds a copy of all that its parent had drawn ahead,
+    whatever its process id.
+    """
 
     forks = 0  # between the first process and this one
-    generator_is_a_copy = False  # OpenDP was there when this process was forked, and with it the state of its generator
+    # OpenDP was there when this process was forked, and with it the state of its generator
+    generator_is_a_copy = False
     id = os.getpid()
 
     @classmethod
@@ -120,7 +157,9 @@ class Process:
 
     @classmethod
     def now(cls) -> int:
-        """Another number in a child than in its parent. A fork that went round Python shows by its id, if at all."""
+        """Another number in a child than in its parent. A fork that went round Python shows by its
+        id, if at all.
+        """
         if cls.id != os.getpid():
             cls.forked()
         return cls.forks
@@ -131,17 +170,21 @@ if hasattr(os, "register_at_fork"):  # where there is fork
 
 
 class SecureNoise:
-    """Exact discrete noise: what production uses. The same draw on two different sums would give away their exact difference.
+    """Exact discrete noise: what production uses. The same draw on two different sums would give
+    away their exact difference.
 
-    By default OpenDP draws it. A call costs 600 µs, so 64 draws of a scale are made at once (30 µs each) and kept in a pool, which also
-    hides a draw's time. Each draw is used once, by the process that made it; pools are neither saved nor copied: a forked child, a
-    copy and a pickle start without. OpenDP's generator is a state in memory, too, seeded by the operating system and told apart by the
-    process id alone; so a child that was forked while OpenDP was loaded draws as if by `pool=False`.
+    By default OpenDP draws it. A call costs 600 µs, so 64 draws of a scale are made at once (30 µs
+    each) and kept in a pool, which also hides a draw's time. Each draw is used once, by the process
+    that made it; pools are neither saved nor copied: a forked child, a copy and a pickle start
+    without. OpenDP's generator is a state in memory, too, seeded by the operating system and told
+    apart by the process id alone; so a child that was forked while OpenDP was loaded draws as if by
+    `pool=False`.
 
-    pool: False where a machine or container may be restored from a snapshot of its memory, or cloned while it runs: nothing is drawn
-        ahead, neither by us nor by a generator. Exact samplers of our own (`dpbandits.noise.draws`) ask the operating system for every coin
-        when it is thrown, 30 µs a draw. The system has to renew its own randomness when it is restored (Linux from 5.18, with a
-        virtual machine generation id).
+    pool: False where a machine or container may be restored from a snapshot of its memory, or
+        cloned while it runs: nothing is drawn ahead, neither by us nor by a generator. Exact
+        samplers of our own (`dpbandits.noise.draws`) ask the operating system for every coin when
+        it is thrown, 30 µs a draw. The system has to renew its own randomness when it is restored
+        (Linux from 5.18, with a virtual machine generation id).
     """
 
     kind: ClassVar[NoiseKind] = "secure"
@@ -149,7 +192,10 @@ class SecureNoise:
 
     def __init__(self, *, pool: bool = True) -> None:
         if not isinstance(pool, bool):
-            raise TypeError(f"Expected pool=True, or pool=False where machines are snapshotted; got {type(pool).__name__}.")
+            raise TypeError(
+                "Expected pool=True, or pool=False where machines are snapshotted; got "
+                f"{type(pool).__name__}."
+            )
         self.pool = pool
         self._pools: dict[tuple[str, int, Fraction], list[int]] = {}
         self._owner = Process.now()
@@ -172,13 +218,17 @@ class SecureNoise:
         if self._fresh():
             return fresh_choice(exact.tolist(), sensitivity, epsilon, law)
         if law == "laplace":
-            return int(np.argmax(exact + secure_draws("laplace", 2 * sensitivity, epsilon, len(exact))))
+            return int(
+                np.argmax(exact + secure_draws("laplace", 2 * sensitivity, epsilon, len(exact)))
+            )
         return secure_choice(exact.tolist(), sensitivity, epsilon, law)
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
 
-    def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
+    def exceeds(
+        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
         return self.laplace(value, sensitivity=sensitivity, epsilon=epsilon) >= bar + threshold
 
     def uniform(self) -> float:
@@ -201,7 +251,9 @@ class SecureNoise:
             if not pool:
                 pool = pools[scale] = secure_draws(*scale, self.pool_size)
             try:
-                draw = pool.pop()  # out of the pool before anything is done with it: what an exception interrupts is lost, not used again
+                # out of the pool before anything is done with it: what an exception interrupts is
+                # lost, not used again
+                draw = pool.pop()
             except IndexError:  # another thread took the last one
                 continue
             if here == Process.now():

@@ -1,4 +1,6 @@
-"""Oracles: weights in, super arm out. Public data only. `PROBLEMS` is the explicit table of what can be written to JSON."""
+"""Oracles: weights in, super arm out. Public data only. `PROBLEMS` is the explicit table of what
+can be written to JSON.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""What every oracle is: a set of feasible super arms, and the way the best one is found. Public data only."""
+"""What every oracle is: a set of feasible super arms, and the way the best one is found. Public
+data only.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ Covering = tuple[tuple[Action, ...], Action]  # a cover, and the loops it leaves
 class DecisionSet(metaclass=Explained):
     """Which super arms are feasible, and how the best one is found.
 
-    A super arm is a sorted tuple of base arms. A subclass sets `arms` and `size` and fills in `_best`, `_contains` and
-    `parameters`; what is not linear fills in `_value` too. Decision sets are values: equal when built from equal parameters,
+    A super arm is a sorted tuple of base arms. A subclass sets `arms` and `size` and fills in
+    `_best`, `_contains` and
+    `parameters`; what is not linear fills in `_value` too. Decision sets are values: equal when
+    built from equal parameters,
     never changed after construction.
 
     arms: base arms, numbered 0 to arms - 1.
     size: the largest number of base arms in a super arm; of a matroid, its rank.
-    alpha, beta: with probability at least beta the oracle's answer is worth at least alpha times the optimum.
-    costs: rewards are 1 - cost with costs in [0, 1]; the value of a super arm is minus the sum of its costs.
+    alpha, beta: with probability at least beta the oracle's answer is worth at least alpha times
+        the optimum.
+    costs: rewards are 1 - cost with costs in [0, 1]; the value of a super arm is minus the sum of
+        its costs.
     linear: the value of a super arm is the sum of its arms' means (with costs, less one for each).
     """
 
@@ -42,7 +48,8 @@ class DecisionSet(metaclass=Explained):
 
     @final
     def best(self, weights: ArrayLike) -> Action:
-        """A feasible super arm of (approximately) the largest value; ties are settled by arm numbers, never by chance.
+        """A feasible super arm of (approximately) the largest value; ties are settled by arm
+        numbers, never by chance.
 
         weights: shape (arms,), finite, of either sign.
 
@@ -71,13 +78,19 @@ class DecisionSet(metaclass=Explained):
 
     @final
     def value(self, action: Iterable[SupportsIndex], means: ArrayLike) -> float:
-        """The expected value of a super arm when the arms' expected rewards are `means`, shape (arms,)."""
-        arms = tuple(whole(arm, "arm", 0, self.arms - 1) for arm in listed(action, "action", "arms"))
+        """The expected value of a super arm when the arms' expected rewards are `means`, shape
+        (arms,).
+        """
+        arms = tuple(
+            whole(arm, "arm", 0, self.arms - 1) for arm in listed(action, "action", "arms")
+        )
         return self._value(arms, checked_weights(means, self.arms, "means"))
 
     @final
     def optimum(self, means: ArrayLike) -> float:
-        """The best value. Where finding it is hard (`alpha` below 1, many super arms) it is the value of the oracle's answer."""
+        """The best value. Where finding it is hard (`alpha` below 1, many super arms) it is the
+        value of the oracle's answer.
+        """
         return self._optimum(checked_weights(means, self.arms, "means"))
 
     @final
@@ -88,7 +101,9 @@ class DecisionSet(metaclass=Explained):
 
     @final
     def cover(self) -> tuple[Action, ...]:
-        """Super arms that together contain every arm but the loops: the best one where unseen arms weigh 1, others 0, and again."""
+        """Super arms that together contain every arm but the loops: the best one where unseen arms
+        weigh 1, others 0, and again.
+        """
         return self._covering[0]
 
     @abstractmethod
@@ -113,20 +128,34 @@ class DecisionSet(metaclass=Explained):
         given = {name: value for name, value in data.items() if name != "kind"}
         unknown = sorted(set(given) - set(signature(cls).parameters))
         if unknown:
-            raise ValueError(f"{cls.__name__} does not take {', '.join(unknown)}; it takes {', '.join(signature(cls).parameters)}.")
-        missing = [p.name for p in signature(cls).parameters.values() if p.default is p.empty and p.name not in given]
+            raise ValueError(
+                f"{cls.__name__} does not take {', '.join(unknown)}; it takes "
+                f"{', '.join(signature(cls).parameters)}."
+            )
+        missing = [
+            p.name
+            for p in signature(cls).parameters.values()
+            if p.default is p.empty and p.name not in given
+        ]
         if missing:
-            raise ValueError(f"Expected data of a {cls.__name__} to hold {', '.join(missing)}, too.")
+            raise ValueError(
+                f"Expected data of a {cls.__name__} to hold {', '.join(missing)}, too."
+            )
         return cls(**given)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DecisionSet) and type(self) is type(other) and self.parameters() == other.parameters()
+        return (
+            isinstance(other, DecisionSet)
+            and type(self) is type(other)
+            and self.parameters() == other.parameters()
+        )
 
     def __hash__(self) -> int:
         return self._hash
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={shortened(value)}' for name, value in self.parameters().items())})"
+        given = (f"{name}={shortened(value)}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({', '.join(given)})"
 
     @abstractmethod
     def _best(self, weights: Floats) -> Action: ...
@@ -149,9 +178,12 @@ class DecisionSet(metaclass=Explained):
         return covering(self, ())
 
     def _containing(self, arm: int) -> Action | None:
-        """A super arm with this arm in it, if there is one; here: what the oracle answers when this arm alone weighs something."""
+        """A super arm with this arm in it, if there is one; here: what the oracle answers when this
+        arm alone weighs something.
+        """
         weights = np.zeros(self.arms)
-        weights[arm] = 1 + self.size * self.costs  # where every arm costs, its weight has to pay for the others
+        # where every arm costs, its weight has to pay for the others
+        weights[arm] = 1 + self.size * self.costs
         action = self.best(weights)
         return action if arm in action else None
 
@@ -178,12 +210,16 @@ class DecisionSet(metaclass=Explained):
 def kind_of(data: object) -> object:
     """Which decision set some data describes."""
     if not isinstance(data, dict):
-        raise ValueError(f"Expected data that to_data() returned, an object with a kind, got {shown(data)}.")
+        raise ValueError(
+            f"Expected data that to_data() returned, an object with a kind, got {shown(data)}."
+        )
     return data.get("kind")
 
 
 def covering(decisions: DecisionSet, loops: Iterable[int]) -> Covering:
-    """A greedy cover of the arms that are not yet known to be loops; every step sees a new arm or finds a new loop."""
+    """A greedy cover of the arms that are not yet known to be loops; every step sees a new arm or
+    finds a new loop.
+    """
     cover: list[Action] = []
     known = set(loops)
     unseen = set(range(decisions.arms)) - known

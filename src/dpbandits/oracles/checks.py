@@ -1,4 +1,6 @@
-"""Checks that ship with the package: a matroid or decision set of your own is tried on every subset of its arms."""
+"""Checks that ship with the package: a matroid or decision set of your own is tried on every subset
+of its arms.
+"""
 
 from __future__ import annotations
 
@@ -26,42 +28,67 @@ def require(condition: bool, message: str) -> None:
 
 def subsets(arms: int, most: int | None = None) -> Iterable[Action]:
     """All subsets of the arms by size, up to `most` arms."""
-    return chain.from_iterable(combinations(range(arms), k) for k in range((arms if most is None else most) + 1))
+    return chain.from_iterable(
+        combinations(range(arms), k) for k in range((arms if most is None else most) + 1)
+    )
 
 
 def check_matroid(matroid: Matroid) -> None:
-    """Proves the axioms by enumeration, and that rank, loops, bases, circuits and the greedy agree with them.
+    """Proves the axioms by enumeration, and that rank, loops, bases, circuits and the greedy agree
+    with them.
 
     Raises:
         ValueError: more than 12 arms.
         OracleCheckFailed: what is broken, with a witness.
     """
     if matroid.arms > LIMIT:
-        raise ValueError(f"Expected at most {LIMIT} arms to list all subsets, got {matroid.arms}. Check a smaller instance.")
+        raise ValueError(
+            f"Expected at most {LIMIT} arms to list all subsets, got {matroid.arms}. Check a "
+            "smaller instance."
+        )
     independent = {frozenset(arms) for arms in subsets(matroid.arms) if matroid.independent(arms)}
     check_axioms(independent, matroid.arms)
     rank = max(map(len, independent))
-    require(matroid.rank == matroid.size == rank, f"rank={matroid.rank} and size={matroid.size}, but a largest independent set has {rank}.")
+    require(
+        matroid.rank == matroid.size == rank,
+        f"rank={matroid.rank} and size={matroid.size}, but a largest independent set has {rank}.",
+    )
     loops = tuple(arm for arm in range(matroid.arms) if frozenset((arm,)) not in independent)
-    require(matroid.loops == loops, f"loops={matroid.loops}, but the dependent single arms are {loops}.")
+    require(
+        matroid.loops == loops, f"loops={matroid.loops}, but the dependent single arms are {loops}."
+    )
     bases = sorted(tuple(sorted(s)) for s in independent if len(s) == rank)
     for arms in subsets(matroid.arms):
-        require(matroid.contains(arms) == (arms in bases), f"contains({arms}) is wrong: bases are independent sets of {rank} arms.")
+        require(
+            matroid.contains(arms) == (arms in bases),
+            f"contains({arms}) is wrong: bases are independent sets of {rank} arms.",
+        )
     check_circuits(matroid, bases)
     for weights in trial_weights(matroid.arms, 40, wide=True):
         expected = first_basis(independent, weights, rank)
         best = matroid.best(weights)
-        require(best == expected, f"best({weights.tolist()}) is {best}, but the greedy's basis is {expected}.")
+        require(
+            best == expected,
+            f"best({weights.tolist()}) is {best}, but the greedy's basis is {expected}.",
+        )
     check_decision_set(matroid)
 
 
 def check_axioms(independent: set[frozenset[int]], arms: int) -> None:
-    """The empty set is independent, subsets of independent sets are, and a smaller set can be grown from a larger one."""
+    """The empty set is independent, subsets of independent sets are, and a smaller set can be grown
+    from a larger one.
+    """
     require(frozenset() in independent, "The empty set is not independent.")
     for large in independent:
         for arm in large:
-            require(large - {arm} in independent, f"Heredity: {sorted(large)} is independent, {sorted(large - {arm})} is not.")
-    growths = {small: {arm for arm in range(arms) if arm not in small and small | {arm} in independent} for small in independent}
+            require(
+                large - {arm} in independent,
+                f"Heredity: {sorted(large)} is independent, {sorted(large - {arm})} is not.",
+            )
+    growths = {
+        small: {arm for arm in range(arms) if arm not in small and small | {arm} in independent}
+        for small in independent
+    }
     # Given heredity, sizes that differ by one are enough.
     by_size: dict[int, list[frozenset[int]]] = {}
     for arms_ in independent:
@@ -69,7 +96,10 @@ def check_axioms(independent: set[frozenset[int]], arms: int) -> None:
     for size, smaller in by_size.items():
         for large in by_size.get(size + 1, []):
             for small in smaller:
-                require(not growths[small].isdisjoint(large), f"Augmentation: {sorted(small)} cannot be grown from {sorted(large)}.")
+                require(
+                    not growths[small].isdisjoint(large),
+                    f"Augmentation: {sorted(small)} cannot be grown from {sorted(large)}.",
+                )
 
 
 def check_circuits(matroid: Matroid, bases: list[Action]) -> None:
@@ -78,15 +108,24 @@ def check_circuits(matroid: Matroid, bases: list[Action]) -> None:
     for basis in bases[:20]:
         table = matroid.exchanges(basis)
         for e in range(matroid.arms):
-            expected = (e,) if e in basis else tuple(f for f in basis if frozenset(basis) - {f} | {e} in known)
+            expected = (
+                (e,)
+                if e in basis
+                else tuple(f for f in basis if frozenset(basis) - {f} | {e} in known)
+            )
             found = matroid.fundamental_circuit(basis, e)
-            require(found == expected, f"fundamental_circuit({basis}, {e}) is {found}, expected {expected}.")
+            require(
+                found == expected,
+                f"fundamental_circuit({basis}, {e}) is {found}, expected {expected}.",
+            )
             row = tuple(f for f, swaps in zip(basis, table[e], strict=True) if swaps)
             require(row == expected, f"exchanges({basis})[{e}] says {row}, expected {expected}.")
 
 
 def first_basis(independent: set[frozenset[int]], weights: Floats, rank: int) -> Action:
-    """The greedy, by the list of independent sets: an optimal basis, and the one that ties should give."""
+    """The greedy, by the list of independent sets: an optimal basis, and the one that ties should
+    give.
+    """
     chosen: frozenset[int] = frozenset()
     for arm in largest_first(weights).tolist():
         if len(chosen) < rank and chosen | {arm} in independent:
@@ -95,44 +134,79 @@ def first_basis(independent: set[frozenset[int]], weights: Floats, rank: int) ->
 
 
 def check_decision_set(decisions: DecisionSet, weights: Iterable[ArrayLike] | None = None) -> None:
-    """What every oracle promises: feasible answers no longer than `size`, the same twice, as good as `alpha`; a cover.
+    """What every oracle promises: feasible answers no longer than `size`, the same twice, as good
+    as `alpha`; a cover.
 
-    weights: vectors to try, each shape (arms,), also as means; without them random ones in [0, 1], ties among them. Up to 12
-        arms (and where `beta` is 1) all super arms are listed and the answer's value compared with the best.
+    weights: vectors to try, each shape (arms,), also as means; without them random ones in [0, 1],
+        ties among them. Up to 12
+        arms (and where `beta` is 1) all super arms are listed and the answer's value compared with
+        the best.
 
     Raises:
         OracleCheckFailed: what is broken, with a witness.
     """
-    trials = trial_weights(decisions.arms, 20) if weights is None else [checked_weights(w, decisions.arms) for w in weights]
-    listed = [arms for arms in subsets(decisions.arms, decisions.size) if decisions.contains(arms)] if decisions.arms <= LIMIT else []
+    trials = (
+        trial_weights(decisions.arms, 20)
+        if weights is None
+        else [checked_weights(w, decisions.arms) for w in weights]
+    )
+    listed = (
+        [arms for arms in subsets(decisions.arms, decisions.size) if decisions.contains(arms)]
+        if decisions.arms <= LIMIT
+        else []
+    )
     for trial in trials:
         best = decisions.best(trial)
-        require(0 < len(best) <= decisions.size, f"best({trial.tolist()}) has {len(best)} arms, size is {decisions.size}.")
-        require(decisions.contains(best), f"best({trial.tolist()}) is {best}, which is not feasible.")
-        require(best == tuple(sorted(set(best))), f"best({trial.tolist()}) is {best}, expected sorted, distinct arms.")
-        require(decisions.best(trial.copy()) == best, f"best({trial.tolist()}) gives two answers; it must depend on weights alone.")
+        require(
+            0 < len(best) <= decisions.size,
+            f"best({trial.tolist()}) has {len(best)} arms, size is {decisions.size}.",
+        )
+        require(
+            decisions.contains(best), f"best({trial.tolist()}) is {best}, which is not feasible."
+        )
+        require(
+            best == tuple(sorted(set(best))),
+            f"best({trial.tolist()}) is {best}, expected sorted, distinct arms.",
+        )
+        require(
+            decisions.best(trial.copy()) == best,
+            f"best({trial.tolist()}) gives two answers; it must depend on weights alone.",
+        )
         if listed and decisions.beta == 1:
             most = max(decisions.value(arms, trial) for arms in listed)
             worth = decisions.value(best, trial)
-            require(worth >= decisions.alpha * most - 1e-9, f"best({trial.tolist()}) is worth {worth} of {most}, alpha={decisions.alpha}.")
+            require(
+                worth >= decisions.alpha * most - 1e-9,
+                f"best({trial.tolist()}) is worth {worth} of {most}, alpha={decisions.alpha}.",
+            )
             optimum = decisions.optimum(trial)
-            require(worth - 1e-9 <= optimum <= most + 1e-9, f"optimum({trial.tolist()}) is {optimum}, the best value {most}.")
+            require(
+                worth - 1e-9 <= optimum <= most + 1e-9,
+                f"optimum({trial.tolist()}) is {optimum}, the best value {most}.",
+            )
     check_cover(decisions, listed)
 
 
 def check_cover(decisions: DecisionSet, listed: list[Action]) -> None:
-    """The cover's super arms are feasible and hold every arm but the loops, which no super arm holds."""
+    """The cover's super arms are feasible and hold every arm but the loops, which no super arm
+    holds.
+    """
     held = set(chain.from_iterable(decisions.cover()))
     for action in decisions.cover():
         require(decisions.contains(action), f"cover() has {action}, which is not feasible.")
     missing = set(range(decisions.arms)) - held
-    require(missing == set(decisions.loops), f"cover() misses {sorted(missing)}, loops are {decisions.loops}.")
+    require(
+        missing == set(decisions.loops),
+        f"cover() misses {sorted(missing)}, loops are {decisions.loops}.",
+    )
     wrong = set(chain.from_iterable(listed)) & set(decisions.loops)
     require(not wrong, f"loops={decisions.loops}, but {sorted(wrong)} are in super arms.")
 
 
 def trial_weights(arms: int, count: int, *, wide: bool = False) -> list[Floats]:
-    """Random weights in [0, 1], or of either sign where `wide`, every other vector with many ties; and all equal ones."""
+    """Random weights in [0, 1], or of either sign where `wide`, every other vector with many ties;
+    and all equal ones.
+    """
     rng = np.random.default_rng(7)
     spread = [rng.random(arms) * (2 if wide else 1) - (1 if wide else 0) for _ in range(count)]
     rounded = [np.round(w, 0 if i % 4 == 1 else 1) if i % 2 else w for i, w in enumerate(spread)]

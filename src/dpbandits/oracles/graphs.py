@@ -8,7 +8,14 @@ Neighbours = list[list[tuple[int, int]]]  # for each node: (arm, next node), by 
 Pairs = Sequence[tuple[int, int]]  # for each arm: its two ends
 
 
-def neighbours(ends: Pairs, nodes: int, *, directed: bool, backwards: bool = False, arms: Iterable[int] | None = None) -> Neighbours:
+def neighbours(
+    ends: Pairs,
+    nodes: int,
+    *,
+    directed: bool,
+    backwards: bool = False,
+    arms: Iterable[int] | None = None,
+) -> Neighbours:
     """Who can be reached over one arm; `backwards` turns arcs round, `arms` keeps only these."""
     table: Neighbours = [[] for _ in range(nodes)]
     for arm in range(len(ends)) if arms is None else arms:

@@ -31,7 +31,9 @@ def checked_weights(weights: ArrayLike, arms: int, what: str = "weights") -> Flo
     """
     array = numbers_in(weights, what)
     if array.shape != (arms,):
-        raise ValueError(f"Expected {what} of shape ({arms},), one number an arm; got shape {array.shape}.")
+        raise ValueError(
+            f"Expected {what} of shape ({arms},), one number an arm; got shape {array.shape}."
+        )
     if not np.isfinite(array).all():
         bad = int(np.flatnonzero(~np.isfinite(array))[0])
         raise ValueError(f"Expected {what}[{bad}]={array[bad]} to be a finite number.")
@@ -39,10 +41,14 @@ def checked_weights(weights: ArrayLike, arms: int, what: str = "weights") -> Flo
 
 
 def checked_probabilities(means: Floats) -> Floats:
-    """Means that are probabilities: where the value of a super arm is a chance, no others make sense."""
+    """Means that are probabilities: where the value of a super arm is a chance, no others make
+    sense.
+    """
     bad = np.flatnonzero((means < 0) | (means > 1))
     if len(bad):
-        raise ValueError(f"Expected means[{bad[0]}]={means[bad[0]]} to lie in [0, 1]: it is a probability here.")
+        raise ValueError(
+            f"Expected means[{bad[0]}]={means[bad[0]]} to lie in [0, 1]: it is a probability here."
+        )
     return means
 
 
@@ -55,7 +61,9 @@ def whole(value: SupportsIndex, what: str, least: int, most: int | None = None) 
     """
     number = as_int(value)
     if number is None:
-        raise ValueError(f"Expected {what}={shown(value)} to be a whole number{instead(value, what)}.")
+        raise ValueError(
+            f"Expected {what}={shown(value)} to be a whole number{instead(value, what)}."
+        )
     if number < least:
         raise ValueError(f"Expected {what}={number} to be >= {least}.")
     if most is not None and number > most:
@@ -64,7 +72,9 @@ def whole(value: SupportsIndex, what: str, least: int, most: int | None = None) 
 
 
 def checked_label(value: Any) -> Label:
-    """A node's name: a whole number or a string, so that it can be written to JSON and read again."""
+    """A node's name: a whole number or a string, so that it can be written to JSON and read
+    again.
+    """
     if isinstance(value, str):
         return str(value)
     if not isinstance(value, bool | np.bool_):
@@ -76,8 +86,14 @@ def checked_label(value: Any) -> Label:
 
 
 def checked_edges(edges: Iterable[Sequence[Any]]) -> list[Edge]:
-    """At least one edge, each a pair of node labels. The arm number of an edge is its place in the list."""
-    rows: list[Any] = edges.tolist() if isinstance(edges, np.ndarray) else listed(edges, "edges", "pairs of nodes")
+    """At least one edge, each a pair of node labels. The arm number of an edge is its place in the
+    list.
+    """
+    rows: list[Any] = (
+        edges.tolist()
+        if isinstance(edges, np.ndarray)
+        else listed(edges, "edges", "pairs of nodes")
+    )
     for arm, row in enumerate(rows):
         if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) != 2:
             raise ValueError(f"Expected edges[{arm}]={shown(row)} to be a pair of nodes.")
@@ -93,7 +109,9 @@ def numbered(edges: Sequence[Edge], nodes: Sequence[Label] | None) -> dict[Label
         ValueError: `nodes` repeats a label, or an edge ends in none of them.
     """
     if nodes is None:
-        return {node: i for i, node in enumerate(dict.fromkeys(node for edge in edges for node in edge))}
+        return {
+            node: i for i, node in enumerate(dict.fromkeys(node for edge in edges for node in edge))
+        }
     index = {node: i for i, node in enumerate(nodes)}
     if len(index) < len(nodes):
         twice = next(node for i, node in enumerate(nodes) if index[node] != i)
@@ -101,13 +119,19 @@ def numbered(edges: Sequence[Edge], nodes: Sequence[Label] | None) -> dict[Label
     for arm, edge in enumerate(edges):
         for node in edge:
             if node not in index:
-                raise ValueError(f"Expected edges[{arm}]={edge!r} to join known nodes; {node!r} is not in nodes.")
+                raise ValueError(
+                    f"Expected edges[{arm}]={edge!r} to join known nodes; {node!r} is not in nodes."
+                )
     return index
 
 
 def checked_labels(nodes: Iterable[Any] | None) -> list[Label] | None:
     """The optional list of node labels."""
-    return None if nodes is None else [checked_label(node) for node in listed(nodes, "nodes", "whole numbers or strings")]
+    return (
+        None
+        if nodes is None
+        else [checked_label(node) for node in listed(nodes, "nodes", "whole numbers or strings")]
+    )
 
 
 def listed(values: Any, what: str, of: str) -> list[Any]:
@@ -137,7 +161,8 @@ def arms_of(rows: Any, what: str, arms: int | None = None) -> list[list[int]]:
 
 
 def exact(value: Any, what: str = "value") -> Fraction:
-    """A number read exactly, of at most 100 digits above and below the line; a float as the decimal it is written as.
+    """A number read exactly, of at most 100 digits above and below the line; a float as the decimal
+    it is written as.
 
     Exact arithmetic with much longer numbers takes minutes, and a few characters can spell them.
 
@@ -148,16 +173,25 @@ def exact(value: Any, what: str = "value") -> Fraction:
         return Fraction(int(value))
     try:
         plain = repr(float(value)) if isinstance(value, float | np.floating) else value
-        number = read_exactly(plain) if isinstance(plain, int | Fraction) or short_exponent(str(plain)) else None
+        number = (
+            read_exactly(plain)
+            if isinstance(plain, int | Fraction) or short_exponent(str(plain))
+            else None
+        )
     except (ValueError, ZeroDivisionError, OverflowError):  # the last one of Decimal("Infinity")
         raise ValueError(f"Expected {what}={shown(value)} to be a finite number.") from None
     if number is None or max(abs(number.numerator), number.denominator) > LARGEST:
-        raise ValueError(f"Expected {what} to be a number of at most 100 digits, and so its denominator. Round it, or scale all of them.")
+        raise ValueError(
+            f"Expected {what} to be a number of at most 100 digits, and so its denominator. "
+            "Round it, or scale all of them."
+        )
     return number
 
 
 def short_exponent(text: str) -> bool:
-    """Whether a number's exponent has three digits at most: a few characters can spell a number of millions of digits."""
+    """Whether a number's exponent has three digits at most: a few characters can spell a number of
+    millions of digits.
+    """
     return len(text.lower().partition("e")[2].lstrip("+-0")) <= 3
 
 

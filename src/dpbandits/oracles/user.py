@@ -15,14 +15,18 @@ class UserDecisionSet(DecisionSet):
     """Any function from weights to a super arm. Every answer is checked before it is played.
 
     arms, size: as in `DecisionSet`; `size` scales the privacy noise, so no answer may be longer.
-    oracle: weights, shape (arms,), to a super arm, in any order. It must be a pure function of the weights and of public data.
-    contains: whether a super arm (sorted) is feasible; without it known, distinct arms, at least one, up to `size`, are.
-    value: super arm and means to its expected value; without it the sum of the means (of minus the costs, where `costs`).
+    oracle: weights, shape (arms,), to a super arm, in any order. It must be a pure function of the
+        weights and of public data.
+    contains: whether a super arm (sorted) is feasible; without it known, distinct arms, at least
+        one, up to `size`, are.
+    value: super arm and means to its expected value; without it the sum of the means (of minus the
+        costs, where `costs`).
     alpha, beta: the oracle's promise, both in (0, 1].
 
     Loops are the arms that the oracle does not answer even when no other arm weighs anything.
 
-    >>> UserDecisionSet(arms=3, size=1, oracle=lambda weights: [weights.argmax()]).best([0.1, 0.7, 0.2])
+    >>> best_arm = UserDecisionSet(arms=3, size=1, oracle=lambda weights: [weights.argmax()])
+    >>> best_arm.best([0.1, 0.7, 0.2])
     (1,)
     """
 
@@ -40,7 +44,11 @@ class UserDecisionSet(DecisionSet):
     ) -> None:
         self.arms = whole(arms, "arms", 1, MOST_ARMS)
         self.size = whole(size, "size", 1, self.arms)
-        self.alpha, self.beta, self.costs = checked_share(alpha, "alpha"), checked_share(beta, "beta"), switch(costs, "costs")
+        self.alpha, self.beta, self.costs = (
+            checked_share(alpha, "alpha"),
+            checked_share(beta, "beta"),
+            switch(costs, "costs"),
+        )
         for name, function in (("oracle", oracle), ("contains", contains), ("value", value)):
             if not callable(function) and (function is not None or name == "oracle"):
                 raise TypeError(f"Expected {name}={shown(function)} to be a function.")
@@ -48,7 +56,9 @@ class UserDecisionSet(DecisionSet):
         self.linear = value is None
 
     def parameters(self) -> dict[str, Any]:
-        """The constructor's arguments. Two sets with the same functions are equal; they cannot be written as JSON."""
+        """The constructor's arguments. Two sets with the same functions are equal; they cannot be
+        written as JSON.
+        """
         return {
             "arms": self.arms,
             "size": self.size,
@@ -61,10 +71,16 @@ class UserDecisionSet(DecisionSet):
         }
 
     def to_data(self) -> NoReturn:
-        raise TypeError("A UserDecisionSet holds functions and cannot be written. Write its parameters yourself, or use ExplicitSet.")
+        raise TypeError(
+            "A UserDecisionSet holds functions and cannot be written. Write its parameters "
+            "yourself, or use ExplicitSet."
+        )
 
     def __repr__(self) -> str:
-        return f"UserDecisionSet(arms={self.arms}, size={self.size}, oracle={getattr(self.oracle, '__name__', '...')})"
+        return (
+            f"UserDecisionSet(arms={self.arms}, size={self.size}, "
+            f"oracle={getattr(self.oracle, '__name__', '...')})"
+        )
 
     def _best(self, weights: Floats) -> Action:
         return self.checked(self.oracle(weights.copy()))
@@ -73,7 +89,11 @@ class UserDecisionSet(DecisionSet):
         return len(action) > 0 and (self.feasible is None or bool(self.feasible(action)))
 
     def _value(self, action: Action, means: Floats) -> float:
-        return super()._value(action, means) if self.worth is None else float(self.worth(action, means))
+        return (
+            super()._value(action, means)
+            if self.worth is None
+            else float(self.worth(action, means))
+        )
 
 
 def checked_share(share: object, name: str) -> float:

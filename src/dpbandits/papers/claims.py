@@ -1,4 +1,6 @@
-"""What a paper claims of its experiments, read from data, and the verdict that our own runs give on it."""
+"""What a paper claims of its experiments, read from data, and the verdict that our own runs give on
+it.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ UNKNOWN = "No reason is known yet."
 class Claim(BaseModel):
     """One statement of a paper. The verdict is no field: it is computed.
 
-    measure, arguments: how it is measured, with its threshold. differs: why, should it differ. later: why it is not attempted.
+    measure, arguments: how it is measured, with its threshold. differs: why, should it differ.
+        later: why it is not attempted.
     needs: data of the reader's own, without which it cannot be attempted.
     """
 
@@ -70,13 +73,18 @@ class Claim(BaseModel):
         if bool(self.measure) == bool(self.later):
             raise ValueError(f"claim {self.id}: expected either measure (and arguments) or later")
         if self.measure and self.measure not in MEASURES:
-            raise ValueError(f"claim {self.id}: there is no measure {self.measure!r}; there are {', '.join(MEASURES)}")
+            raise ValueError(
+                f"claim {self.id}: there is no measure {self.measure!r}; there are "
+                f"{', '.join(MEASURES)}"
+            )
         return self
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came out. measured: the range of the numbers and how many hold. checks: each number beside its threshold."""
+    """What came out. measured: the range of the numbers and how many hold. checks: each number
+    beside its threshold.
+    """
 
     claim: Claim
     word: Word
@@ -98,10 +106,14 @@ def load_claims(path: Path) -> list[Claim]:
     """The `[[claims]]` of a file.
 
     Raises:
-        ValueError: a field is missing or wrong, or two claims share an id; the message names the file and the claim.
+        ValueError: a field is missing or wrong, or two claims share an id; the message names the
+        file and the claim.
     """
     try:
-        claims = [Claim.model_validate(table) for table in tomllib.loads(path.read_text(encoding="utf-8")).get("claims", [])]
+        claims = [
+            Claim.model_validate(table)
+            for table in tomllib.loads(path.read_text(encoding="utf-8")).get("claims", [])
+        ]
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     ids = [claim.id for claim in claims]
@@ -112,7 +124,9 @@ def load_claims(path: Path) -> list[Claim]:
 
 
 def judge(claim: Claim, evidence: Evidence) -> Verdict:
-    """Reproduced: every check holds. Differs: some check fails. Undecided: an interval lies across its threshold."""
+    """Reproduced: every check holds. Differs: some check fails. Undecided: an interval lies across
+    its threshold.
+    """
     if claim.later:
         return Verdict(claim, "not attempted", reason=claim.later)
     try:
@@ -122,14 +136,22 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
             raise
         return Verdict(claim, "not attempted", reason=f"It needs {claim.needs}")
     if not checks:
-        raise ValueError(f"Claim {claim.id}: {claim.measure} found nothing to compare; check its arguments.")
+        raise ValueError(
+            f"Claim {claim.id}: {claim.measure} found nothing to compare; check its arguments."
+        )
     failing = sum(check.fails(len(checks)) for check in checks)
     holding = sum(check.holds for check in checks)
     measured = told(checks, holding, failing)
     if failing:
         return Verdict(claim, "differs", measured, claim.differs or UNKNOWN, checks)
     if holding < len(checks):
-        return Verdict(claim, "undecided", measured, "Too few runs to tell: some intervals lie across the threshold.", checks)
+        return Verdict(
+            claim,
+            "undecided",
+            measured,
+            "Too few runs to tell: some intervals lie across the threshold.",
+            checks,
+        )
     return Verdict(claim, "reproduced", measured, "", checks)
 
 
@@ -137,6 +159,10 @@ def told(checks: Sequence[Check], holding: int, failing: int) -> str:
     """The range of what was measured, and what became of the comparisons."""
     values = [check.estimate.value for check in checks]
     open_ = len(checks) - holding - failing
-    counts = f"{holding} of {len(checks)} hold" + f", {failing} fail" * bool(failing) + f", {open_} open" * bool(open_)
+    counts = (
+        f"{holding} of {len(checks)} hold"
+        + f", {failing} fail" * bool(failing)
+        + f", {open_} open" * bool(open_)
+    )
     asked = min(checks, key=lambda check: check.margin).asked
     return f"{min(values):.3g} to {max(values):.3g}, asked {asked}; {counts}"

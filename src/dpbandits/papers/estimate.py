@@ -1,4 +1,6 @@
-"""How long cells will take, from short timed pilots on this machine, before any long work starts."""
+"""How long cells will take, from short timed pilots on this machine, before any long work
+starts.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ PILOT = 300_000  # rounds timed where every round costs
 
 
 def estimate(cells: Iterable[Cell]) -> float:
-    """Processor seconds for all cells together. One pilot serves every cell of one policy, size and budget aside."""
+    """Processor seconds for all cells together. One pilot serves every cell of one policy, size and
+    budget aside.
+    """
     rates: dict[tuple[str, int], float] = {}
     total = 0.0
     for cell in cells:
@@ -32,7 +36,8 @@ def every_round(cell: Cell) -> bool:
 def seconds_a_run(cell: Cell) -> float:
     """Seconds a round where every round costs, else seconds a run."""
     rounds = min(PILOT, cell.rounds) if every_round(cell) else cell.rounds
-    simulate(cell.policy, cell.environment, min(rounds, 100))  # compile, and load what is loaded once
+    # compile, and load what is loaded once
+    simulate(cell.policy, cell.environment, min(rounds, 100))
     start = perf_counter()
     simulate(cell.policy, cell.environment, rounds)
     return (perf_counter() - start) / (rounds if every_round(cell) else 1)

@@ -1,4 +1,6 @@
-"""What claims are measured on: every run's regret, by policy, environment and budget, with honest intervals."""
+"""What claims are measured on: every run's regret, by policy, environment and budget, with honest
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Setting(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A number measured on independent runs. The error is that of `centre`, on a scale where it is symmetric."""
+    """A number measured on independent runs. The error is that of `centre`, on a scale where it is
+    symmetric.
+    """
 
     centre: float
     error: float  # infinite where one run says nothing of the spread
@@ -66,21 +70,32 @@ def ratio_of(over: Floats, under: Floats) -> Estimate:
     return contrast([over, under], [1.0, -1.0])
 
 
-def contrast(samples: Sequence[Floats], weights: Sequence[float], *, scale: float = 1.0, log: bool = True) -> Estimate:
-    """scale · Π mean**weight for independent samples, or with `log=False` its logarithm (a slope, say): Welch's interval."""
+def contrast(
+    samples: Sequence[Floats], weights: Sequence[float], *, scale: float = 1.0, log: bool = True
+) -> Estimate:
+    """scale · Π mean**weight for independent samples, or with `log=False` its logarithm (a slope,
+    say): Welch's interval.
+    """
     if not all(s.mean() > 0.0 for s in samples):
         raise ValueError("Expected regrets with a positive mean to take a ratio of.")
-    parts = [(abs(w) * mean_of(s).error / float(s.mean()), len(s) - 1) for s, w in zip(samples, weights, strict=True) if w]
+    parts = [
+        (abs(w) * mean_of(s).error / float(s.mean()), len(s) - 1)
+        for s, w in zip(samples, weights, strict=True)
+        if w
+    ]
     error = math.hypot(*(e for e, _ in parts))
     spread = sum(e**4 / f for e, f in parts if f and e)
     freedom = error**4 / spread if 0.0 < spread < math.inf else 1.0
-    centre = math.log(scale) + math.fsum(w * math.log(s.mean()) for s, w in zip(samples, weights, strict=True))
+    centre = math.log(scale) + math.fsum(
+        w * math.log(s.mean()) for s, w in zip(samples, weights, strict=True)
+    )
     return Estimate(centre, error, freedom, log)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """curves: label, environment, epsilon, run, round, regret; a row for each run and kept round, as `Results.curves`.
+    """curves: label, environment, epsilon, run, round, regret; a row for each run and kept round,
+    as `Results.curves`.
 
     environments: by name, for measures that ask for their sizes and gaps.
     """
@@ -92,12 +107,19 @@ class Evidence:
     def cells(self) -> dict[tuple[str, Setting], pl.DataFrame]:
         private = self.curves.filter(pl.col("epsilon").is_not_null())
         parts = private.partition_by(["label", "environment", "epsilon"], as_dict=True)
-        return {(str(label), Setting(str(name), float(eps))): frame for (label, name, eps), frame in parts.items()}
+        return {
+            (str(label), Setting(str(name), float(eps))): frame
+            for (label, name, eps), frame in parts.items()
+        }
 
     def settings(
-        self, labels: Iterable[str], environments: Sequence[str] | None = None, epsilons: Sequence[float] | None = None
+        self,
+        labels: Iterable[str],
+        environments: Sequence[str] | None = None,
+        epsilons: Sequence[float] | None = None,
     ) -> list[Setting]:
-        """The settings in which all these policies were played, in the sweep's order; only those named, if any are.
+        """The settings in which all these policies were played, in the sweep's order; only those
+        named, if any are.
 
         Raises:
             LookupError: there is none.
@@ -111,15 +133,25 @@ class Evidence:
             and (epsilons is None or s.epsilon in epsilons)
         ]
         if not found:
-            raise LookupError(f"No setting has results of {', '.join(labels)} (environments {environments}, epsilons {epsilons}).")
+            raise LookupError(
+                f"No setting has results of {', '.join(labels)} (environments {environments}, "
+                f"epsilons {epsilons})."
+            )
         return found
 
     def at(self, label: str, setting: Setting, share: float = 1.0) -> Floats:
-        """Regret of every run, shape (runs,), at the last kept round that is not after `share` of the horizon."""
+        """Regret of every run, shape (runs,), at the last kept round that is not after `share` of
+        the horizon.
+        """
         frame = self.cells[label, setting]
         limit = share * float(self.rounds(label, setting)) * (1.0 + 1e-12)
         kept = frame.filter(pl.col("round") <= limit)
-        return kept.filter(pl.col("round") == kept["round"].max()).sort("run")["regret"].to_numpy().astype(np.float64)
+        return (
+            kept.filter(pl.col("round") == kept["round"].max())
+            .sort("run")["regret"]
+            .to_numpy()
+            .astype(np.float64)
+        )
 
     def rounds(self, label: str, setting: Setting) -> int:
         last = self.cells[label, setting]["round"].max()
@@ -134,5 +166,8 @@ class Evidence:
         """
         horizons = {label: self.rounds(label, setting) for label in (over, under)}
         if len(set(horizons.values())) > 1:
-            raise ValueError(f"Expected {over} and {under} to be played equally long in {setting}, got {horizons} rounds.")
+            raise ValueError(
+                f"Expected {over} and {under} to be played equally long in {setting}, got "
+                f"{horizons} rounds."
+            )
         return ratio_of(self.at(over, setting), self.at(under, setting))

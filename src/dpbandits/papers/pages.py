@@ -1,4 +1,6 @@
-"""Verdicts on disk: `verdicts.json` for machines, Markdown for readers. Pages are made from the JSON alone."""
+"""Verdicts on disk: `verdicts.json` for machines, Markdown for readers. Pages are made from the
+JSON alone.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,18 @@ from dpbandits.sweeps.results import Results
 from dpbandits.version import __version__
 
 Document = dict[str, Any]
-START, END = "<!-- verdicts: written by `dpbandits papers --docs docs` -->", "<!-- end of verdicts -->"
+START, END = (
+    "<!-- verdicts: written by `dpbandits papers --docs docs` -->",
+    "<!-- end of verdicts -->",
+)
 
 
-def document_of(paper: Paper, results: Mapping[str, Results], verdicts: Sequence[Verdict], drawings: Sequence[Drawing]) -> Document:
+def document_of(
+    paper: Paper,
+    results: Mapping[str, Results],
+    verdicts: Sequence[Verdict],
+    drawings: Sequence[Drawing],
+) -> Document:
     """All that a page says of one paper."""
     return {
         "key": paper.key,
@@ -36,42 +46,79 @@ def document_of(paper: Paper, results: Mapping[str, Results], verdicts: Sequence
 
 
 def full_size(paper: Paper, results: Mapping[str, Results]) -> bool:
-    """Whether every cell is as long and as often repeated as the paper asks; some quick runs are."""
+    """Whether every cell is as long and as often repeated as the paper asks; some quick runs
+    are.
+    """
     own = {(cell.key, cell.runs) for config in paper.sweeps(full=True) for cell in config.cells()}
     return own == {(cell.key, cell.runs) for r in results.values() for cell in r.cells}
 
 
 def claim_of(verdict: Verdict) -> Document:
-    claim = verdict.claim.model_dump(include={"id", "statement", "where", "note", "measure", "arguments"})
-    outcome = {"verdict": verdict.word, "measured": verdict.measured, "worst": verdict.worst, "reason": verdict.reason}
+    claim = verdict.claim.model_dump(
+        include={"id", "statement", "where", "note", "measure", "arguments"}
+    )
+    outcome = {
+        "verdict": verdict.word,
+        "measured": verdict.measured,
+        "worst": verdict.worst,
+        "reason": verdict.reason,
+    }
     return claim | outcome | {"checks": [check_of(check) for check in verdict.checks]}
 
 
 def check_of(check: Check) -> Document:
     low, high = check.estimate.interval(MISS)
-    numbers = {"value": check.estimate.value, "low": low, "high": high, "at_least": check.at_least, "at_most": check.at_most}
-    return {"what": check.what} | {name: x if math.isfinite(x) else None for name, x in numbers.items()} | {"holds": check.holds}
+    numbers = {
+        "value": check.estimate.value,
+        "low": low,
+        "high": high,
+        "at_least": check.at_least,
+        "at_most": check.at_most,
+    }
+    return (
+        {"what": check.what}
+        | {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+        | {"holds": check.holds}
+    )
 
 
 def write_document(out: Path, document: Document) -> None:
     """`verdicts.json` and `page.md` beside the paper's figures."""
     out.mkdir(parents=True, exist_ok=True)
-    (out / "verdicts.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (out / "verdicts.json").write_text(
+        json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     (out / "page.md").write_text(section(document, "figures/"), encoding="utf-8")
 
 
 def section(document: Document, images: str) -> str:
     """One paper: what was run, verdicts, figures. images: where the figures lie, as a prefix."""
-    lines = [f"## {document['key']}: {'; '.join(document['titles'])}", "", sizes(document), "", *table(document), ""]
+    lines = [
+        f"## {document['key']}: {'; '.join(document['titles'])}",
+        "",
+        sizes(document),
+        "",
+        *table(document),
+        "",
+    ]
     for figure in document["figures"]:
-        lines += [f"![{figure['caption']}]({images}{figure['name']}.png)", "", f"*{figure['caption']}*", ""]
+        lines += [
+            f"![{figure['caption']}]({images}{figure['name']}.png)",
+            "",
+            f"*{figure['caption']}*",
+            "",
+        ]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def sizes(document: Document) -> str:
     lengths = sorted({rounds for _, rounds, _ in document["sizes"]})
     runs = ", ".join(f"{label} {count:,}" for label, _, count in document["sizes"])
-    what = "At the paper's own size" if document["size"] == "full" else "**A quick run, smaller than the paper's**"
+    what = (
+        "At the paper's own size"
+        if document["size"] == "full"
+        else "**A quick run, smaller than the paper's**"
+    )
     rounds = " or ".join(f"{length:,}" for length in lengths)
     return f"{what}: {rounds} rounds; runs: {runs}."
 
@@ -80,39 +127,59 @@ def table(document: Document) -> list[str]:
     """One row a claim; why it differs or is not attempted stands below its number."""
     lines = ["| The paper says | Verdict | We measured |", "|---|---|---|"]
     for claim in document["claims"]:
-        says = f"{claim['statement']} ({claim['where']})" + f"<br>*{claim['note']}*" * bool(claim["note"])
-        found = "<br>".join(text for text in (claim["measured"], claim["worst"], claim["reason"]) if text)
-        lines.append("| " + " | ".join(text.replace("|", "\\|") for text in (says, f"**{claim['verdict']}**", found)) + " |")
+        says = f"{claim['statement']} ({claim['where']})" + f"<br>*{claim['note']}*" * bool(
+            claim["note"]
+        )
+        found = "<br>".join(
+            text for text in (claim["measured"], claim["worst"], claim["reason"]) if text
+        )
+        lines.append(
+            "| "
+            + " | ".join(
+                text.replace("|", "\\|") for text in (says, f"**{claim['verdict']}**", found)
+            )
+            + " |"
+        )
     return lines
 
 
 HEAD = """# The papers' experiments
 
-Written as a whole by `{command}` (version {version}, code {code}); do not edit. Every number and every verdict below is computed
-from our own runs; each section says at which size they were made. Arms are numbered anew in every run, so the order in which a paper
-lists them favours none; super arms alone keep the numbers by which their problem names them. The constants of our own DP-KL-MAT and
-NoiseAware-MAT were chosen with the seven vectors and the films of matroid2023 in view (decision 0012): on these two instances their
-curves are a little optimistic.
+Written as a whole by `{command}` (version {version}, code {code}); do not edit. Every number and
+every verdict below is computed from our own runs; each section says at which size they were made.
+Arms are numbered anew in every run, so the order in which a paper lists them favours none; super
+arms alone keep the numbers by which their problem names them. The constants of our own DP-KL-MAT
+and NoiseAware-MAT were chosen with the seven vectors and the films of matroid2023 in view (decision
+0012): on these two instances their curves are a little optimistic.
 
-**Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold. **Differs**: in some comparison the interval,
-widened for the number of comparisons, is wholly on the other side. **Undecided**: neither; more runs would tell. **Not attempted**: not in
-this release. Brackets hold 95 % intervals; ratios are of mean regrets at the last round. Vague words of a statement ("similar",
-"several times") were turned into the numbers in italics before the runs were made.
+**Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold.
+**Differs**: in some comparison the interval, widened for the number of comparisons, is wholly on
+the other side. **Undecided**: neither; more runs would tell. **Not attempted**: not in this
+release. Brackets hold 95 % intervals; ratios are of mean regrets at the last round. Vague words of
+a statement ("similar", "several times") were turned into the numbers in italics before the runs
+were made.
 
 """
 
 
-def write_docs(docs: Path, out: Path, papers: Path, documents: Sequence[Document], command: str) -> Path:
-    """`papers.md` from one run's documents, its figures, and the verdicts in the papers' own README files.
+def write_docs(
+    docs: Path, out: Path, papers: Path, documents: Sequence[Document], command: str
+) -> Path:
+    """`papers.md` from one run's documents, its figures, and the verdicts in the papers' own README
+    files.
 
-    The page has what this run judged and nothing else: results of other code that still stand in `out` are not looked at.
+    The page has what this run judged and nothing else: results of other code that still stand in
+    `out` are not looked at.
     """
     sections = []
     for document in documents:
         images = docs / "figures" / "papers" / document["key"]
         images.mkdir(parents=True, exist_ok=True)
         for figure in document["figures"]:
-            shutil.copyfile(out / document["key"] / "figures" / f"{figure['name']}.png", images / f"{figure['name']}.png")
+            shutil.copyfile(
+                out / document["key"] / "figures" / f"{figure['name']}.png",
+                images / f"{figure['name']}.png",
+            )
         sections.append(section(document, f"figures/papers/{document['key']}/"))
         write_readme(papers / document["key"] / "README.md", document)
     page = docs / "papers.md"
@@ -126,4 +193,7 @@ def write_readme(path: Path, document: Document) -> None:
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     if START in text and END in text:
         before, after = text.split(START)[0], text.split(END)[-1]
-        path.write_text("\n".join([before + START, "", sizes(document), "", *table(document), "", END + after]), encoding="utf-8")
+        path.write_text(
+            "\n".join([before + START, "", sizes(document), "", *table(document), "", END + after]),
+            encoding="utf-8",
+        )

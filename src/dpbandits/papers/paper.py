@@ -45,15 +45,21 @@ class Paper:
 
     def drawings(self, results: Mapping[str, Results]) -> Iterable[Drawing]:
         """What the folder's `figures.py` makes of the results, by the sweeps' names."""
-        drawings: Iterable[Drawing] = load_module(self.folder / FIGURES, f"dpbandits_paper_{self.key}").drawings(results)
+        drawings: Iterable[Drawing] = load_module(
+            self.folder / FIGURES, f"dpbandits_paper_{self.key}"
+        ).drawings(results)
         return drawings
 
 
 def quickened(config: Config) -> Config:
-    """The sweep's `[quick]` size (without one, the sweep as it is); a policy whose runs cost no time keeps them all."""
+    """The sweep's `[quick]` size (without one, the sweep as it is); a policy whose runs cost no
+    time keeps them all.
+    """
     small = config.quickened() if config.quick != Quick() else config
     entries = [
-        less if entry.kind.about.every_round else less.model_copy(update={"runs": entry.runs or config.runs})
+        less
+        if entry.kind.about.every_round
+        else less.model_copy(update={"runs": entry.runs or config.runs})
         for entry, less in zip(config.policies, small.policies, strict=True)
     ]
     return small.model_copy(update={"policies": entries})
@@ -69,7 +75,9 @@ def load_module(path: Path, name: str) -> ModuleType:
 
 
 def find_papers() -> Path | None:
-    """The `papers` folder of the current directory, else that of the repository this package was installed from."""
+    """The `papers` folder of the current directory, else that of the repository this package was
+    installed from.
+    """
     import dpbandits
 
     repository = Path(dpbandits.__file__).resolve().parents[2]

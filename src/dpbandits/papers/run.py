@@ -1,4 +1,6 @@
-"""`dpbandits papers`: run the papers' experiments, draw their figures, and say which of their claims hold."""
+"""`dpbandits papers`: run the papers' experiments, draw their figures, and say which of their
+claims hold.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +25,38 @@ from dpbandits.sweeps.results import Results
 from dpbandits.sweeps.store import cell_path
 from dpbandits.sweeps.sweep import run_sweep
 
-COLOURS = {"reproduced": "green", "differs": "yellow", "undecided": "magenta", "not attempted": "dim"}
+COLOURS = {
+    "reproduced": "green",
+    "differs": "yellow",
+    "undecided": "magenta",
+    "not attempted": "dim",
+}
 NOT_FOUND = (
     "There is no folder [bold]papers[/bold] here, and none beside the installed package.\n"
-    "Clone the repository and run [bold]dpbandits papers[/bold] in it: the sweeps and claims are files there, not part of the package."
+    "Clone the repository and run [bold]dpbandits papers[/bold] in it: the sweeps and claims are "
+    "files there, not part of the package."
 )
 
 
-def run_papers(keys: list[str] | None, *, full: bool, out: Path, console: Console, docs: Path | None = None) -> int:
-    """Run the papers named by `keys`, or all. Finished cells under `out` are kept, so an interrupted run goes on where it stopped.
+def run_papers(
+    keys: list[str] | None, *, full: bool, out: Path, console: Console, docs: Path | None = None
+) -> int:
+    """Run the papers named by `keys`, or all. Finished cells under `out` are kept, so an
+    interrupted run goes on where it stopped.
 
     docs: where the page of all papers goes, which is written from this run alone.
 
-    Returns the exit code: 0, or 2 where there is nothing to run. A claim that differs is a finding, no error.
+    Returns the exit code: 0, or 2 where there is nothing to run. A claim that differs is a finding,
+    no error.
 
     Raises:
         ValueError: docs with keys: the page is of all papers.
     """
     if keys and docs is not None:
-        raise ValueError("Expected --docs without --only: the page is written as a whole, by one run of all papers.")
+        raise ValueError(
+            "Expected --docs without --only: the page is written as a whole, by one run of all "
+            "papers."
+        )
     folder = find_papers()
     if folder is None:
         console.print(NOT_FOUND)
@@ -59,24 +74,37 @@ def run_papers(keys: list[str] | None, *, full: bool, out: Path, console: Consol
     console.print(f"Took {span(perf_counter() - start)}. Numbers, pages and figures are in {out}.")
     if docs is not None:
         command = f"dpbandits papers {'--full' if full else '--quick'} --docs {docs}"
-        console.print(f"Wrote {write_docs(docs, out, folder, [document for _, document in done.values()], command)}.")
+        documents = [document for _, document in done.values()]
+        console.print(f"Wrote {write_docs(docs, out, folder, documents, command)}.")
     return 0
 
 
 def announce(papers: list[Paper], full: bool, out: Path, console: Console) -> None:
     """Say what there is to do and how long it takes, before it starts."""
-    cells = [(cell, out / paper.key) for paper in papers for config in paper.sweeps(full=full) for cell in config.cells()]
+    cells = [
+        (cell, out / paper.key)
+        for paper in papers
+        for config in paper.sweeps(full=full)
+        for cell in config.cells()
+    ]
     missing = [cell for cell, place in cells if not cell_path(place, cell).exists()]
     size = "the papers' own sizes" if full else "quick sizes"
-    console.print(f"{len(cells)} cells (a policy in a setting at one ε) at {size}; {len(cells) - len(missing)} are finished already.")
+    console.print(
+        f"{len(cells)} cells (a policy in a setting at one ε) at {size}; "
+        f"{len(cells) - len(missing)} are finished already."
+    )
     if missing:
         console.print(f"Timing short pilots … the rest takes about {told(estimate(missing))}.")
 
 
-def run_paper(paper: Paper, full: bool, out: Path, console: Console) -> tuple[list[Verdict], Document]:
+def run_paper(
+    paper: Paper, full: bool, out: Path, console: Console
+) -> tuple[list[Verdict], Document]:
     """One paper from sweeps to pages: its verdicts, and all that a page says of it."""
     results = {config.name: run_config(config, out, console) for config in paper.sweeps(full=full)}
-    environments = {name: environment for r in results.values() for name, environment in r.config.built.items()}
+    environments = {
+        name: environment for r in results.values() for name, environment in r.config.built.items()
+    }
     evidence = Evidence(pl.concat(r.curves for r in results.values()), environments)
     verdicts = [judge(claim, evidence) for claim in paper.claims()]
     drawings = list(paper.drawings(results))
@@ -95,11 +123,19 @@ def run_config(config: Config, out: Path, console: Console) -> Results:
 
 def verdict_table(verdicts: Mapping[str, list[Verdict]]) -> Table:
     table = Table(
-        "paper", "claim", "verdict", "measured", title="What the papers claim, and what we find", title_justify="left", box=box.SIMPLE
+        "paper",
+        "claim",
+        "verdict",
+        "measured",
+        title="What the papers claim, and what we find",
+        title_justify="left",
+        box=box.SIMPLE,
     )
     for key, found in verdicts.items():
         for i, verdict in enumerate(found):
             text = verdict.reason if verdict.word == "not attempted" else verdict.measured
             word = f"[{COLOURS[verdict.word]}]{verdict.word}[/]"
-            table.add_row("" if i else key, verdict.claim.id, word, text, end_section=verdict is found[-1])
+            table.add_row(
+                "" if i else key, verdict.claim.id, word, text, end_section=verdict is found[-1]
+            )
     return table

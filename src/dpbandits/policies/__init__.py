@@ -1,4 +1,6 @@
-"""Every policy, one family a file. `POLICIES` is the explicit table: a new algorithm adds its line here."""
+"""Every policy, one family a file. `POLICIES` is the explicit table: a new algorithm adds its line
+here.
+"""
 
 from dpbandits.policies.bandit.cumulative import DPIMED, DPKLUCB
 from dpbandits.policies.bandit.episodes import AdaCUCB, AdaPKLUCB, AdaPUCB

@@ -1,4 +1,6 @@
-"""What the index policies share: released statistics of each arm, and plans that fill one arm's batch at a time."""
+"""What the index policies share: released statistics of each arm, and plans that fill one arm's
+batch at a time.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def empty(arms: int) -> Statistics:
 
 
 def fold(s: Statistics, release: Release) -> Statistics:
-    """The statistics after one plan: counts move by what was told, released arms get their new answer."""
+    """The statistics after one plan: counts move by what was told, released arms get their new
+    answer.
+    """
     pulls, open_ = list(s.pulls), list(s.open)
     for action, times in release.told:
         for arm in action if isinstance(action, tuple) else (action,):
@@ -49,7 +53,9 @@ def fold(s: Statistics, release: Release) -> Statistics:
     for arm, answer in zip(release.coordinates, release.answers, strict=True):
         totals[arm], rounds[arm], draws[arm] = Answer(*answer)
         open_[arm] = 0
-    return Statistics(tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_), release.round)
+    return Statistics(
+        tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_), release.round
+    )
 
 
 def first_unseen(s: Statistics) -> int | None:
@@ -77,14 +83,17 @@ class StatisticsPolicy(Policy):
 
 @dataclass(frozen=True, kw_only=True)
 class IndexPolicy(StatisticsPolicy):
-    """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then releases it.
+    """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then
+    releases it.
 
     Every arm's first batch comes first, in order.
     """
 
     @abstractmethod
     def scores(self, s: Statistics, t: int) -> list[float]:
-        """Every arm's index at round t, from released values; all arms have a release behind them."""
+        """Every arm's index at round t, from released values; all arms have a release behind
+        them.
+        """
 
     @abstractmethod
     def batch(self, s: Statistics, arm: int) -> int:

@@ -1,4 +1,6 @@
-"""The public half of an algorithm: a frozen record of hyper-parameters and three pure functions of released values."""
+"""The public half of an algorithm: a frozen record of hyper-parameters and three pure functions of
+released values.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,19 @@ from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.oracles.base import DecisionSet
 
 Feedback = Literal["bandit", "semi", "full"]
-"""What a round shows: the reward of the arm that was played; of every arm of a super arm; of all arms, whatever was played."""
+"""What a round shows: the reward of the arm that was played; of every arm of a super arm; of all
+arms, whatever was played.
+"""
 
 
 class Release(NamedTuple):
-    """Public: what a mechanism answered at a plan's end (nothing, for a plan that releases nothing).
+    """Public: what a mechanism answered at a plan's end (nothing, for a plan that releases
+    nothing).
 
-    answers: an `Answer` for each coordinate; of a whole record, what its mechanism says of it (see there).
-    round: rounds resolved so far. told: (action, rounds resolved since the plan began), by action; by the arms observed, where a
+    answers: an `Answer` for each coordinate; of a whole record, what its mechanism says of it (see
+        there).
+    round: rounds resolved so far. told: (action, rounds resolved since the plan began), by action;
+        by the arms observed, where a
     plan names them.
     """
 
@@ -37,7 +44,9 @@ class Release(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is known of an algorithm: for `dpbandits explain`, the table of policies and the checks."""
+    """What is known of an algorithm: for `dpbandits explain`, the table of policies and the
+    checks.
+    """
 
     paper: str
     algorithm: str
@@ -51,26 +60,32 @@ class About:
     every_round: bool = False  # releases after every round
     drops: bool = False  # throws blocks away unread (`Hold.drop`), after every reading once at most
     theory: bool = True  # the bound is proved
-    goal: Literal["regret", "estimate"] = "regret"  # what `bound` is a bound of: regret, or the samples a stopping rule takes
+    # what `bound` is a bound of: regret, or the samples a stopping rule takes
+    goal: Literal["regret", "estimate"] = "regret"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy(metaclass=Explained):
-    """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes its state.
+    """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes
+    its state.
 
-    State is a NamedTuple of plain numbers and tuples: a fold of releases that can be printed, stored as JSON, rebuilt.
+    State is a NamedTuple of plain numbers and tuples: a fold of releases that can be printed,
+    stored as JSON, rebuilt.
 
     Whole numbers may come as any kind (numpy's, say) and are kept as plain ints.
 
     Raises:
-        TypeError: arguments its constructor does not take, or lacks; the message lists the right ones.
+        TypeError: arguments its constructor does not take, or lacks; the message lists the right
+        ones.
         ValueError: fewer than one arm, or more than `MOST_ARMS`.
     """
 
     arms: int
     about: ClassVar[About]
-    size_name: ClassVar[str] = "arms"  # what its constructor calls their number; empty where it is always one
-    not_taken: ClassVar[Mapping[str, str]] = {}  # arguments that a caller may look for here, and why there is none
+    # what its constructor calls their number; empty where it is always one
+    size_name: ClassVar[str] = "arms"
+    # arguments that a caller may look for here, and why there is none
+    not_taken: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
         self._whole("arms", high=MOST_ARMS)
@@ -95,11 +110,14 @@ class Policy(metaclass=Explained):
 
     @abstractmethod
     def update(self, state: Any, plan: Plan, release: Release) -> Any:
-        """The state after a release that ended `plan`. A plan without release still moves the clock."""
+        """The state after a release that ended `plan`. A plan without release still moves the
+        clock.
+        """
 
     @abstractmethod
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        """Leading terms of the regret bound for arms with these gaps (0 for the best) after `rounds` rounds.
+        """Leading terms of the regret bound for arms with these gaps (0 for the best) after
+        `rounds` rounds.
 
         Constants are the source's where it states them, else 1; NaN where no bound is proved.
         """
@@ -111,13 +129,17 @@ class Policy(metaclass=Explained):
     @final
     @property
     def guarantee(self) -> Guarantee | None:
-        """What the decisions promise; None for a policy without privacy. A host fills in the kind of noise."""
+        """What the decisions promise; None for a policy without privacy. A host fills in the kind
+        of noise.
+        """
         source = self.randomizer() or self.mechanism()
         return source.promise()
 
     @property
     def weighted(self) -> bool:
-        """Whether it plays weights over the actions (and earns their average) instead of one action."""
+        """Whether it plays weights over the actions (and earns their average) instead of one
+        action.
+        """
         return False
 
     @final
@@ -137,18 +159,25 @@ class Policy(metaclass=Explained):
         """Require low < field < high, and keep it as a plain number."""
         number = real_number(getattr(self, field))
         if number is None or not low < number < high:
-            raise ValueError(f"Expected {field}={shown(getattr(self, field))} to be a number with {low:g} < {field} < {high:g}.")
+            raise ValueError(
+                f"Expected {field}={shown(getattr(self, field))} to be a number with {low:g} < "
+                f"{field} < {high:g}."
+            )
         object.__setattr__(self, field, number)
 
     @final
     def _one_of(self, field: str, *allowed: str) -> None:
         value = getattr(self, field)
         if not isinstance(value, str) or value not in allowed:
-            raise ValueError(f"Expected {field}={shown(value)} to be one of {', '.join(map(repr, allowed))}.")
+            raise ValueError(
+                f"Expected {field}={shown(value)} to be one of {', '.join(map(repr, allowed))}."
+            )
 
     @final
     def _first(self, default: Fraction) -> None:
-        """`first`, the rounds in an arm's first batch, if it was given; else the default, rounded up."""
+        """`first`, the rounds in an arm's first batch, if it was given; else the default, rounded
+        up.
+        """
         if getattr(self, "first", None) is None:
             object.__setattr__(self, "first", math.ceil(default))
         self._whole("first", of="rounds")
@@ -157,29 +186,39 @@ class Policy(metaclass=Explained):
     def _horizon(self, required: bool) -> None:
         given = getattr(self, "horizon", None)
         if required and given is None:
-            raise ValueError(f"{self.name} needs to know the horizon, the rounds it will be played for: horizon=10_000, say.")
+            raise ValueError(
+                f"{self.name} needs to know the horizon, the rounds it will be played for: "
+                "horizon=10_000, say."
+            )
         if given is not None:
             self._whole("horizon", of="rounds")
 
 
 def problem_of(policy: Policy) -> DecisionSet | None:
-    """Which super arms it may play (its field `problem`); None for a policy that plays single arms."""
+    """Which super arms it may play (its field `problem`); None for a policy that plays single
+    arms.
+    """
     problem: DecisionSet | None = getattr(policy, "problem", None)
     return problem
 
 
 def require_budget(price: Fraction, grid: int, name: str, parts: Fraction = Fraction(1)) -> None:
-    """Refuse budgets whose noise, shared out over a record's `parts` and a counter's levels, might not fit into 64 bits."""
+    """Refuse budgets whose noise, shared out over a record's `parts` and a counter's levels, might
+    not fit into 64 bits.
+    """
     if grid * parts / price > 2**40:
         shared = f" shared out over {round(parts):,} parts" if parts > 1 else ""
         raise ValueError(
-            f"Expected {name} >= {float(grid * parts / 2**40):.1g} for grid={grid}{shared}, got {float(price):.1g}. "
+            f"Expected {name} >= {float(grid * parts / 2**40):.1g} for grid={grid}{shared}, got "
+            f"{float(price):.1g}. "
             "Use a coarser grid or a larger budget."
         )
 
 
 def parts_of(policy: PrivatePolicy) -> Fraction:
-    """Over how many parts the budget is shared out before any noise is drawn: arms of a super arm, actions of a record, trees."""
+    """Over how many parts the budget is shared out before any noise is drawn: arms of a super arm,
+    actions of a record, trees.
+    """
     randomizer = policy.randomizer()
     if randomizer is not None:
         return Fraction(randomizer.width)

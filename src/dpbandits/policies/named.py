@@ -1,4 +1,6 @@
-"""What a name stands for: a policy of ours, or an object in a module of the user's own, written module:object."""
+"""What a name stands for: a policy of ours, or an object in a module of the user's own, written
+module:object.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +30,31 @@ def named_object(text: str, folder: Path | None = None) -> Any:
     """
     module, _, attribute = text.partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), *attribute.split("."))):
-        raise ValueError(f"Expected {text!r} to be module:object, for example mypolicies:MyPolicy for a class MyPolicy in mypolicies.py.")
+        raise ValueError(
+            f"Expected {text!r} to be module:object, for example mypolicies:MyPolicy for a class "
+            "MyPolicy in mypolicies.py."
+        )
     with importing_from(folder):
         try:
             found: Any = importlib.import_module(module)
             for part in attribute.split("."):
                 found = getattr(found, part)
-        except (Exception, SystemExit) as error:  # the file is the user's: whatever it raises, it cannot be used
+        except (Exception, SystemExit) as error:
+            # the file is the user's: whatever it raises, it cannot be used
             said = f"{type(error).__name__}: {error}"
-            raise ValueError(f"Expected {text!r} to be module:object, importable from here: {said}.") from error
+            raise ValueError(
+                f"Expected {text!r} to be module:object, importable from here: {said}."
+            ) from error
     return found
 
 
 @contextmanager
 def importing_from(folder: Path | None) -> Iterator[None]:
-    """Modules in this folder can be imported, after all others: a file scipy.py in it never stands in for the real one.
+    """Modules in this folder can be imported, after all others: a file scipy.py in it never stands
+    in for the real one.
 
-    The folder stays at the end of the path, for what the module itself imports later, in other processes too.
+    The folder stays at the end of the path, for what the module itself imports later, in other
+    processes too.
     """
     if folder is not None and str(folder.resolve()) not in sys.path:
         sys.path.append(str(folder.resolve()))
@@ -61,4 +71,7 @@ def policy_class(name: str, folder: Path | None = None) -> Any:
         return POLICIES[name]
     if ":" in name:
         return named_object(name, folder)
-    raise ValueError(f"There is no policy {name!r}{close_to(name, POLICIES)}. See `dpbandits list`; your own is module:object.")
+    raise ValueError(
+        f"There is no policy {name!r}{close_to(name, POLICIES)}. See `dpbandits list`; your own "
+        "is module:object."
+    )

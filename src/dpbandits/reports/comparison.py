@@ -30,12 +30,16 @@ def rounded(value: float | None) -> str:
 
 
 def mean_regret(row: Row) -> str:
-    return rounded(row["mean"]) + ("" if row["error"] is None else f" ± {rounded(1.96 * row['error'])}")
+    return rounded(row["mean"]) + (
+        "" if row["error"] is None else f" ± {rounded(1.96 * row['error'])}"
+    )
 
 
 def budget(row: Row) -> str:
     """What the ledger adds up to, and what was promised."""
-    return NOTHING if row["budget"] is None else ("" if row["rho"] is None else "ρ ") + row["budget"]
+    return (
+        NOTHING if row["budget"] is None else ("" if row["rho"] is None else "ρ ") + row["budget"]
+    )
 
 
 def promise(row: Row) -> str:
@@ -48,13 +52,25 @@ def plain(name: str) -> Callable[[Row], str]:
 
 
 LONG_RUN = (
-    "What no consistent policy with this kind of privacy beats in the long run (asymptotic: a good one may lie below it for a while)."
+    "What no consistent policy with this kind of privacy beats in the long run (asymptotic: a "
+    "good one may lie below it for a while)."
 )
-LOST = "Reward lost against always playing the best arm: mean over runs ± its 95 % confidence interval."
-PRICE = "Mean regret minus that of the policy without privacy that loses least in the same environment: one baseline for all."
+LOST = (
+    "Reward lost against always playing the best arm: mean over runs ± its 95 % confidence "
+    "interval."
+)
+PRICE = (
+    "Mean regret minus that of the policy without privacy that loses least in the same "
+    "environment: one baseline for all."
+)
 FEW = "; left out where fewer than ten runs would lie beyond it, that is with fewer than "
 
-POLICY = Column("policy", "Private policies first, the smallest mean regret first.", lambda row: row["label"], number=False)
+POLICY = Column(
+    "policy",
+    "Private policies first, the smallest mean regret first.",
+    lambda row: row["label"],
+    number=False,
+)
 COST = (
     Column("mean regret", LOST, mean_regret),
     Column("price of privacy", PRICE, plain("price")),
@@ -62,7 +78,10 @@ COST = (
     Column("releases", "How many noisy values a run looked at, on average.", plain("releases")),
     Column(
         "ε spent",
-        "What a run's ledger adds up to for the worst-off person, in exact arithmetic, of what is promised; ρ under zCDP.",
+        (
+            "What a run's ledger adds up to for the worst-off person, in exact arithmetic, of "
+            "what is promised; ρ under zCDP."
+        ),
         budget,
     ),
 )
@@ -75,13 +94,21 @@ TAILS = (
 )
 PROMISE = Column(
     "guarantee",
-    "What all decisions together promise about any one round's reward: replaced by any other value, it changes their law by at most this.",
+    (
+        "What all decisions together promise about any one round's reward: replaced by any other "
+        "value, it changes their law by at most this."
+    ),
     promise,
     number=False,
 )
 COLUMNS = (POLICY, *COST, *TAILS)
 
 
-def table_rows(results: Results, panel: Panel, columns: tuple[Column, ...] = COLUMNS) -> list[list[str]]:
+def table_rows(
+    results: Results, panel: Panel, columns: tuple[Column, ...] = COLUMNS
+) -> list[list[str]]:
     """The panel's table as text, one list a policy."""
-    return [[column.text(row) for column in columns] for row in compared(results, panel).iter_rows(named=True)]
+    return [
+        [column.text(row) for column in columns]
+        for row in compared(results, panel).iter_rows(named=True)
+    ]

@@ -24,10 +24,13 @@ class Picture(NamedTuple):
 
 
 def figure(picture: Picture, alt: str) -> str:
-    """The pictures themselves are in the page: one file to keep or to send. The browser takes the one that its screen has room for."""
+    """The pictures themselves are in the page: one file to keep or to send. The browser takes the
+    one that its screen has room for.
+    """
     return (
         f'<figure><picture><source media="(max-width: 40rem)" srcset="{inline(picture.narrow)}">'
-        f'<img alt="{escape(alt)}" src="{inline(picture.wide)}"></picture>\n<figcaption>{escape(picture.caption)}</figcaption></figure>'
+        f'<img alt="{escape(alt)}" '
+        f'src="{inline(picture.wide)}"></picture>\n<figcaption>{escape(picture.caption)}</figcaption></figure>'
     )
 
 
@@ -35,12 +38,22 @@ def inline(svg: Path) -> str:
     return f"data:image/svg+xml;base64,{b64encode(svg.read_bytes()).decode()}"
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], plain: Sequence[bool] = ()) -> str:
-    """A table whose first column is its rows' heading. plain: rows to set back (policies without privacy)."""
-    head = "".join(f'<th scope="col"{css(kind(c))} title="{escape(c.meaning)}">{escape(c.title)}</th>' for c in columns)
+def table(
+    columns: Sequence[Column], rows: Iterable[Sequence[str]], plain: Sequence[bool] = ()
+) -> str:
+    """A table whose first column is its rows' heading. plain: rows to set back (policies without
+    privacy).
+    """
+    head = "".join(
+        f'<th scope="col"{css(kind(c))} title="{escape(c.meaning)}">{escape(c.title)}</th>'
+        for c in columns
+    )
     lines = [f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>"]
     for i, row in enumerate(rows):
-        cells = "".join(f"<td{css(kind(c))}>{escape(text)}</td>" for c, text in zip(columns[1:], row[1:], strict=True))
+        cells = "".join(
+            f"<td{css(kind(c))}>{escape(text)}</td>"
+            for c, text in zip(columns[1:], row[1:], strict=True)
+        )
         back = css("plain") if i < len(plain) and plain[i] else ""
         lines.append(f'<tr{back}><th scope="row">{escape(row[0])}</th>{cells}</tr>')
     return "\n".join([*lines, "</tbody>\n</table>"])

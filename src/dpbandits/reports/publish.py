@@ -1,4 +1,6 @@
-"""Everything a finished sweep leaves behind: tables as Parquet and CSV, figures as PNG and SVG, the HTML page."""
+"""Everything a finished sweep leaves behind: tables as Parquet and CSV, figures as PNG and SVG, the
+HTML page.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,22 @@ def publish(results: Results, *, command: str) -> Path:
 
 
 def for_spreadsheets(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with an apostrophe before text that a spreadsheet would take for a formula. Numbers stay as they are."""
+    """The table with an apostrophe before text that a spreadsheet would take for a formula. Numbers
+    stay as they are.
+    """
     text = pl.col(pl.String)
-    return table.with_columns(pl.when(text.str.contains(r"^[=+\-@\t\r]")).then(pl.lit("'") + text).otherwise(text).name.keep())
+    return table.with_columns(
+        pl.when(text.str.contains(r"^[=+\-@\t\r]"))
+        .then(pl.lit("'") + text)
+        .otherwise(text)
+        .name.keep()
+    )
 
 
 def draw(results: Results) -> Figures:
-    """For each environment: regret against rounds, and where there are two budgets or more, final regret against ε."""
+    """For each environment: regret against rounds, and where there are two budgets or more, final
+    regret against ε.
+    """
     figures: Figures = {}
     for name in results.config.loaded:
         panels = [panel for panel in panels_of(results) if panel.environment == name]
@@ -45,11 +56,21 @@ def draw(results: Results) -> Figures:
         figures[name] = []
         for start in range(0, len(panels), PANELS):
             number = f"-{start // PANELS + 1}" if len(panels) > PANELS else ""
-            make = partial(regret_figure, results, panels[start : start + PANELS], scaled_with=panels)
-            figures[name].append(both(make, folder / f"regret-{stem}{number}", "Mean regret against rounds"))
+            make = partial(
+                regret_figure, results, panels[start : start + PANELS], scaled_with=panels
+            )
+            figures[name].append(
+                both(make, folder / f"regret-{stem}{number}", "Mean regret against rounds")
+            )
         if sum(panel.epsilon is not None for panel in panels) > 1:
             make = partial(epsilon_figure, results, name)
-            figures[name].append(both(make, folder / f"epsilon-{stem}", "Mean regret at the end against the privacy budget"))
+            figures[name].append(
+                both(
+                    make,
+                    folder / f"epsilon-{stem}",
+                    "Mean regret at the end against the privacy budget",
+                )
+            )
     return figures
 
 

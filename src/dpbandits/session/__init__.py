@@ -5,4 +5,13 @@ from dpbandits.session.decisions import Decision, DecisionError, NotRecordedErro
 from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.session import Session
 
-__all__ = ["Decision", "DecisionError", "Estimate", "Estimator", "LedgerError", "NotRecordedError", "Session", "estimate"]
+__all__ = [
+    "Decision",
+    "DecisionError",
+    "Estimate",
+    "Estimator",
+    "LedgerError",
+    "NotRecordedError",
+    "Session",
+    "estimate",
+]

@@ -1,4 +1,6 @@
-"""What a policy says of itself has to be what its mechanism keeps. Checked before anything is recorded."""
+"""What a policy says of itself has to be what its mechanism keeps. Checked before anything is
+recorded.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,26 @@ def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
         ValueError: they disagree.
     """
     if policy.guarantee != kept:
-        raise ValueError(f"{policy.name} says that it guarantees {policy.guarantee}; its mechanism promises {kept}. Correct one of them.")
+        raise ValueError(
+            f"{policy.name} says that it guarantees {policy.guarantee}; its mechanism promises "
+            f"{kept}. Correct one of them."
+        )
     privacy, said = policy.about.privacy, "none"
     if kept is not None:
         said = "local" if kept.trust == "local" else kept.measure
     if said != privacy or (privacy == "local") is (policy.randomizer() is None):
         raise ValueError(
-            f'{policy.name} says privacy="{privacy}" in `about`; what its mechanism or randomizer keeps is "{said}". Correct one.'
+            f'{policy.name} says privacy="{privacy}" in `about`; what its mechanism or '
+            f'randomizer keeps is "{said}". Correct one.'
         )
-    if isinstance(policy, PrivatePolicy) and kept is not None and kept.claimed is None and (kept.epsilon or 0) > policy.budget:
+    if (
+        isinstance(policy, PrivatePolicy)
+        and kept is not None
+        and kept.claimed is None
+        and (kept.epsilon or 0) > policy.budget
+    ):
         raise ValueError(
-            f"{policy.name} has a budget of {policy.budget}; its mechanism spends {kept.epsilon}. Share the budget out, or give the "
+            f"{policy.name} has a budget of {policy.budget}; its mechanism spends "
+            f"{kept.epsilon}. Share the budget out, or give the "
             "mechanism claimed= where a publication says otherwise."
         )

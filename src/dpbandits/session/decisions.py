@@ -1,6 +1,8 @@
-"""What a session asks for, and the search for the decision that a tell or an expiry is about. All of it is public.
+"""What a session asks for, and the search for the decision that a tell or an expiry is about. All
+of it is public.
 
-The errors here repeat nothing that came: where arguments were swapped, what came as the decision is the reward.
+The errors here repeat nothing that came: where arguments were swapped, what came as the decision is
+the reward.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from dpbandits.mechanisms.rewards import tried
 class Decision(NamedTuple):
     """Public: play `action` in round `round` (counted from 1) and tell the reward under `id`.
 
-    action: an arm; a super arm; for a policy that spreads its stake (`weighted`) the weight of every arm.
+    action: an arm; a super arm; for a policy that spreads its stake (`weighted`) the weight of
+        every arm.
     observe: after a super arm, the arms whose rewards are to be told, in this order; else None.
     campaign: the session that asked; another one does not take it.
     """
@@ -51,21 +54,27 @@ class DecisionError(LookupError):
 
 
 class NotRecordedError(RuntimeError):
-    """What an earlier call left due, a release or a plan, failed again, so this call did nothing. Its cause is that failure.
+    """What an earlier call left due, a release or a plan, failed again, so this call did nothing.
+    Its cause is that failure.
 
     Told apart from the failure itself, after which the reward of the call is recorded.
     """
 
 
 def find(decision: object, pending: Pending, asked: int, campaign: str) -> tuple[int, Play]:
-    """Id and play of the pending decision that is meant, by itself or by its id; one that was changed or is another session's is unknown.
+    """Id and play of the pending decision that is meant, by itself or by its id; one that was
+    changed or is another session's is unknown.
 
     asked: how many decisions the session made so far.
     """
     said = decision.id if type(decision) is Decision else decision
-    id = said if type(said) is int else tried(whole_id, said) or 0  # what stands there may be a reward, with code of its own
+    # what stands there may be a reward, with code of its own
+    id = said if type(said) is int else tried(whole_id, said) or 0
     play = pending.get(id)
-    if play is None or (type(decision) is Decision and not same(decision, (id, play.action, id, play.observe, campaign))):
+    if play is None or (
+        type(decision) is Decision
+        and not same(decision, (id, play.action, id, play.observe, campaign))
+    ):
         raise unknown(decision, id, pending, asked, campaign)
     return id, play
 
@@ -83,7 +92,9 @@ def same(decision: Decision, made: tuple[object, ...]) -> bool:
         return False
 
 
-def find_each(decisions: Iterable[object], pending: Pending, asked: int, campaign: str) -> Iterator[tuple[int, Play]]:
+def find_each(
+    decisions: Iterable[object], pending: Pending, asked: int, campaign: str
+) -> Iterator[tuple[int, Play]]:
     """The pending decisions that are meant, one after the other; none may come twice."""
     seen: set[int] = set()
     for decision in decisions:
@@ -94,22 +105,35 @@ def find_each(decisions: Iterable[object], pending: Pending, asked: int, campaig
         yield known
 
 
-def unknown(decision: object, id: int, pending: Pending, asked: int, campaign: str) -> DecisionError:
+def unknown(
+    decision: object, id: int, pending: Pending, asked: int, campaign: str
+) -> DecisionError:
     if type(decision) is Decision and decision.campaign != campaign:
-        return DecisionError("Expected a decision of this session, got another session's (its campaign differs). Nothing was recorded.")
+        return DecisionError(
+            "Expected a decision of this session, got another session's (its campaign differs). "
+            "Nothing was recorded."
+        )
     if id in pending:
         return DecisionError(
-            "Expected a decision as this session made it, got one with another action, round or arms to observe: was it changed? "
+            "Expected a decision as this session made it, got one with another action, round or "
+            "arms to observe: was it changed? "
             "Nothing was recorded."
         )
     if 0 < id <= asked:
         return resolved()
-    got = "a number that is none of them" if type(decision) in (int, Decision) else f"an object of type {type(decision).__name__}"
+    got = (
+        "a number that is none of them"
+        if type(decision) in (int, Decision)
+        else f"an object of type {type(decision).__name__}"
+    )
     return DecisionError(
-        f"Expected a decision this session made, or its id (1 to {asked}), got {got}. Where there is a reward, the decision "
+        f"Expected a decision this session made, or its id (1 to {asked}), got {got}. Where "
+        "there is a reward, the decision "
         "comes first. Nothing was recorded."
     )
 
 
 def resolved() -> DecisionError:
-    return DecisionError("This decision is resolved already: each is told or expired once. Nothing was recorded.")
+    return DecisionError(
+        "This decision is resolved already: each is told or expired once. Nothing was recorded."
+    )

@@ -1,4 +1,6 @@
-"""Stopping rules at work on a stream of values: values in, and once the rule has stopped, one estimate out."""
+"""Stopping rules at work on a stream of values: values in, and once the rule has stopped, one
+estimate out.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from dpbandits.session.session import Session
 
 
 class Estimate(NamedTuple):
-    """Public: the estimated mean, the values behind it, whether the cap or the stream's end came first, and what is promised.
+    """Public: the estimated mean, the values behind it, whether the cap or the stream's end came
+    first, and what is promised.
 
     value: within alpha·|mean| of the mean with probability 1 − beta, if not capped.
     guarantee: of the estimate, the number of values and `capped` together; None without privacy.
@@ -34,7 +37,8 @@ class Estimator:
 
     Args:
         rule: `NAS`, `DPNAS` or `DPExponentialNAS`.
-        noise: `SecureNoise()` for people's data, `SimulatedNoise(seed)` for experiments. There is no default.
+        noise: `SecureNoise()` for people's data, `SimulatedNoise(seed)` for experiments. There is
+            no default.
 
     >>> from dpbandits import NAS, SimulatedNoise
     >>> estimator = Estimator(NAS(alpha=0.5, beta=0.1, cap=100), noise=SimulatedNoise(1))
@@ -67,33 +71,41 @@ class Estimator:
         return self.session.resolved
 
     def add(self, value: object, *, at: int | None = None) -> Estimate | None:
-        """One more value; returns the estimate once the rule has stopped (values after that are not looked at).
+        """One more value; returns the estimate once the rule has stopped (values after that are not
+        looked at).
 
-        at: how many values come before this one. A call that was interrupted may have taken its value; made again with the same `at` it
-            takes no value twice. Without it compare `offered` before the same value is offered again.
+        at: how many values come before this one. A call that was interrupted may have taken its
+            value; made again with the same `at` it takes no value twice. Without it compare
+            `offered` before the same value is offered again.
 
         Raises:
             ValueError: `at` is beyond `offered`: values between were never offered.
             RewardError: no number in [low, high]. Nothing was recorded; another value can follow.
-            NotRecordedError: the noise source failed before and fails still. Nothing was recorded: offer the value again.
+            NotRecordedError: the noise source failed before and fails still. Nothing was recorded:
+            offer the value again.
 
-        Should the noise source fail after the value has entered, its own error passes through: the value is recorded, not to be
-        offered again, and the next call goes on from there.
+        Should the noise source fail after the value has entered, its own error passes through: the
+        value is recorded, not to be offered again, and the next call goes on from there.
         """
         if at is not None and whole_number(at, "at") > self.offered:
-            raise ValueError(f"Expected at={at} to be at most {self.offered}, the values offered so far. Nothing was recorded.")
+            raise ValueError(
+                f"Expected at={at} to be at most {self.offered}, the values offered so far. "
+                "Nothing was recorded."
+            )
         if at is not None and at < self.offered:
             self.session.settle()
         elif self.result is None:
             reward = self.scaled(value)
             self.session.settle()  # before the value enters: what is due may stop the rule
             if self.result is None:
-                waiting = self.session.pending  # most often none: one that an interruption left behind
+                # most often none: one that an interruption left behind
+                waiting = self.session.pending
                 self.session.tell(waiting[0] if waiting else self.session.ask(), reward)
         return self.result
 
     def finish(self) -> Estimate:
-        """No more values come (their number is public): the estimate of those there were, if the rule has not stopped before.
+        """No more values come (their number is public): the estimate of those there were, if the
+        rule has not stopped before.
 
         Raises:
             ValueError: there was no value. Nothing was released.
@@ -108,12 +120,19 @@ class Estimator:
         return scaled_value(value, self._low, self._high)
 
     def to_json(self, *, key: bytes | None = None) -> str:
-        """The estimator as it stands, as JSON with a public and a private part: see `Session.to_json`."""
+        """The estimator as it stands, as JSON with a public and a private part: see
+        `Session.to_json`.
+        """
         return self.session.to_json(key=key)
 
     @classmethod
     def from_json(
-        cls, text: str, *, policy: StoppingRule | type[StoppingRule] | None = None, noise: Noise | None = None, key: bytes | None = None
+        cls,
+        text: str,
+        *,
+        policy: StoppingRule | type[StoppingRule] | None = None,
+        noise: Noise | None = None,
+        key: bytes | None = None,
     ) -> Estimator:
         """Go on from what `to_json` returned: see `Session.from_json`."""
         session = Session.from_json(text, policy=policy, noise=noise, key=key)
@@ -132,16 +151,20 @@ def required(rule: object) -> StoppingRule:
 
 
 def estimate(rule: StoppingRule, stream: Iterable[object], *, noise: Noise) -> Estimate:
-    """The rule's estimate of a stream's mean: an iterator is read until the rule stops or the stream ends, and no further.
+    """The rule's estimate of a stream's mean: an iterator is read until the rule stops or the
+    stream ends, and no further.
 
-    stream: numbers in [low, high]. A list or an array (shape (values,)) is checked whole first, an iterator as it is read.
+    stream: numbers in [low, high]. A list or an array (shape (values,)) is checked whole first, an
+        iterator as it is read.
 
     Raises:
-        RewardError: a value is no number in [low, high]; it is not shown. A list or array was not read.
+        RewardError: a value is no number in [low, high]; it is not shown. A list or array was not
+        read.
         ValueError: there is no value.
 
     >>> from dpbandits import DPNAS, SimulatedNoise
-    >>> found = estimate(DPNAS(alpha=0.5, beta=0.1, cap=10**6, epsilon=1), [0.5] * 5000, noise=SimulatedNoise(1))
+    >>> policy = DPNAS(alpha=0.5, beta=0.1, cap=10**6, epsilon=1)
+    >>> found = estimate(policy, [0.5] * 5000, noise=SimulatedNoise(1))
     >>> 0.25 <= found.value <= 0.75, found.rounds < 5000, found.capped
     (True, True, False)
     >>> print(found.guarantee)
@@ -151,7 +174,10 @@ def estimate(rule: StoppingRule, stream: Iterable[object], *, noise: Noise) -> E
     if isinstance(stream, np.ndarray) and stream.ndim != 1:
         raise ValueError(f"Expected a stream of numbers, got an array of shape {stream.shape}.")
     if not isinstance(stream, Iterable):
-        raise TypeError(f"Expected a stream of numbers, such as a list, got an object of type {type(stream).__name__}.")
+        raise TypeError(
+            "Expected a stream of numbers, such as a list, got an object of type "
+            f"{type(stream).__name__}."
+        )
     if isinstance(stream, (list, tuple, np.ndarray)):
         for value in stream:
             estimator.scaled(value)

@@ -1,4 +1,6 @@
-"""Where a saved session stood: its counters, what was pending and what its plan was told. Public data, read strictly."""
+"""Where a saved session stood: its counters, what was pending and what its plan was told. Public
+data, read strictly.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,15 @@ from dpbandits.session.turn import Wheel, open_turn
 Told = list[tuple[Action, int]]
 
 MOST_PENDING = 10**7
-"""Decisions that may ever wait for their rewards at a time: more than that would fill a machine's memory."""
+"""Decisions that may ever wait for their rewards at a time: more than that would fill a machine's
+memory.
+"""
 
 
 class Position(NamedTuple):
-    """first: decisions asked before the plan. finished: the coordinates whose release is due; None while the plan goes on."""
+    """first: decisions asked before the plan. finished: the coordinates whose release is due; None
+    while the plan goes on.
+    """
 
     generation: int
     campaign: str
@@ -42,11 +48,20 @@ def position(policy: Policy, public: Mapping[str, Any]) -> Position:
     Raises:
         ValueError: damaged: a part of another type, or numbers that contradict each other.
     """
-    asked, first, lost, step = (whole(public[key], f"public.{key}") for key in ("asked", "asked_before_plan", "lost", "step"))
+    asked, first, lost, step = (
+        whole(public[key], f"public.{key}")
+        for key in ("asked", "asked_before_plan", "lost", "step")
+    )
     limit = whole(public["max_pending"], "public.max_pending", 1, MOST_PENDING)
     pending = pending_from(policy, public["pending"], asked, limit)
-    pairs = [entries(pair, "an entry of public.told_in_plan", 2) for pair in entries(public["told_in_plan"], "public.told_in_plan")]
-    told = [(action_from(policy, action), whole(times, "a number in public.told_in_plan", 1)) for action, times in pairs]
+    pairs = [
+        entries(pair, "an entry of public.told_in_plan", 2)
+        for pair in entries(public["told_in_plan"], "public.told_in_plan")
+    ]
+    told = [
+        (action_from(policy, action), whole(times, "a number in public.told_in_plan", 1))
+        for action, times in pairs
+    ]
     if sum(times for _, times in told) + lost + len(pending) > asked or len(dict(told)) < len(told):
         raise damaged("public.told_in_plan counts more than was resolved, or an action twice")
     if first > asked or step > asked + 1:
@@ -54,7 +69,17 @@ def position(policy: Policy, public: Mapping[str, Any]) -> Position:
     generation = whole(public["generation"], "public.generation", 1, SAVES)
     due = finished_from(policy, public["plan_finished"])
     return Position(
-        generation, campaign_from(public["campaign"]), checked_seed(public["seed"]), limit, asked, first, lost, step, pending, told, due
+        generation,
+        campaign_from(public["campaign"]),
+        checked_seed(public["seed"]),
+        limit,
+        asked,
+        first,
+        lost,
+        step,
+        pending,
+        told,
+        due,
     )
 
 
@@ -65,8 +90,12 @@ def campaign_from(name: object) -> str:
         raise damaged("public.campaign is no name") from None
 
 
-def pending_runs(pending: Mapping[int, Play]) -> list[tuple[int, int, Action, tuple[int, ...] | None]]:
-    """Pending decisions as runs of consecutive ids with one play: (first id, how many, action, arms to observe)."""
+def pending_runs(
+    pending: Mapping[int, Play],
+) -> list[tuple[int, int, Action, tuple[int, ...] | None]]:
+    """Pending decisions as runs of consecutive ids with one play: (first id, how many, action, arms
+    to observe).
+    """
     runs = list[tuple[int, int, Action, tuple[int, ...] | None]]()
     for id, play in pending.items():
         first, many, *same = runs[-1] if runs else (0, 0)
@@ -78,12 +107,18 @@ def pending_runs(pending: Mapping[int, Play]) -> list[tuple[int, int, Action, tu
 
 
 def pending_from(policy: Policy, data: object, asked: int, limit: int) -> dict[int, Play]:
-    """The decisions that `pending_runs` wrote; their ids rise. All runs are read before a decision is made: a short text can say many."""
+    """The decisions that `pending_runs` wrote; their ids rise. All runs are read before a decision
+    is made: a short text can say many.
+    """
     runs, last, waiting = list[tuple[range, Play]](), 0, 0
     for row in entries(data, "public.pending"):
         first, many, action, observe = entries(row, "an entry of public.pending", 4)
         first = whole(first, "the id of a pending decision", last + 1, asked)
-        last = first + whole(many, "a number of pending decisions", 1, min(asked - first + 1, MOST_PENDING)) - 1
+        last = (
+            first
+            + whole(many, "a number of pending decisions", 1, min(asked - first + 1, MOST_PENDING))
+            - 1
+        )
         runs.append((range(first, last + 1), play_from(policy, action, observe)))
         waiting += many
         if waiting > limit:
@@ -94,7 +129,9 @@ def pending_from(policy: Policy, data: object, asked: int, limit: int) -> dict[i
 def play_from(policy: Policy, action: object, observe: object) -> Play:
     semi = policy.about.feedback == "semi"
     if semi is (observe is None):
-        raise damaged("a pending decision does not say, as this policy's have to, which arms it observes")
+        raise damaged(
+            "a pending decision does not say, as this policy's have to, which arms it observes"
+        )
     seen = frozen(entries(observe, "the arms that a pending decision observes")) if semi else None
     if seen is not None and not arms_of(policy, seen):
         raise damaged("a pending decision observes what is no arm")
@@ -105,8 +142,15 @@ def action_from(policy: Policy, data: object) -> Action:
     """An action of the kind this policy plays: an arm, a super arm, or a weight for each arm."""
     action: Any = frozen(data)
     many = isinstance(action, tuple)
-    weights = policy.weighted and many and len(action) == policy.arms and all(type(weight) in (int, float) for weight in action)
-    played = many is (policy.about.feedback == "semi") and arms_of(policy, action if many else (action,))
+    weights = (
+        policy.weighted
+        and many
+        and len(action) == policy.arms
+        and all(type(weight) in (int, float) for weight in action)
+    )
+    played = many is (policy.about.feedback == "semi") and arms_of(
+        policy, action if many else (action,)
+    )
     if not (weights or played):
         raise damaged("an action is none of this policy's")
     return action  # type: ignore[no-any-return]
@@ -114,13 +158,20 @@ def action_from(policy: Policy, data: object) -> Action:
 
 def arms_of(policy: Policy, arms: tuple[Any, ...]) -> bool:
     """Whether these are arms of the policy, at least one, each once."""
-    return len(arms) > 0 and all(type(arm) is int and 0 <= arm < policy.arms for arm in arms) and len(set(arms)) == len(arms)
+    return (
+        len(arms) > 0
+        and all(type(arm) is int and 0 <= arm < policy.arms for arm in arms)
+        and len(set(arms)) == len(arms)
+    )
 
 
 def finished_from(policy: Policy, data: object) -> tuple[int, ...] | None:
     if data is None:
         return None
-    return tuple(whole(arm, "an entry of public.plan_finished", EVERY, policy.arms - 1) for arm in entries(data, "public.plan_finished"))
+    return tuple(
+        whole(arm, "an entry of public.plan_finished", EVERY, policy.arms - 1)
+        for arm in entries(data, "public.plan_finished")
+    )
 
 
 def position_to_data(wheel: Wheel) -> dict[str, Any]:
@@ -148,9 +199,16 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
     wheel.asked, wheel.lost, wheel.pending = at.asked, at.lost, at.pending
     if not (wheel.balanced and wheel.vault.turns == at.step):
         raise damaged("its decisions, its records and what was lost do not add up")
-    ours = POLICIES.get(type(wheel.policy).__name__) is type(wheel.policy)  # another's mechanism may count rounds its own way
-    if ours and isinstance(public["state"], Statistics) and not counted(public["state"], wheel.vault.ledger):
-        raise damaged("public.state has other rounds behind its totals than vault.ledger says were read")
+    # another's mechanism may count rounds its own way
+    ours = POLICIES.get(type(wheel.policy).__name__) is type(wheel.policy)
+    if (
+        ours
+        and isinstance(public["state"], Statistics)
+        and not counted(public["state"], wheel.vault.ledger)
+    ):
+        raise damaged(
+            "public.state has other rounds behind its totals than vault.ledger says were read"
+        )
     try:
         turn = open_turn(wheel.policy, at.seed, public["state"], at.step, at.first)
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
@@ -161,11 +219,16 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
 
 
 def counted(state: Statistics, ledger: Sequence[Entry]) -> bool:
-    """Whether every arm's total covers no more rounds than the ledger says were read, and some where some were."""
+    """Whether every arm's total covers no more rounds than the ledger says were read, and some
+    where some were.
+    """
     read = [0] * len(state.rounds)
     for line in ledger:
         read[line.coordinate] += line.stop - line.start
-    return all(rounds <= most and (rounds > 0) is (most > 0) for rounds, most in zip(state.rounds, read, strict=True))
+    return all(
+        rounds <= most and (rounds > 0) is (most > 0)
+        for rounds, most in zip(state.rounds, read, strict=True)
+    )
 
 
 def rng_from_data(seed: int, step: int, data: Any) -> PublicRng:
@@ -179,6 +242,8 @@ def rng_from_data(seed: int, step: int, data: Any) -> PublicRng:
 def progress_at(plan: Plan, at: Position) -> Progress:
     """How far the plan was carried; it is complete if and only if its release is due."""
     progress = Progress.at(plan, dict(at.told))
-    if (None if progress.due is None else set(progress.due)) != (None if at.finished is None else set(at.finished)):
+    if (None if progress.due is None else set(progress.due)) != (
+        None if at.finished is None else set(at.finished)
+    ):
         raise damaged("public.plan_finished does not fit what was told in the plan")
     return progress

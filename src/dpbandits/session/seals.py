@@ -1,4 +1,5 @@
-"""The seal of a saved session: a checksum that finds accidents or, with a key, a MAC that finds every change.
+"""The seal of a saved session: a checksum that finds accidents or, with a key, a MAC that finds
+every change.
 
 Sealed is the document's canonical text: its JSON with sorted keys and no spaces.
 """
@@ -37,10 +38,20 @@ def unsealed(document: dict[str, Any], key: bytes | None) -> dict[str, Any]:
         raise ValueError(
             "This session was saved with a key: give the same one, from_json(text, key=…)."
             if key is None
-            else "This session was saved without a key, so anybody may have changed it. Load it without key= if you trust the file."
+            else (
+                "This session was saved without a key, so anybody may have changed it. Load it "
+                "without key= if you trust the file."
+            )
         )
-    if not hmac.compare_digest(said.encode(errors="backslashreplace"), seal(document, key).encode()):  # text may hold anything
-        changed = "it was changed after it was saved" if key is None else "it was changed after it was saved, or saved with another key"
+    # text may hold anything
+    if not hmac.compare_digest(
+        said.encode(errors="backslashreplace"), seal(document, key).encode()
+    ):
+        changed = (
+            "it was changed after it was saved"
+            if key is None
+            else "it was changed after it was saved, or saved with another key"
+        )
         raise damaged(changed)
     return document
 
@@ -55,6 +66,13 @@ def seal(document: dict[str, Any], key: bytes | None) -> str:
 def checked_key(key: object) -> bytes | None:
     """A key, which no error shows."""
     if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST):
-        got = "text: decode it first, for example bytes.fromhex(text)" if isinstance(key, str) else "something else"
-        raise ValueError(f"Expected key= to be at least {SHORTEST} bytes, for example secrets.token_bytes(32); got {got}.")
+        got = (
+            "text: decode it first, for example bytes.fromhex(text)"
+            if isinstance(key, str)
+            else "something else"
+        )
+        raise ValueError(
+            f"Expected key= to be at least {SHORTEST} bytes, for example "
+            f"secrets.token_bytes(32); got {got}."
+        )
     return key

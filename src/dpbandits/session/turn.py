@@ -1,7 +1,10 @@
-"""The wheel: ask and tell move a turn on, a release ends it, and the next begins with what the policy makes of that.
+"""The wheel: ask and tell move a turn on, a release ends it, and the next begins with what the
+policy makes of that.
 
-Every step may be interrupted at any line and is then made good by `recover`. A tell first claims its decision, which is the moment it
-can no longer be told, and only then adds the reward: an interruption may lose a reward, it never adds one twice.
+Every step may be interrupted at any line and is then made good by `recover`. A tell first claims
+its decision, which is the moment it
+can no longer be told, and only then adds the reward: an interruption may lose a reward, it never
+    adds one twice.
 """
 
 from __future__ import annotations
@@ -16,15 +19,16 @@ from dpbandits.session.decisions import Play
 from dpbandits.vault import Vault
 
 Claim = tuple[int, Action, int, int, int]
-"""A tell that is under way, and what stood before it: its decision's id, what is told, how often that was told in this turn, the vault's
-records, rewards lost."""
+"""A tell that is under way, and what stood before it: its decision's id, what is told, how often
+that was told in this turn, the vault's records, rewards lost.
+"""
 
 
 class Turn(NamedTuple):
     """What is played between two releases. Public, and replaced whole.
 
-    step: turns before this one. first: decisions asked before it. plays: its plan's actions, each kept once. only: the one play of a plan
-    that holds an action.
+    step: turns before this one. first: decisions asked before it. plays: its plan's actions, each
+        kept once. only: the one play of a plan that holds an action.
     """
 
     state: Any
@@ -42,7 +46,8 @@ class Turn(NamedTuple):
         play = self.plays.get(action)
         if play is None:
             play = play_of(self.plan, action, semi)
-            if not (semi and isinstance(self.plan, Draw)):  # of drawn super arms there are too many to keep
+            # of drawn super arms there are too many to keep
+            if not (semi and isinstance(self.plan, Draw)):
                 self.plays[action] = play
         return play
 
@@ -56,8 +61,15 @@ def open_turn(policy: Policy, seed: int, state: Any, step: int, first: int) -> T
     rng = PublicRng(seed, step)
     plan = policy.plan(state, rng)
     if isinstance(plan, Draw) and len(plan.limits) != policy.arms:
-        raise ValueError(f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} arms, got {len(plan.limits)}.")
-    only = play_of(plan, plan.action, policy.about.feedback == "semi") if isinstance(plan, Hold) else None
+        raise ValueError(
+            f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} "
+            f"arms, got {len(plan.limits)}."
+        )
+    only = (
+        play_of(plan, plan.action, policy.about.feedback == "semi")
+        if isinstance(plan, Hold)
+        else None
+    )
     return Turn(state, step, rng, plan, Progress(plan), first, {}, only)
 
 
@@ -69,7 +81,8 @@ def play_of(plan: Plan, action: Action, semi: bool) -> Play:
 class Wheel:
     """A policy and its vault at work, for one caller at a time.
 
-    asked: decisions made. pending: those that wait for their rewards, by id. lost: rewards whose tell was interrupted once claimed.
+    asked: decisions made. pending: those that wait for their rewards, by id. lost: rewards whose
+        tell was interrupted once claimed.
     busy: a call is under way, was interrupted or left something due; `go_on` first.
     """
 
@@ -94,7 +107,10 @@ class Wheel:
 
     def ask_many(self, count: int) -> Iterable[tuple[int, Play]]:
         """The next so many, all or none of them."""
-        plays = {id: self.turn.play(id, self.semi) for id in range(self.asked + 1, self.asked + count + 1)}
+        plays = {
+            id: self.turn.play(id, self.semi)
+            for id in range(self.asked + 1, self.asked + count + 1)
+        }
         self.busy = True
         self.pending.update(plays)
         self.asked += count
@@ -102,7 +118,9 @@ class Wheel:
         return plays.items()
 
     def tell(self, id: int, play: Play, reward: object) -> None:
-        """Check, claim, add, count. An exception between two of these lines is made good by `recover`."""
+        """Check, claim, add, count. An exception between two of these lines is made good by
+        `recover`.
+        """
         action, observe = play
         where, vault, progress = observe or action, self.vault, self.turn.progress
         steps = vault.on_grid(where, reward)
@@ -132,9 +150,12 @@ class Wheel:
         self.busy = False
 
     def recover(self) -> None:
-        """Put in order what an interruption left half done. Interrupted itself, it does the same again."""
+        """Put in order what an interruption left half done. Interrupted itself, it does the same
+        again.
+        """
         self.vault.settle()
-        while self.pending and next(reversed(self.pending)) > self.asked:  # made, but never handed out
+        # made, but never handed out
+        while self.pending and next(reversed(self.pending)) > self.asked:
             self.pending.popitem()
         if self._claim is None:
             return
@@ -143,7 +164,9 @@ class Wheel:
             self.lost = lost + 1
         elif id not in self.pending:
             turn = self.turn
-            self.turn = turn._replace(progress=Progress.at(turn.plan, {**turn.progress.told, where: told + 1}))
+            self.turn = turn._replace(
+                progress=Progress.at(turn.plan, {**turn.progress.told, where: told + 1})
+            )
         self._claim = None
 
     @property

@@ -1,4 +1,6 @@
-"""Stopping rules, simulated: when they stop and what they say, over many runs, without touching single values where that is exact."""
+"""Stopping rules, simulated: when they stop and what they say, over many runs, without touching
+single values where that is exact.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ from dpbandits.simulation.simulate import Player, checked, checked_workers, play
 class Estimates:
     """Independent runs of one stopping rule, each shape (runs,).
 
-    value: what it said. rounds: values behind it. capped: the cap (or the environment's end) came before it halted.
+    value: what it said. rounds: values behind it. capped: the cap (or the environment's end) came
+        before it halted.
     """
 
     rule: StoppingRule
@@ -43,7 +46,9 @@ class Estimates:
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Runs that did not halt at a value further than alpha·|mean| from the mean; a capped one claims nothing, so it is right."""
+        """Runs that did not halt at a value further than alpha·|mean| from the mean; a capped one
+        claims nothing, so it is right.
+        """
         wrong = np.abs(self.value - self.mean) > self.rule.alpha * abs(self.mean)
         return self.capped | ~wrong
 
@@ -60,16 +65,25 @@ class Estimates:
 
 
 def estimates(
-    rule: StoppingRule, environment: Environment, *, runs: int, seed: int = 0, workers: int | None = None, compiled: bool = True
+    rule: StoppingRule,
+    environment: Environment,
+    *,
+    runs: int,
+    seed: int = 0,
+    workers: int | None = None,
+    compiled: bool = True,
 ) -> Estimates:
     """Play a stopping rule to its end `runs` times, with seeded, simulated noise (not private).
 
-    The environment's one arm gives rewards in [0, 1], which stand for values in [low, high]. A rule that asks at doublings only costs
-    time by its questions, any other by its values. A run depends on (rule, environment, seed, its number) only.
+    The environment's one arm gives rewards in [0, 1], which stand for values in [low, high]. A rule
+    that asks at doublings only costs time by its questions, any other by its values. A run depends
+    on (rule, environment, seed, its number) only.
 
     Args:
-        workers: runs played at once; None: one per core where a run takes long enough to gain by it.
-        compiled: use the compiled twin where there is one (equal in law); False plays the rule's own Python.
+        workers: runs played at once; None: one per core where a run takes long enough to gain by
+            it.
+        compiled: use the compiled twin where there is one (equal in law); False plays the rule's
+            own Python.
 
     >>> from dpbandits import Bernoulli, DPExponentialNAS
     >>> rule = DPExponentialNAS(alpha=0.5, beta=0.05, cap=10**12, epsilon=1)
@@ -94,22 +108,36 @@ def estimates(
     )
 
 
-def choose(rule: StoppingRule, environment: Environment, seed: int, compiled: bool) -> tuple[Player, bool]:
+def choose(
+    rule: StoppingRule, environment: Environment, seed: int, compiled: bool
+) -> tuple[Player, bool]:
     """How one run is played to its end, and whether threads can play several at once."""
     if compiled and environment.lattice(rule.mechanism().grid) is not None:
-        from dpbandits.simulation.players.stopping import stopping_player  # numba: only when it is used
+        # numba: only when it is used
+        from dpbandits.simulation.players.stopping import stopping_player
 
         player = stopping_player(rule, environment, seed)
         if player is not None:
             return player, True
     finite = environment.logged or (environment.length or rule.cap) < rule.cap
-    return partial(play_plain, rule, environment, rule.cap, seed, host=play_stream if finite else None), False
+    return partial(
+        play_plain, rule, environment, rule.cap, seed, host=play_stream if finite else None
+    ), False
 
 
 def play_stream(
-    policy: Policy, environment: Environment, rounds: int, checkpoints: Integers, *, noise: Noise, seed: int, rng: np.random.Generator
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    checkpoints: Integers,
+    *,
+    noise: Noise,
+    seed: int,
+    rng: np.random.Generator,
 ) -> Path:
-    """One run value by value through a `Session`, which is finished where the environment ends before the rule stops."""
+    """One run value by value through a `Session`, which is finished where the environment ends
+    before the rule stops.
+    """
     assert isinstance(policy, StoppingRule)
     environment, session = environment.fresh(), Session(policy, noise=noise, seed=seed)
     t = 0

@@ -1,4 +1,6 @@
-"""Which arm a policy names, after how many rounds, and how often it is right: `simulate` for best-arm identification."""
+"""Which arm a policy names, after how many rounds, and how often it is right: `simulate` for
+best-arm identification.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,29 @@ from dpbandits.environments.pairing import require_pair
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.plain import Path, play_events
-from dpbandits.simulation.simulate import Player, checked, checked_workers, choose_player, play_all, play_plain
+from dpbandits.simulation.simulate import (
+    Player,
+    checked,
+    checked_workers,
+    choose_player,
+    play_all,
+    play_plain,
+)
 
 CAP = 10**8
-"""Rounds after which a run is given up, unless the caller or a finite environment says otherwise."""
+"""Rounds after which a run is given up, unless the caller or a finite environment says
+otherwise.
+"""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """Independent runs of one policy in one environment, each until it named an arm or came to the cap.
+    """Independent runs of one policy in one environment, each until it named an arm or came to the
+    cap.
 
-    arms: the named arm, −1 for a run that named none, shape (runs,). samples: rounds it took (`cap` if none), shape (runs,).
+    arms: the named arm, −1 for a run that named none, shape (runs,). samples: rounds it took (`cap`
+        if none), shape (runs,).
     """
 
     policy: Policy
@@ -38,9 +51,16 @@ class Identification:
     samples: Integers
 
     def __repr__(self) -> str:
-        late = f", {self.undecided} undecided at the cap of {self.cap:,} rounds" if self.undecided else ""
+        late = (
+            f", {self.undecided} undecided at the cap of {self.cap:,} rounds"
+            if self.undecided
+            else ""
+        )
         mean = f"{self.samples.mean():,.0f} rounds on average"
-        return f"Identification({self.policy.name}, runs={len(self.arms)}, {self.correct:.1%} correct, {mean}{late})"
+        return (
+            f"Identification({self.policy.name}, runs={len(self.arms)}, {self.correct:.1%} "
+            f"correct, {mean}{late})"
+        )
 
     @property
     def correct(self) -> float:
@@ -49,7 +69,9 @@ class Identification:
 
     @property
     def wrong(self) -> float:
-        """Share of all runs that named an arm that is not best: what the policy keeps below its failure probability."""
+        """Share of all runs that named an arm that is not best: what the policy keeps below its
+        failure probability.
+        """
         return float((~self._right & (self.arms >= 0)).mean())
 
     @property
@@ -59,12 +81,16 @@ class Identification:
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """What decisions and named arm promise together, marked as simulated; None for a policy without privacy."""
+        """What decisions and named arm promise together, marked as simulated; None for a policy
+        without privacy.
+        """
         guarantee = self.policy.guarantee
         return None if guarantee is None else replace(guarantee, noise="simulated")
 
     def summary(self) -> dict[str, float]:
-        """Shares of correct, wrong and undecided runs; mean, its standard error, median, 99 % and worst of the rounds."""
+        """Shares of correct, wrong and undecided runs; mean, its standard error, median, 99 % and
+        worst of the rounds.
+        """
         n, x = len(self.samples), self.samples
         median, q99 = np.quantile(x, [0.5, 0.99], method="higher")
         return {
@@ -95,19 +121,25 @@ def identify(
     workers: int | None = None,
     compiled: bool = True,
 ) -> Identification:
-    """Play `runs` independent runs until the policy names the best arm, with seeded, simulated noise.
+    """Play `runs` independent runs until the policy names the best arm, with seeded, simulated
+    noise.
 
     Args:
-        policy: one with a method `best_arm(state)`: DPSE, SuccessiveElimination, AdaPTT, CTBTT, or your own.
+        policy: one with a method `best_arm(state)`: DPSE, SuccessiveElimination, AdaPTT, CTBTT, or
+            your own.
         delta: failure probability to play with, in place of the policy's `delta` or `beta`.
-        cap: rounds after which a run is given up and counted as undecided; 10⁸ unless environment or horizon are shorter. Must be
+        cap: rounds after which a run is given up and counted as undecided; 10⁸ unless environment
+            or horizon are shorter. Must be
             given where several arms are best: most runs never end there.
-        workers: runs played at once; None: one per core where a run takes long enough to gain by it.
+        workers: runs played at once; None: one per core where a run takes long enough to gain by
+            it.
         compiled: use the compiled twin where there is one (equal in law).
 
     Raises:
-        TypeError: the policy names no arm, or the environment is a log, whose rounds cannot be ordered.
-        ValueError: numbers out of range; a policy whose failure probability is not fixed; tied best arms and no cap.
+        TypeError: the policy names no arm, or the environment is a log, whose rounds cannot be
+        ordered.
+        ValueError: numbers out of range; a policy whose failure probability is not fixed; tied best
+        arms and no cap.
 
     >>> from dpbandits import Bernoulli
     >>> from dpbandits.policies import AdaPTT
@@ -137,40 +169,59 @@ def with_confidence(policy: Policy, delta: float | None) -> Policy:
     refuse_class(policy, "a policy", "dpbandits.AdaPTT(arms=5, epsilon=1)")
     if not isinstance(policy, Policy) or not callable(getattr(policy, "best_arm", None)):
         raise TypeError(
-            f"Expected a policy that names an arm (a method best_arm(state)), such as DPSE, SuccessiveElimination, AdaPTT or CTBTT; "
+            "Expected a policy that names an arm (a method best_arm(state)), such as DPSE, "
+            "SuccessiveElimination, AdaPTT or CTBTT; "
             f"got {getattr(policy, 'name', type(policy).__name__)}."
         )
     names = {f.name for f in fields(policy)}
     name = "delta" if "delta" in names else "beta" if "beta" in names else None
     if delta is None:
         if name is not None and getattr(policy, name) is None:
-            raise ValueError(f"{policy.name} has no fixed failure probability (its {name} is None): give delta=, say delta=0.05.")
+            raise ValueError(
+                f"{policy.name} has no fixed failure probability (its {name} is None): give "
+                "delta=, say delta=0.05."
+            )
         return policy
     if name is None:
-        raise ValueError(f"{policy.name} has no field delta or beta to set: leave delta out, and give it where the policy is made.")
+        raise ValueError(
+            f"{policy.name} has no field delta or beta to set: leave delta out, and give it "
+            "where the policy is made."
+        )
     chance = real_number(delta)
     if chance is None or not 0 < chance < 1:
         raise ValueError(f"Expected delta={shown(delta)} to be a probability with 0 < delta < 1.")
-    changes: dict[str, Any] = {name: float(chance)} | ({"horizon": None} if name == "beta" and "horizon" in names else {})
+    changes: dict[str, Any] = {name: float(chance)} | (
+        {"horizon": None} if name == "beta" and "horizon" in names else {}
+    )
     return replace(policy, **changes)
 
 
 def checked_cap(policy: Policy, environment: Environment, cap: int | None) -> int:
     """The rounds a run may take."""
     if environment.logged:
-        raise TypeError("Expected an environment that shows the reward of any arm; a log shows those of its own decisions only.")
+        raise TypeError(
+            "Expected an environment that shows the reward of any arm; a log shows those of its "
+            "own decisions only."
+        )
     if cap is not None:
         return whole_number(cap, "cap", 1, of="rounds")
     length = getattr(environment, "length", None)
     horizon = getattr(policy, "horizon", None) if policy.about.needs_horizon else None
     best = np.flatnonzero(environment.gaps == 0)
     if len(best) > 1 and length is None and horizon is None:
-        raise ValueError(f"Arms {best.tolist()} are all best, so most runs would never end: give cap=, the rounds to give up after.")
+        raise ValueError(
+            f"Arms {best.tolist()} are all best, so most runs would never end: give cap=, the "
+            "rounds to give up after."
+        )
     return min(CAP, length or CAP, horizon or CAP)
 
 
-def naming_player(policy: Policy, environment: Environment, cap: int, seed: int, compiled: bool) -> tuple[Player, bool]:
-    """How one run is played: compiled (which tells what it found), or by events until an arm is named."""
+def naming_player(
+    policy: Policy, environment: Environment, cap: int, seed: int, compiled: bool
+) -> tuple[Player, bool]:
+    """How one run is played: compiled (which tells what it found), or by events until an arm is
+    named.
+    """
     player, is_compiled = choose_player(policy, environment, cap, seed, compiled)
     if is_compiled:
         return player, True

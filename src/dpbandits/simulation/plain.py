@@ -1,6 +1,8 @@
-"""Host 2, the plain way: any policy in any environment, event by event (one draw a block) or round by round.
+"""Host 2, the plain way: any policy in any environment, event by event (one draw a block) or round
+by round.
 
-Both run the real vault. Compiled twins of the built-in policies (in `compiled/`) are equal to this in law.
+Both run the real vault. Compiled twins of the built-in policies (in `compiled/`) are equal to this
+in law.
 """
 
 from __future__ import annotations
@@ -22,10 +24,13 @@ from dpbandits.vault import open_vault
 
 
 class Path(NamedTuple):
-    """One run. plays: shape (checkpoints, arms), counts after each checkpoint round (of a `weighted` policy: sums of weights).
+    """One run. plays: shape (checkpoints, arms), counts after each checkpoint round (of a
+    `weighted` policy: sums of weights).
 
-    earned: shape (checkpoints,), expected value of all super arms played, where that is not the sum of their arms' means; else None.
-    rewards: shape (checkpoints,), what the played actions gave, where the environment's rewards are fixed beforehand; else None.
+    earned: shape (checkpoints,), expected value of all super arms played, where that is not the sum
+        of their arms' means; else None.
+    rewards: shape (checkpoints,), what the played actions gave, where the environment's rewards are
+        fixed beforehand; else None.
     """
 
     plays: Integers | Floats
@@ -37,11 +42,14 @@ class Path(NamedTuple):
     acceptance: float = float("nan")
     earned: Floats | None = None
     rewards: Floats | None = None
-    found: Identified | None = None  # what a compiled run identified; of other runs the policy tells it from the state
+    # what a compiled run identified; of other runs the policy tells it from the state
+    found: Identified | None = None
 
 
 def seen(policy: Policy, action: Action, observe: tuple[int, ...] | None) -> Integers | None:
-    """The arms whose rewards a round of `action` shows, as an array; None for the one that was played."""
+    """The arms whose rewards a round of `action` shows, as an array; None for the one that was
+    played.
+    """
     match policy.about.feedback:
         case "full":
             return np.arange(policy.arms)
@@ -50,8 +58,16 @@ def seen(policy: Policy, action: Action, observe: tuple[int, ...] | None) -> Int
     return None
 
 
-def observe(environment: Environment, policy: Policy, action: Action, rng: np.random.Generator, arms: tuple[int, ...] | None = None) -> Any:
-    """What one round of `action` shows this policy: a reward, or a vector of them (of `arms` alone, where the plan says so)."""
+def observe(
+    environment: Environment,
+    policy: Policy,
+    action: Action,
+    rng: np.random.Generator,
+    arms: tuple[int, ...] | None = None,
+) -> Any:
+    """What one round of `action` shows this policy: a reward, or a vector of them (of `arms` alone,
+    where the plan says so).
+    """
     many = seen(policy, action, arms)
     if many is not None:
         return environment.draw_many(many, rng)
@@ -60,9 +76,14 @@ def observe(environment: Environment, policy: Policy, action: Action, rng: np.ra
 
 
 def observe_block(
-    environment: Environment, policy: Policy, action: Action, times: int, grid: Grid, rng: np.random.Generator,
+    environment: Environment,
+    policy: Policy,
+    action: Action,
+    times: int,
+    grid: Grid,
+    rng: np.random.Generator,
     arms: tuple[int, ...] | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """The sum of `times` such rounds, in grid steps."""
     many = seen(policy, action, arms)
     if many is not None:
@@ -72,7 +93,9 @@ def observe_block(
 
 
 def moves(plan: Plan, t: int, left: int, rng: PublicRng) -> Iterator[tuple[Action, int]]:
-    """(action, times) in playing order for at most `left` rounds after round t. A `Draw` is endless: its reader stops."""
+    """(action, times) in playing order for at most `left` rounds after round t. A `Draw` is
+    endless: its reader stops.
+    """
     match plan:
         case Hold(action, rounds, _):
             yield action, min(rounds, left)
@@ -86,12 +109,22 @@ def moves(plan: Plan, t: int, left: int, rng: PublicRng) -> Iterator[tuple[Actio
 
 
 def play_events(
-    policy: Policy, environment: Environment, rounds: int, checkpoints: Integers, *, noise: Noise, seed: int, rng: np.random.Generator,
-    until: Callable[[Any], bool] | None = None, opened: Callable[..., Any] = open_vault,
-) -> Path:  # fmt: skip
-    """One run by events: cost grows with plans and releases, not with rounds (but for `Draw` plans).
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    checkpoints: Integers,
+    *,
+    noise: Noise,
+    seed: int,
+    rng: np.random.Generator,
+    until: Callable[[Any], bool] | None = None,
+    opened: Callable[..., Any] = open_vault,
+) -> Path:
+    """One run by events: cost grows with plans and releases, not with rounds (but for `Draw`
+    plans).
 
-    until: ends the run early, at the first state (the initial one, or one after a release) of which it is true.
+    until: ends the run early, at the first state (the initial one, or one after a release) of which
+        it is true.
     opened: opens the vault; an audit puts a scribe before it.
     """
     environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
@@ -105,11 +138,15 @@ def play_events(
         progress = Progress(plan)
         for action, times in moves(plan, t, rounds - t, public):
             if randomizer is None:
-                sums = observe_block(environment, policy, action, times, mechanism.grid, rng, plan.observe)
+                sums = observe_block(
+                    environment, policy, action, times, mechanism.grid, rng, plan.observe
+                )
                 vault.add_block(plan.observe or action, sums, times)
             else:
                 for _ in range(times):
-                    report = randomizer.report(observe(environment, policy, action, rng, plan.observe), noise)
+                    report = randomizer.report(
+                        observe(environment, policy, action, rng, plan.observe), noise
+                    )
                     vault.add(plan.observe or action, report)
             curve.play(t, action, times)
             t, events = t + times, events + 1
@@ -118,13 +155,29 @@ def play_events(
                 release = vault.release(ended, t, tuple(sorted(progress.told.items())), plan.drop)
                 state, step = policy.update(state, plan, release), step + 1
                 break
-    return Path(curve.close(), t, vault.releases, events, vault.ledger, state, earned=curve.worth, rewards=curve.gained)
+    return Path(
+        curve.close(),
+        t,
+        vault.releases,
+        events,
+        vault.ledger,
+        state,
+        earned=curve.worth,
+        rewards=curve.gained,
+    )
 
 
 def play_rounds(
-    policy: Policy, environment: Environment, rounds: int, checkpoints: Integers, *, noise: Noise, seed: int, rng: np.random.Generator,
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    checkpoints: Integers,
+    *,
+    noise: Noise,
+    seed: int,
+    rng: np.random.Generator,
     each: Callable[[int, Session], None] | None = None,
-) -> Path:  # fmt: skip
+) -> Path:
     """One run round by round through a `Session`: the reference every faster way is tested against.
 
     each: is shown the session after every round.
@@ -145,4 +198,6 @@ def play_rounds(
         if each is not None:
             each(t, session)
     told = session.ledger, session.state, environment.acceptance
-    return Path(curve.close(), t, session.releases, t, *told, earned=curve.worth, rewards=curve.gained)
+    return Path(
+        curve.close(), t, session.releases, t, *told, earned=curve.worth, rewards=curve.gained
+    )

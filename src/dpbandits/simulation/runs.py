@@ -19,7 +19,9 @@ Kind = Literal["pseudo", "hindsight"]
 
 
 class Kept(NamedTuple):
-    """What is kept of runs at checkpoints; see `Runs`. Shapes (runs, checkpoints, arms), and (runs, checkpoints) twice."""
+    """What is kept of runs at checkpoints; see `Runs`. Shapes (runs, checkpoints, arms), and (runs,
+    checkpoints) twice.
+    """
 
     counts: Integers
     earned: Floats | None
@@ -35,11 +37,15 @@ Recompute = Callable[[Integers], Kept]
 class Runs:
     """Independent runs of one policy in one environment.
 
-    plays: play counts at the end, shape (runs, arms). releases, events: counts per run, shape (runs,).
-    lengths: rounds played, shape (runs,); below `rounds` only where a log ran out. acceptance: of a replayed log, else None.
-    earned: expected value of the super arms played, shape (runs, checkpoints), where that is no sum over arms; else None.
-    rewards: realised rewards of what was played, shape (runs, checkpoints), where the environment fixes all rewards beforehand (a Table
-        in its order); else None: where rounds are independent, sums are drawn for releases only.
+    plays: play counts at the end, shape (runs, arms). releases, events: counts per run, shape
+        (runs,).
+    lengths: rounds played, shape (runs,); below `rounds` only where a log ran out. acceptance: of a
+        replayed log, else None.
+    earned: expected value of the super arms played, shape (runs, checkpoints), where that is no sum
+        over arms; else None.
+    rewards: realised rewards of what was played, shape (runs, checkpoints), where the environment
+        fixes all rewards beforehand (a Table in its order); else None: where rounds are
+        independent, sums are drawn for releases only.
     """
 
     policy: Policy
@@ -57,7 +63,10 @@ class Runs:
     recompute: Recompute | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        return f"Runs({self.policy.name}, rounds={self.rounds}, runs={len(self.counts)}, seed={self.seed})"
+        return (
+            f"Runs({self.policy.name}, rounds={self.rounds}, runs={len(self.counts)}, "
+            f"seed={self.seed})"
+        )
 
     @property
     def plays(self) -> Integers:
@@ -72,7 +81,8 @@ class Runs:
     def plays_at(self, at: Sequence[int] | NDArray[np.int64]) -> Integers:
         """Play counts after the given rounds, shape (runs, len(at), arms).
 
-        Rounds other than `checkpoints` are found by playing the same seeded runs again: exact, nothing is interpolated.
+        Rounds other than `checkpoints` are found by playing the same seeded runs again: exact,
+        nothing is interpolated.
 
         Raises:
             ValueError: a round outside 1 … `rounds`.
@@ -80,14 +90,19 @@ class Runs:
         return self._at(at).counts
 
     def rewards_at(self, at: Sequence[int] | NDArray[np.int64]) -> Floats:
-        """Realised rewards up to the given rounds, shape (runs, len(at)), of a Table played in its order.
+        """Realised rewards up to the given rounds, shape (runs, len(at)), of a Table played in its
+        order.
 
         Raises:
-            ValueError: a round outside 1 … `rounds`, or an environment that does not fix its rewards beforehand.
+            ValueError: a round outside 1 … `rounds`, or an environment that does not fix its
+            rewards beforehand.
         """
         rewards = self._at(at).rewards
         if rewards is None:
-            raise ValueError(f"Expected a Table played in its order; realised rewards are not kept of {self.environment!r:.80}.")
+            raise ValueError(
+                "Expected a Table played in its order; realised rewards are not kept of "
+                f"{self.environment!r:.80}."
+            )
         return rewards
 
     def _at(self, at: Sequence[int] | NDArray[np.int64]) -> Kept:
@@ -103,23 +118,32 @@ class Runs:
 
     @property
     def kind(self) -> Kind:
-        """What `regret` gives by itself: "hindsight" where realised rewards are kept, else "pseudo"."""
+        """What `regret` gives by itself: "hindsight" where realised rewards are kept, else
+        "pseudo".
+        """
         return "pseudo" if self.rewards is None else "hindsight"
 
-    def regret(self, at: Sequence[int] | NDArray[np.int64] | None = None, kind: Kind | None = None) -> Floats:
-        """Regret after the given rounds: shape (runs, len(at)), or (runs,) at the end if `at` is None.
+    def regret(
+        self, at: Sequence[int] | NDArray[np.int64] | None = None, kind: Kind | None = None
+    ) -> Floats:
+        """Regret after the given rounds: shape (runs, len(at)), or (runs,) at the end if `at` is
+        None.
 
         Two kinds, both in units of reward; None is the environment's own, `self.kind`:
 
-        * "pseudo": the pseudo-regret Σ_t (best mean − mean played). Right where rounds are independent. Of a Table in its order the
-          means are those of whole columns, so it says nothing of what was lost to the order.
-        * "hindsight": the regret against the best fixed arm in hindsight, max_a Σ_t x_{t,a} − Σ_t x_{t,a_t}, of realised rewards up to
-          that round. Of a Table in its order. It can be negative: a policy may beat every fixed arm.
+        * "pseudo": the pseudo-regret Σ_t (best mean − mean played). Right where rounds are
+          independent. Of a Table in its order the means are those of whole columns, so it says
+          nothing of what was lost to the order.
+        * "hindsight": the regret against the best fixed arm in hindsight, max_a Σ_t x_{t,a} − Σ_t
+          x_{t,a_t}, of realised rewards up to that round. Of a Table in its order. It can be
+          negative: a policy may beat every fixed arm.
 
-        With super arms: αβ times the value of the best one less the value of what was played; (α, β) are the oracle's.
+        With super arms: αβ times the value of the best one less the value of what was played; (α,
+        β) are the oracle's.
 
         Raises:
-            ValueError: a round outside 1 … `rounds`, another kind, or "hindsight" where realised rewards are not kept.
+            ValueError: a round outside 1 … `rounds`, another kind, or "hindsight" where realised
+            rewards are not kept.
         """
         kind = kind or self.kind
         if kind not in ("pseudo", "hindsight"):
@@ -144,18 +168,28 @@ class Runs:
         totals = [self.environment.between(0, int(t), everyone) for t in wanted]
         if problem is None:
             return np.array([total.max() for total in totals]) - rewards
-        best = [problem.alpha * problem.beta * problem.optimum(total / t) * t for total, t in zip(totals, wanted, strict=True)]
-        return np.array(best) - (rewards - self.plays_at(wanted).sum(axis=2) if problem.costs else rewards)
+        best = [
+            problem.alpha * problem.beta * problem.optimum(total / t) * t
+            for total, t in zip(totals, wanted, strict=True)
+        ]
+        return np.array(best) - (
+            rewards - self.plays_at(wanted).sum(axis=2) if problem.costs else rewards
+        )
 
     def quantiles(self, q: Sequence[float] | float, at: Sequence[int] | None = None) -> Floats:
         """Quantiles of the regret over runs, shape (len(q), …); q = 1 is the worst run."""
         levels = numbers_in(q, "q")
         if levels.ndim > 1 or not np.all((levels >= 0) & (levels <= 1)):
-            raise ValueError(f"Expected q={shown(q)} to be one number in [0, 1], or a list of them; 0.99 is the 99 % quantile.")
+            raise ValueError(
+                f"Expected q={shown(q)} to be one number in [0, 1], or a list of them; 0.99 is "
+                "the 99 % quantile."
+            )
         return np.quantile(self.regret(at), levels, axis=0, method="higher")
 
     def summary(self) -> dict[str, float]:
-        """Mean, its standard error, median, 99 %, 99.9 % and worst regret at the end; mean releases and events."""
+        """Mean, its standard error, median, 99 %, 99.9 % and worst regret at the end; mean releases
+        and events.
+        """
         regret = self.regret()
         median, q99, q999, worst = self.quantiles([0.5, 0.99, 0.999, 1.0])
         error = regret.std(ddof=1) / np.sqrt(len(regret)) if len(regret) > 1 else np.nan
@@ -182,6 +216,11 @@ def checked_rounds(at: object, last: int) -> Integers:
         wanted = numbers_in(at, "at")
     except ValueError:
         wanted = np.empty((0, 0))
-    if wanted.ndim != 1 or not np.all((wanted >= 1) & (wanted <= last) & (wanted == np.rint(wanted))):
-        raise ValueError(f"Expected at={shown(at)} to be a list of rounds, whole numbers from 1 to {last}; for example at=[{last}].")
+    if wanted.ndim != 1 or not np.all(
+        (wanted >= 1) & (wanted <= last) & (wanted == np.rint(wanted))
+    ):
+        raise ValueError(
+            f"Expected at={shown(at)} to be a list of rounds, whole numbers from 1 to {last}; "
+            f"for example at=[{last}]."
+        )
     return np.asarray(at, dtype=np.int64)

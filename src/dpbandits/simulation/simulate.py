@@ -1,4 +1,6 @@
-"""Many runs at once: each by the compiled player of its policy where there is one, or the plain way."""
+"""Many runs at once: each by the compiled player of its policy where there is one, or the plain
+way.
+"""
 
 from __future__ import annotations
 
@@ -38,32 +40,45 @@ def simulate(
     first: int = 0,
     shuffle: bool = False,
 ) -> Runs:
-    """Play `runs` independent runs of `rounds` rounds with seeded, simulated noise (not private: see `Runs.guarantee`).
+    """Play `runs` independent runs of `rounds` rounds with seeded, simulated noise (not private:
+    see `Runs.guarantee`).
 
-    A run's path depends on (policy, environment, rounds of a known horizon, seed, its number) only: never on `workers`,
+    A run's path depends on (policy, environment, rounds of a known horizon, seed, its number) only:
+    never on `workers`,
     on `runs`, or on what else is simulated.
 
     Args:
-        workers: runs played at once; None: one per core where a run takes long enough to gain by it.
+        workers: runs played at once; None: one per core where a run takes long enough to gain by
+            it.
         at: rounds whose play counts are kept beside the last; others are recomputed when asked for.
-        compiled: use the compiled twin where there is one (equal in law); False plays the policy's own Python.
-        first: number of the first run: runs 100 to 199 are what a simulation of 200 adds to one of 100.
-        shuffle: each run numbers the arms in a random order of its own, drawn from its seed, so that the order they were given in
-            favours none of them (a first batch goes to the first arm, and ties go to lower numbers). Results keep the given order.
+        compiled: use the compiled twin where there is one (equal in law); False plays the policy's
+            own Python.
+        first: number of the first run: runs 100 to 199 are what a simulation of 200 adds to one of
+            100.
+        shuffle: each run numbers the arms in a random order of its own, drawn from its seed, so
+            that the order they were given in favours none of them (a first batch goes to the first
+            arm, and ties go to lower numbers). Results keep the given order.
 
     Raises:
-        ValueError: a number out of its range, a policy and an environment of different sizes, or shuffle=True for a policy over super
-            arms, whose problem names its arms by their numbers.
+        ValueError: a number out of its range, a policy and an environment of different sizes, or
+        shuffle=True for a policy over super arms, whose problem names its arms by their numbers.
         TypeError: `environment` is none.
     """
     rounds, runs, seed = checked(policy, environment, rounds, runs, seed)
     workers, first = checked_workers(workers), whole_number(first, "first")
-    checkpoints = default_checkpoints(rounds, policy.arms) if at is None else np.unique(np.append(checked_rounds(at, rounds), rounds))
+    checkpoints = (
+        default_checkpoints(rounds, policy.arms)
+        if at is None
+        else np.unique(np.append(checked_rounds(at, rounds), rounds))
+    )
     require_memory(runs, len(checkpoints), policy.arms)
     player, threads = choose_player(policy, environment, rounds, seed, compiled)
     if shuffle:
         if problem_of(policy) is not None:
-            raise ValueError(f"{policy.name} plays super arms: its problem names arms by their numbers, so shuffle=True is not for it.")
+            raise ValueError(
+                f"{policy.name} plays super arms: its problem names arms by their numbers, so "
+                "shuffle=True is not for it."
+            )
         player = partial(play_shuffled, policy, environment, rounds, seed, compiled)
     play = partial(play_all, player, runs=runs, workers=workers, threads=threads, first=first)
 
@@ -93,10 +108,16 @@ def stacked(paths: list[Path]) -> Kept:
     """What the paths kept at their checkpoints, one run a row."""
     earned = [path.earned for path in paths if path.earned is not None]
     rewards = [path.rewards for path in paths if path.rewards is not None]
-    return Kept(np.stack([path.plays for path in paths]), np.stack(earned) if earned else None, np.stack(rewards) if rewards else None)
+    return Kept(
+        np.stack([path.plays for path in paths]),
+        np.stack(earned) if earned else None,
+        np.stack(rewards) if rewards else None,
+    )
 
 
-def checked(policy: Policy, environment: Environment, rounds: object, runs: object, seed: object) -> tuple[int, int, int]:
+def checked(
+    policy: Policy, environment: Environment, rounds: object, runs: object, seed: object
+) -> tuple[int, int, int]:
     """Rounds, runs and seed as plain ints; raises for what cannot be played."""
     require_pair(policy, environment)
     rounds, runs, seed = (
@@ -105,12 +126,21 @@ def checked(policy: Policy, environment: Environment, rounds: object, runs: obje
         whole_number(seed, "seed", 0, LARGEST_SEED),
     )
     if environment.length is not None and rounds > environment.length:
-        raise ValueError(f"{environment!r} has {environment.length} rounds, fewer than rounds={rounds}; use resample=True to play longer.")
+        raise ValueError(
+            f"{environment!r} has {environment.length} rounds, fewer than rounds={rounds}; use "
+            "resample=True to play longer."
+        )
     horizon = getattr(policy, "horizon", None)
     if policy.about.needs_horizon and horizon is not None and horizon < rounds:
-        raise ValueError(f"{policy.name} was made for horizon={horizon}; it cannot be played for rounds={rounds}.")
+        raise ValueError(
+            f"{policy.name} was made for horizon={horizon}; it cannot be played for "
+            f"rounds={rounds}."
+        )
     if rounds * policy.mechanism().grid.steps >= 2**62:
-        raise ValueError(f"Expected rounds={rounds} times grid={policy.mechanism().grid.steps} to stay below 2**62.")
+        raise ValueError(
+            f"Expected rounds={rounds} times grid={policy.mechanism().grid.steps} to stay below "
+            "2**62."
+        )
     return rounds, runs, seed
 
 
@@ -123,8 +153,10 @@ def require_memory(runs: int, checkpoints: int, arms: int) -> None:
     """Refuse play counts that would fill any memory, before a round is played."""
     if runs * checkpoints * arms > MOST_COUNTS:
         raise ValueError(
-            f"Expected runs × kept rounds × arms to stay below {MOST_COUNTS:_}, got {runs} × {checkpoints} × {arms}. "
-            "Simulate fewer runs at a time (another seed, other runs), or keep fewer rounds: at=[rounds]."
+            f"Expected runs × kept rounds × arms to stay below {MOST_COUNTS:_}, got {runs} × "
+            f"{checkpoints} × {arms}. "
+            "Simulate fewer runs at a time (another seed, other runs), or keep fewer rounds: "
+            "at=[rounds]."
         )
 
 
@@ -135,11 +167,15 @@ MOST_COUNTS = 2**33
 """Play counts of one simulation, 64 GiB of them."""
 
 MANY = 20_000
-"""Arms from which play counts are kept at the last round only: fifty copies of them would fill the memory."""
+"""Arms from which play counts are kept at the last round only: fifty copies of them would fill the
+memory.
+"""
 
 
 def default_checkpoints(rounds: int, arms: int = 1) -> Integers:
-    """About fifty rounds, half of them evenly spaced, half by ratio; the last is `rounds`. With many arms the last alone."""
+    """About fifty rounds, half of them evenly spaced, half by ratio; the last is `rounds`. With
+    many arms the last alone.
+    """
     if arms >= MANY:
         return np.array([rounds], np.int64)
     even = np.linspace(0, rounds, 25)[1:]
@@ -147,7 +183,9 @@ def default_checkpoints(rounds: int, arms: int = 1) -> Integers:
     return np.unique(np.maximum(1, np.rint(np.concatenate([even, ratio]))).astype(np.int64))
 
 
-def choose_player(policy: Policy, environment: Environment, rounds: int, seed: int, compiled: bool) -> tuple[Player, bool]:
+def choose_player(
+    policy: Policy, environment: Environment, rounds: int, seed: int, compiled: bool
+) -> tuple[Player, bool]:
     """How one run is played, and whether threads can play several at once."""
     if compiled and environment.lattice(policy.mechanism().grid) is not None:
         from dpbandits.simulation.players import compiled_player  # numba: only when it is used
@@ -163,9 +201,17 @@ SHUFFLE = 1
 
 
 def play_shuffled(
-    policy: Policy, environment: Environment, rounds: int, seed: int, compiled: bool, checkpoints: Integers, run: int
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    seed: int,
+    compiled: bool,
+    checkpoints: Integers,
+    run: int,
 ) -> Path:
-    """Run number `run` with its arms in a random order; play counts come back in the environment's own."""
+    """Run number `run` with its arms in a random order; play counts come back in the environment's
+    own.
+    """
     order = random_order(environment, np.random.default_rng([seed, run, SHUFFLE]))
     player, _ = choose_player(policy, Reordered(environment, order), rounds, seed, compiled)
     path = player(checkpoints, run)
@@ -175,21 +221,50 @@ def play_shuffled(
 
 
 def play_plain(
-    policy: Policy, environment: Environment, rounds: int, seed: int, checkpoints: Integers, run: int, *, host: Host | None = None
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    seed: int,
+    checkpoints: Integers,
+    run: int,
+    *,
+    host: Host | None = None,
 ) -> Path:
     """Run number `run`, by events (round by round on a log), or in the given host."""
-    noise_seed, public_seed, feedback = np.random.SeedSequence([seed, run]).generate_state(3, np.uint64).tolist()
+    noise_seed, public_seed, feedback = (
+        np.random.SeedSequence([seed, run]).generate_state(3, np.uint64).tolist()
+    )
     play = host or (play_rounds if environment.logged else play_events)
     rng = np.random.Generator(np.random.PCG64(feedback))
-    return play(policy, environment, rounds, checkpoints, noise=SimulatedNoise(noise_seed), seed=public_seed, rng=rng)
+    return play(
+        policy,
+        environment,
+        rounds,
+        checkpoints,
+        noise=SimulatedNoise(noise_seed),
+        seed=public_seed,
+        rng=rng,
+    )
 
 
 LONG = 5e-4
-"""Seconds of a run from which sharing runs out among threads gains more than their handing over costs."""
+"""Seconds of a run from which sharing runs out among threads gains more than their handing over
+costs.
+"""
 
 
-def play_all(player: Player, checkpoints: Integers, *, runs: int, workers: int | None, threads: bool, first: int = 0) -> list[Path]:
-    """Every run, in order; in threads where the player leaves the interpreter, else in processes."""
+def play_all(
+    player: Player,
+    checkpoints: Integers,
+    *,
+    runs: int,
+    workers: int | None,
+    threads: bool,
+    first: int = 0,
+) -> list[Path]:
+    """Every run, in order; in threads where the player leaves the interpreter, else in
+    processes.
+    """
     paths = [player(checkpoints, first)]  # compiles, and fails early
     if runs > 1:
         start = time.perf_counter()
@@ -198,7 +273,8 @@ def play_all(player: Player, checkpoints: Integers, *, runs: int, workers: int |
             workers = os.cpu_count() or 1 if threads and time.perf_counter() - start > LONG else 1
     if runs <= 2 or workers is None or workers <= 1:
         return paths + play_span(player, checkpoints, range(first + 2, first + runs))
-    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor  # 40 ms that one run does not need
+    # 40 ms that one run does not need
+    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 
     bounds = np.linspace(first + 2, first + runs, 4 * workers + 1).astype(int).tolist()
     spans = [range(a, b) for a, b in pairwise(bounds) if a < b]

@@ -1,4 +1,6 @@
-"""Host 2 with a scribe: what passed the vault's two doors in a run, and the same again with other rewards. Audits stand on this."""
+"""Host 2 with a scribe: what passed the vault's two doors in a run, and the same again with other
+rewards. Audits stand on this.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ FINISH = ("finish",)
 
 
 class Entered(NamedTuple):
-    """Rounds told at once: of which arms, and their sums in grid steps. start: rounds before them."""
+    """Rounds told at once: of which arms, and their sums in grid steps. start: rounds before
+    them.
+    """
 
     where: Any
     steps: Any
@@ -54,13 +58,30 @@ class Transcript:
 
     def _fresh(self, noise: Noise, wrap: Callable[[Mechanism], Mechanism] | None = None) -> Any:
         mechanism = self.policy.mechanism()
-        return open_vault(self.policy.about.feedback, wrap(mechanism) if wrap else mechanism, self.policy.arms, noise, None)
+        return open_vault(
+            self.policy.about.feedback,
+            wrap(mechanism) if wrap else mechanism,
+            self.policy.arms,
+            noise,
+            None,
+        )
 
-    def opened(self, feedback: Feedback, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None) -> Any:
+    def opened(
+        self,
+        feedback: Feedback,
+        mechanism: Mechanism,
+        coordinates: int,
+        noise: Noise,
+        randomizer: Randomizer | None,
+    ) -> Any:
         return self
 
     def add_block(self, where: Any, steps: Any, count: int) -> None:
-        self.events.append(Entered(where, steps.copy() if isinstance(steps, np.ndarray) else steps, count, self._rounds))
+        self.events.append(
+            Entered(
+                where, steps.copy() if isinstance(steps, np.ndarray) else steps, count, self._rounds
+            )
+        )
         self._rounds += count
         self._vault.add_block(where, steps, count)
 
@@ -87,12 +108,19 @@ class Transcript:
         self.events.append(Released(FINISH, answer))
 
     def replay(
-        self, changes: Mapping[int, Any], noise: Noise, *, seed: int | None = None, wrap: Callable[[Mechanism], Mechanism] | None = None
+        self,
+        changes: Mapping[int, Any],
+        noise: Noise,
+        *,
+        seed: int | None = None,
+        wrap: Callable[[Mechanism], Mechanism] | None = None,
     ) -> Replay:
         """The same rounds through a fresh vault; `changes[event]` is added to the event's sums.
 
-        It ends at the first event that answers otherwise than it did, after which decisions may differ.
-        seed: of the public randomness; where given, the policy is asked again for every plan. wrap: put around the mechanism.
+        It ends at the first event that answers otherwise than it did, after which decisions may
+        differ.
+        seed: of the public randomness; where given, the policy is asked again for every plan. wrap:
+            put around the mechanism.
         """
         asking, plans = Asking(self.policy, seed) if seed is not None else None, list[str]()
         for at, event, answer in self.answers(changes, noise, wrap):
@@ -103,19 +131,34 @@ class Transcript:
         return Replay(None, None, plans)
 
     def answers(
-        self, changes: Mapping[int, Any], noise: Noise, wrap: Callable[[Mechanism], Mechanism] | None = None
+        self,
+        changes: Mapping[int, Any],
+        noise: Noise,
+        wrap: Callable[[Mechanism], Mechanism] | None = None,
     ) -> Iterator[tuple[int, Released, Release]]:
         """What a fresh vault answers to the same requests: (event, as it was, the answer now)."""
         vault = self._fresh(noise, wrap)
         for at, event in enumerate(self.events):
             if isinstance(event, Entered):
-                vault.add_block(event.where, event.steps + changes[at] if at in changes else event.steps, event.rounds)
+                vault.add_block(
+                    event.where,
+                    event.steps + changes[at] if at in changes else event.steps,
+                    event.rounds,
+                )
             else:
-                yield at, event, vault.finish(self._rounds, ()) if event.asked == FINISH else vault.release(*event.asked)
+                yield (
+                    at,
+                    event,
+                    vault.finish(self._rounds, ())
+                    if event.asked == FINISH
+                    else vault.release(*event.asked),
+                )
 
 
 class Replay(NamedTuple):
-    """at: the first event that answered otherwise, and what it answered; None: all answered alike. plans: as text, where asked."""
+    """at: the first event that answered otherwise, and what it answered; None: all answered alike.
+    plans: as text, where asked.
+    """
 
     at: int | None
     answer: Release | None
@@ -137,16 +180,28 @@ class Asking:
         return repr(self.plan)
 
 
-def transcript(policy: Policy, environment: Environment, rounds: int, *, noise: Noise, seed: int) -> Transcript:
+def transcript(
+    policy: Policy, environment: Environment, rounds: int, *, noise: Noise, seed: int
+) -> Transcript:
     """Play a central policy by events and write it down."""
     written = Transcript(policy, noise)
     marks, rng = np.array([rounds]), np.random.default_rng(seed)
-    written.path = play_events(policy, environment, rounds, marks, noise=noise, seed=seed, rng=rng, opened=written.opened)
+    written.path = play_events(
+        policy, environment, rounds, marks, noise=noise, seed=seed, rng=rng, opened=written.opened
+    )
     return written
 
 
-def decisions(policy: Policy, table: Any, *, noise: Noise, seed: int, public: Callable[[int, int], PublicRng] = PublicRng) -> list[Action]:
-    """What is played in each round of a reward table, shape (rounds, arms), known in advance: a short run, made quickly.
+def decisions(
+    policy: Policy,
+    table: Any,
+    *,
+    noise: Noise,
+    seed: int,
+    public: Callable[[int, int], PublicRng] = PublicRng,
+) -> list[Action]:
+    """What is played in each round of a reward table, shape (rounds, arms), known in advance: a
+    short run, made quickly.
 
     public: makes the public randomness of a seed and a step.
     """
@@ -164,11 +219,16 @@ def decisions(policy: Policy, table: Any, *, noise: Noise, seed: int, public: Ca
                 row = table[len(played)]
                 arms = None if bandit or full else seen(policy, action, plan.observe)
                 reward = row[action] if bandit else row if arms is None else row[arms]
-                vault.add(plan.observe or action, reward if randomizer is None else randomizer.report(reward, noise))
+                vault.add(
+                    plan.observe or action,
+                    reward if randomizer is None else randomizer.report(reward, noise),
+                )
                 played.append(action)
                 ended = progress.count(plan.observe or action)
             if ended is not None:
-                release = vault.release(ended, len(played), tuple(sorted(progress.told.items())), plan.drop)
+                release = vault.release(
+                    ended, len(played), tuple(sorted(progress.told.items())), plan.drop
+                )
                 state, step = policy.update(state, plan, release), step + 1
                 break
     return played

@@ -1,4 +1,5 @@
-"""Sweeps of policies over environments: configuration as data, resumable runs, figures, tables and one HTML page.
+"""Sweeps of policies over environments: configuration as data, resumable runs, figures, tables and
+one HTML page.
 
 Needs the extra `dpbandits[experiments]`.
 """

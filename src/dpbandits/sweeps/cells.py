@@ -1,4 +1,6 @@
-"""A cell: one policy in one environment at one budget. It is the unit of work, of storage and of resuming."""
+"""A cell: one policy in one environment at one budget. It is the unit of work, of storage and of
+resuming.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ from dpbandits.version import __version__
 class Cell:
     """Everything that determines one result, and the names it goes by in tables and figures.
 
-    label: of the policy. setting: the environment's name. epsilon: None without privacy, or under zCDP (then `rho` is set).
+    label: of the policy. setting: the environment's name. epsilon: None without privacy, or under
+        zCDP (then `rho` is set).
     at: the rounds at which regret is kept; the last is `rounds`.
     """
 
@@ -42,18 +45,24 @@ class Cell:
 
     @property
     def shuffled(self) -> bool:
-        """Whether every run numbers the arms anew: always, but for super arms, whose problem names its arms."""
+        """Whether every run numbers the arms anew: always, but for super arms, whose problem names
+        its arms.
+        """
         return problem_of(self.policy) is None
 
     @property
     def hindsight(self) -> bool:
-        """Whether regret is that against the best fixed arm in hindsight; else it is pseudo-regret (see `Runs.kind`)."""
+        """Whether regret is that against the best fixed arm in hindsight; else it is pseudo-regret
+        (see `Runs.kind`).
+        """
         problem = problem_of(self.policy)
         return self.environment.fixed and (problem is None or problem.linear)
 
     @cached_property
     def key(self) -> str:
-        """A hash of all that determines a run's numbers, this package's version and code included; names and `runs` do not."""
+        """A hash of all that determines a run's numbers, this package's version and code included;
+        names and `runs` do not.
+        """
         parts: dict[str, Any] = {
             "version": __version__,
             "code": code_digest(),
@@ -68,13 +77,19 @@ class Cell:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
     def __str__(self) -> str:
-        budget = f", ε = {printed(as_fraction(self.epsilon, 'epsilon'))}" if self.epsilon is not None else ""
+        budget = (
+            f", ε = {printed(as_fraction(self.epsilon, 'epsilon'))}"
+            if self.epsilon is not None
+            else ""
+        )
         return f"{self.label} in {self.setting}{budget}"
 
 
 @cache
 def code_digest() -> str:
-    """A hash of the whole package's code: within one version, too, an edited formula must not find old results."""
+    """A hash of the whole package's code: within one version, too, an edited formula must not find
+    old results.
+    """
     modules = sorted(Path(__file__).parents[1].rglob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
 
@@ -93,17 +108,25 @@ def own_digest(cls: type[Policy]) -> str:
 def fingerprint(environment: Environment) -> dict[str, Any]:
     """The environment's class and its public data; arrays by their hash."""
     public = {name: value for name, value in vars(environment).items() if not name.startswith("_")}
-    return {"class": type(environment).__name__} | {name: hashed(value) for name, value in sorted(public.items())}
+    return {"class": type(environment).__name__} | {
+        name: hashed(value) for name, value in sorted(public.items())
+    }
 
 
 def hashed(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return [str(value.dtype), list(value.shape), hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()]
+        return [
+            str(value.dtype),
+            list(value.shape),
+            hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest(),
+        ]
     return value if isinstance(value, (bool, int, float, str)) else repr(value)
 
 
 def checkpoints(rounds: int, at: list[int] | None) -> tuple[int, ...]:
-    """The rounds to keep: those asked for up to `rounds`, and the last; about fifty where none were asked for."""
+    """The rounds to keep: those asked for up to `rounds`, and the last; about fifty where none were
+    asked for.
+    """
     if at is None:
         return tuple(default_checkpoints(rounds).tolist())
     return tuple(sorted({t for t in at if t <= rounds} | {rounds}))

@@ -24,7 +24,9 @@ QUICK = {"rounds": 10_000, "runs": 10}
 
 
 class ConfigError(ValueError):
-    """A sweep file that cannot be used; the message names the file, the field and what to write there."""
+    """A sweep file that cannot be used; the message names the file, the field and what to write
+    there.
+    """
 
 
 class MissingData(ConfigError):
@@ -67,7 +69,10 @@ class Config(Spec):
         for entry in self.policies:
             for name in entry.environments or ():
                 if name not in settings:
-                    raise ValueError(f"policy {entry.policy}: there is no environment {name!r}{close_to(name, settings)}")
+                    raise ValueError(
+                        f"policy {entry.policy}: there is no environment "
+                        f"{name!r}{close_to(name, settings)}"
+                    )
         return self
 
     @property
@@ -116,7 +121,10 @@ class Config(Spec):
                 policy = entry.build(environment.arms, rounds, budget, loaded.problem)
             except (ValueError, TypeError) as error:
                 raise ConfigError(f"policies[{i}] ({entry.policy}): {error}") from None
-            epsilon, rho = (float(as_fraction(v, n)) if (v := getattr(policy, n, None)) else None for n in ("epsilon", "rho"))
+            epsilon, rho = (
+                float(as_fraction(v, n)) if (v := getattr(policy, n, None)) else None
+                for n in ("epsilon", "rho")
+            )
             cells.append(
                 Cell(
                     label=entry.name(policy),
@@ -134,20 +142,29 @@ class Config(Spec):
         return cells
 
     def quickened(self) -> Config:
-        """The same sweep with its `[quick]` overrides, or `QUICK` if it has none; a policy's own rounds and runs shrink to them, too."""
-        quick = self.quick.model_dump(exclude_none=True) or {name: min(getattr(self, name), most) for name, most in QUICK.items()}
+        """The same sweep with its `[quick]` overrides, or `QUICK` if it has none; a policy's own
+        rounds and runs shrink to them, too.
+        """
+        quick = self.quick.model_dump(exclude_none=True) or {
+            name: min(getattr(self, name), most) for name, most in QUICK.items()
+        }
         small = {name: quick[name] for name in ("rounds", "runs") if name in quick}
-        entries = [e.model_copy(update={n: min(v, s) for n, s in small.items() if (v := getattr(e, n))}) for e in self.policies]
+        entries = [
+            e.model_copy(update={n: min(v, s) for n, s in small.items() if (v := getattr(e, n))})
+            for e in self.policies
+        ]
         copy = self.model_copy(update=quick | {"policies": entries})
         copy._folder, copy._text = self._folder, self._text
         return copy
 
 
 def load_config(path: str | Path, *, quick: bool = False) -> Config:
-    """Read and check a sweep file; everything it names is built once, so mistakes show before any work.
+    """Read and check a sweep file; everything it names is built once, so mistakes show before any
+    work.
 
     Raises:
-        ConfigError: the file is missing, is no TOML, or holds a wrong field; the message says which and what to write.
+        ConfigError: the file is missing, is no TOML, or holds a wrong field; the message says which
+        and what to write.
     """
     path = Path(path)
     try:
@@ -165,17 +182,27 @@ def load_config(path: str | Path, *, quick: bool = False) -> Config:
     except ConfigError as error:
         raise type(error)(f"{path}: {error}") from None
     except (ValueError, RecursionError):  # a number of thousands of digits; lists a thousand deep
-        raise ConfigError(f"{path}: this is not a readable TOML file: a number is too long, or lists are nested too deeply.") from None
+        raise ConfigError(
+            f"{path}: this is not a readable TOML file: a number is too long, or lists are "
+            "nested too deeply."
+        ) from None
     return config
 
 
 def explained(error: ValidationError) -> str:
-    """Every key that is missing in one line, or else the first mistake and how many more there are."""
+    """Every key that is missing in one line, or else the first mistake and how many more there
+    are.
+    """
     mistakes = error.errors()
-    missing, unknown = ([place_of(m["loc"]) for m in mistakes if m["type"] == kind] for kind in ("missing", "extra_forbidden"))
+    missing, unknown = (
+        [place_of(m["loc"]) for m in mistakes if m["type"] == kind]
+        for kind in ("missing", "extra_forbidden")
+    )
     if missing:
         more = len(mistakes) - len(missing) - len(unknown)
-        others = (f"; not known: {', '.join(unknown)}" if unknown else "") + (f" (and {more} more mistakes)" if more else "")
+        others = (f"; not known: {', '.join(unknown)}" if unknown else "") + (
+            f" (and {more} more mistakes)" if more else ""
+        )
         return f"missing: {', '.join(missing)}{others}; `dpbandits run --help` shows a file"
     first, *further = mistakes
     place, text = place_of(first["loc"]), first["msg"].removeprefix("Value error, ")
@@ -183,15 +210,21 @@ def explained(error: ValidationError) -> str:
         text = "there is no such field here"
     elif first["type"].startswith("union_tag"):
         law = first["input"].get("law") if isinstance(first["input"], dict) else None
-        text = f"expected law = one of {', '.join(LAWS)}, got {'none' if law is None else shown(law)}"
+        text = (
+            f"expected law = one of {', '.join(LAWS)}, got {'none' if law is None else shown(law)}"
+        )
     elif first["type"] != "value_error":
         text += f", got {shown(first['input'])}"
-    return (f"{place}: " if place else "") + text + (f" (and {len(further)} more)" if further else "")
+    return (
+        (f"{place}: " if place else "") + text + (f" (and {len(further)} more)" if further else "")
+    )
 
 
 def place_of(loc: tuple[Any, ...]) -> str:
     """Where a mistake is, as the file's reader would write it: environments[0].means."""
-    parts = [p for i, p in enumerate(loc) if not (i == 2 and loc[0] == "environments" and p in LAWS)]
+    parts = [
+        p for i, p in enumerate(loc) if not (i == 2 and loc[0] == "environments" and p in LAWS)
+    ]
     return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts).lstrip(".")
 
 

@@ -1,4 +1,6 @@
-"""One `[[policies]]` table of a sweep file: a class, its hyper-parameters, and the budgets it is played with."""
+"""One `[[policies]]` table of a sweep file: a class, its hyper-parameters, and the budgets it is
+played with.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    model_validator,
+)
 
 from dpbandits.core.inputs import MOST
 from dpbandits.core.privacy import as_fraction, printed
@@ -27,7 +37,8 @@ Number = Annotated[float, BeforeValidator(no_switch)]
 Budget = Annotated[int | float | str, BeforeValidator(no_switch)]
 """As written in the file; a string such as "1/3" is a fraction."""
 
-FILLED = {"arms", "actions", "problem", "epsilon"}  # by the sweep, never written in a policy's table
+# by the sweep, never written in a policy's table
+FILLED = {"arms", "actions", "problem", "epsilon"}
 
 
 def class_of(name: str, folder: Path | None) -> type[Policy]:
@@ -38,15 +49,20 @@ def class_of(name: str, folder: Path | None) -> type[Policy]:
     """
     found = policy_class(name, folder)
     if not (isinstance(found, type) and issubclass(found, Policy) and is_dataclass(found)):
-        raise ValueError(f"expected {name} to be the class of a policy, a frozen dataclass that derives from dpbandits.Policy")
+        raise ValueError(
+            f"expected {name} to be the class of a policy, a frozen dataclass that derives from "
+            "dpbandits.Policy"
+        )
     return found
 
 
 class Entry(BaseModel):
-    """Keys that are not fields of this model are hyper-parameters of the policy and are checked against it.
+    """Keys that are not fields of this model are hyper-parameters of the policy and are checked
+    against it.
 
     class: the name of a policy of ours, or module:object of a file beside the sweep file.
-    horizon: filled with the sweep's rounds for policies that have it; a number fixes it, `false` leaves it out.
+    horizon: filled with the sweep's rounds for policies that have it; a number fixes it, `false`
+        leaves it out.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
@@ -64,16 +80,29 @@ class Entry(BaseModel):
     def _known(self, info: ValidationInfo) -> Self:
         self._kind = class_of(self.policy, (info.context or {}).get("folder"))
         if not self.kind.size_name:
-            raise ValueError(f"{self.policy} is a stopping rule over one arm: it has no regret to compare; use dpbandits.estimates")
+            raise ValueError(
+                f"{self.policy} is a stopping rule over one arm: it has no regret to compare; "
+                "use dpbandits.estimates"
+            )
         takes = sorted(self.parameters - FILLED)
         for name in self.given:
             if name not in takes:
-                hint = " (the sweep fills it: use epsilons = […])" if name == "epsilon" else close_to(name, takes)
-                raise ValueError(f"{self.policy} does not take {name!r}{hint}; it takes {', '.join(takes) or 'nothing'}")
+                hint = (
+                    " (the sweep fills it: use epsilons = […])"
+                    if name == "epsilon"
+                    else close_to(name, takes)
+                )
+                raise ValueError(
+                    f"{self.policy} does not take {name!r}{hint}; it takes "
+                    f"{', '.join(takes) or 'nothing'}"
+                )
         if self.rhos and "rho" not in self.parameters:
             raise ValueError(f"rhos is for policies under zCDP; {self.policy} takes epsilons")
         if "rho" in self.parameters and not self.rhos and "rho" not in self.given:
-            raise ValueError(f"{self.policy} is private under zCDP, not at an ε: give it rhos = [0.1] or rho = 0.1")
+            raise ValueError(
+                f"{self.policy} is private under zCDP, not at an ε: give it rhos = [0.1] or rho "
+                "= 0.1"
+            )
         return self
 
     @property
@@ -90,18 +119,30 @@ class Entry(BaseModel):
         return dict(self.model_extra or {})
 
     def budgets(self, epsilons: list[Budget]) -> list[dict[str, Budget]]:
-        """The budget arguments it is played with: one each of epsilons or rhos; one empty one without privacy."""
+        """The budget arguments it is played with: one each of epsilons or rhos; one empty one
+        without privacy.
+        """
         if "epsilon" in self.parameters:
             return [{"epsilon": e} for e in self.epsilons or epsilons]
         return [{"rho": r} for r in self.rhos] if self.rhos else [{}]
 
-    def build(self, arms: int, rounds: int, budget: dict[str, Budget], problem: DecisionSet | None = None) -> Policy:
-        """The policy; one that plays super arms takes the environment's problem, any other the number of its arms."""
+    def build(
+        self, arms: int, rounds: int, budget: dict[str, Budget], problem: DecisionSet | None = None
+    ) -> Policy:
+        """The policy; one that plays super arms takes the environment's problem, any other the
+        number of its arms.
+        """
         plays = self.kind.size_name == "problem"
         if plays is not (problem is not None):
-            what = "plays super arms, and this environment has no problem" if plays else "plays single arms, not this environment's problem"
+            what = (
+                "plays super arms, and this environment has no problem"
+                if plays
+                else "plays single arms, not this environment's problem"
+            )
             raise ValueError(f"it {what}; say with environments = […] where it is played")
-        arguments: dict[str, Any] = {self.kind.size_name: problem if plays else arms} | self.given | budget
+        arguments: dict[str, Any] = (
+            {self.kind.size_name: problem if plays else arms} | self.given | budget
+        )
         if "horizon" in self.parameters:
             arguments.setdefault("horizon", rounds)
             if arguments["horizon"] is False:
@@ -111,4 +152,6 @@ class Entry(BaseModel):
     def name(self, policy: Policy) -> str:
         """The label; one entry under several rhos gets one label each."""
         rho = getattr(policy, "rho", None)
-        return (self.label or policy.name) + (f" (ρ = {printed(as_fraction(rho, 'rho'))})" if rho is not None else "")
+        return (self.label or policy.name) + (
+            f" (ρ = {printed(as_fraction(rho, 'rho'))})" if rho is not None else ""
+        )

@@ -18,24 +18,37 @@ from dpbandits.theory.bounds import lower_bound, upper_bound
 from dpbandits.version import __version__
 
 LEDGER_ROUNDS = 2_000
-"""Rounds played to read a ledger where every round costs time; batch policies play the whole horizon."""
+"""Rounds played to read a ledger where every round costs time; batch policies play the whole
+horizon.
+"""
 
 Facts = dict[str, Any]
 
 
 def measure(cell: Cell, workers: int | None = 1, first: int = 0) -> tuple[pl.DataFrame, Facts]:
-    """Play the cell's runs from number `first` on. The frame has a row for each run and kept round; see `curve_of`."""
+    """Play the cell's runs from number `first` on. The frame has a row for each run and kept round;
+    see `curve_of`.
+    """
     start = perf_counter()
     runs = simulate(
-        cell.policy, cell.environment, cell.rounds, runs=cell.runs - first, seed=cell.seed, workers=workers, at=cell.at,
-        shuffle=cell.shuffled, first=first,
-    )  # fmt: skip
+        cell.policy,
+        cell.environment,
+        cell.rounds,
+        runs=cell.runs - first,
+        seed=cell.seed,
+        workers=workers,
+        at=cell.at,
+        shuffle=cell.shuffled,
+        first=first,
+    )
     frame = curve_of(runs, first)
     return frame, facts_of(cell) | {"seconds": perf_counter() - start}
 
 
 def curve_of(runs: Runs, first: int = 0) -> pl.DataFrame:
-    """Long table: run, round, regret up to that round, and the run's releases and events at its end."""
+    """Long table: run, round, regret up to that round, and the run's releases and events at its
+    end.
+    """
     regret = runs.regret(at=runs.checkpoints)
     count, marks = regret.shape
     return pl.DataFrame(
@@ -50,14 +63,21 @@ def curve_of(runs: Runs, first: int = 0) -> pl.DataFrame:
 
 
 def facts_of(cell: Cell) -> Facts:
-    """What is known of a cell beside its runs: theory, guarantee, and what a real ledger says was spent."""
-    guarantee, fixed = cell.policy.guarantee, cell.environment.fixed  # bounds are for independent rounds
+    """What is known of a cell beside its runs: theory, guarantee, and what a real ledger says was
+    spent.
+    """
+    # bounds are for independent rounds
+    guarantee, fixed = cell.policy.guarantee, cell.environment.fixed
     facts: Facts = {
         "class": type(cell.policy).__name__,
         "twin": cell.policy.about.twin,
         "paper": cell.policy.about.paper,
-        "lower_bound": None if fixed else finite(lower_bound(cell.policy, cell.environment, cell.rounds)),
-        "upper_bound": None if fixed else finite(upper_bound(cell.policy, cell.environment, cell.rounds)),
+        "lower_bound": None
+        if fixed
+        else finite(lower_bound(cell.policy, cell.environment, cell.rounds)),
+        "upper_bound": None
+        if fixed
+        else finite(upper_bound(cell.policy, cell.environment, cell.rounds)),
         "guarantee": None if guarantee is None else str(replace(guarantee, noise="simulated")),
         "claimed": None if guarantee is None else str(guarantee.cost),
         "spent": None if guarantee is None else text_of(ledger_total(cell)),
@@ -69,7 +89,8 @@ def facts_of(cell: Cell) -> Facts:
 def ledger_total(cell: Cell) -> Fraction | None:
     """The exact total of run 0's ledger, played plainly through the real vault.
 
-    Where plain play costs time every round, the first `LEDGER_ROUNDS` rounds stand for all (every reward costs the same), or
+    Where plain play costs time every round, the first `LEDGER_ROUNDS` rounds stand for all (every
+    reward costs the same), or
     as many more as the first release takes.
     """
     about = cell.policy.about

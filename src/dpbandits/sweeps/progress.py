@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from dpbandits.sweeps.results import Results
 from dpbandits.sweeps.sweep import Step, Tell
@@ -34,10 +42,23 @@ def progress_on(console: Console, title: str = "") -> Iterator[Tell]:
 
         def tell(step: Step) -> None:
             if step.what == "damaged":
-                bar.console.print(f"{step.note}; computing it again.", style="yellow", markup=False, highlight=False, soft_wrap=True)
+                bar.console.print(
+                    f"{step.note}; computing it again.",
+                    style="yellow",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
             elif step.what == "computed" and not console.is_terminal:  # no bar there: a line each
-                bar.console.print(f"[{step.done}/{step.total}] {step.cell}", markup=False, highlight=False)
-            bar.update(task, completed=step.done, total=step.total, description=f"{step.cell}" if step.what == "computed" else "playing")
+                bar.console.print(
+                    f"[{step.done}/{step.total}] {step.cell}", markup=False, highlight=False
+                )
+            bar.update(
+                task,
+                completed=step.done,
+                total=step.total,
+                description=f"{step.cell}" if step.what == "computed" else "playing",
+            )
 
         yield tell
 
@@ -45,4 +66,6 @@ def progress_on(console: Console, title: str = "") -> Iterator[Tell]:
 def told(results: Results) -> str:
     """One line on what was done and what was not done again."""
     computed, skipped = results.computed, results.skipped
-    return f"{computed} computed, {skipped} finished before" + (f", {len(results.damaged)} damaged and replaced" if results.damaged else "")
+    return f"{computed} computed, {skipped} finished before" + (
+        f", {len(results.damaged)} damaged and replaced" if results.damaged else ""
+    )

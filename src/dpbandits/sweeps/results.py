@@ -1,4 +1,6 @@
-"""The results of a sweep as tables: every run (`curves`), every curve's bands (`bands`), one row a cell (`summary`)."""
+"""The results of a sweep as tables: every run (`curves`), every curve's bands (`bands`), one row a
+cell (`summary`).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,20 @@ from dpbandits.sweeps.measure import Facts
 from dpbandits.sweeps.store import read_cell
 
 MAY_BE_NULL = {
-    **dict.fromkeys(("epsilon", "rho", "error", "q99", "q999", "lower_bound", "upper_bound", "claimed", "spent"), pl.Float64),
+    **dict.fromkeys(
+        (
+            "epsilon",
+            "rho",
+            "error",
+            "q99",
+            "q999",
+            "lower_bound",
+            "upper_bound",
+            "claimed",
+            "spent",
+        ),
+        pl.Float64,
+    ),
     **dict.fromkeys(("twin", "guarantee", "budget"), pl.String),
     "kept": pl.Boolean,
 }
@@ -27,8 +42,8 @@ MAY_BE_NULL = {
 class Results:
     """A finished sweep.
 
-    summary: one row a cell; `mean`, `error`, `median`, `q99`, `q999`, `worst` are of the regret at the end over runs; a quantile is null
-        where the runs are too few for it (see `enough`).
+    summary: one row a cell; `mean`, `error`, `median`, `q99`, `q999`, `worst` are of the regret at
+        the end over runs; a quantile is null where the runs are too few for it (see `enough`).
     bands: one row a cell and kept round: mean regret, its standard error, and quantiles over runs.
     computed, damaged: cells played just now, and what was found wrong with stored files.
     """
@@ -48,7 +63,9 @@ class Results:
 
     @cached_property
     def curves(self) -> pl.DataFrame:
-        """Every run at every kept round: label, policy, environment, epsilon, rho, run, round, regret, releases, events."""
+        """Every run at every kept round: label, policy, environment, epsilon, rho, run, round,
+        regret, releases, events.
+        """
         return pl.concat(with_names(cell, stored(self.out, cell)[0]) for cell in self.cells)
 
     def runs_of(self, label: str, environment: str, epsilon: float | None = None) -> pl.DataFrame:
@@ -57,17 +74,23 @@ class Results:
             if (cell.label, cell.setting, cell.epsilon) == (label, environment, epsilon):
                 return with_names(cell, stored(self.out, cell)[0])
         known = sorted({cell.label for cell in self.cells})
-        raise LookupError(f"No cell {label!r} in {environment!r} at ε = {epsilon}; labels are {', '.join(known)}.")
+        raise LookupError(
+            f"No cell {label!r} in {environment!r} at ε = {epsilon}; labels are {', '.join(known)}."
+        )
 
 
-def collect(config: Config, cells: list[Cell], out: Path, *, computed: int, damaged: tuple[str, ...]) -> Results:
+def collect(
+    config: Config, cells: list[Cell], out: Path, *, computed: int, damaged: tuple[str, ...]
+) -> Results:
     """Read every stored cell once, and make the tables."""
     rows, bands = [], []
     for cell in cells:
         frame, facts = stored(out, cell)
         rows.append(row_of(cell, frame, facts))
         bands.append(with_names(cell, bands_of(frame)))
-    summary = with_prices(pl.DataFrame(rows, schema_overrides=MAY_BE_NULL, infer_schema_length=None))
+    summary = with_prices(
+        pl.DataFrame(rows, schema_overrides=MAY_BE_NULL, infer_schema_length=None)
+    )
     return Results(config, tuple(cells), out, summary, pl.concat(bands), computed, damaged)
 
 
@@ -79,7 +102,9 @@ def stored(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts]:
 
 
 def with_names(cell: Cell, frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with the cell's names in front. Names are not stored in cells: renaming a policy must not replay it."""
+    """The frame with the cell's names in front. Names are not stored in cells: renaming a policy
+    must not replay it.
+    """
     names = {"label": cell.label, "policy": type(cell.policy).__name__, "environment": cell.setting}
     numbers = {"epsilon": cell.epsilon, "rho": cell.rho}
     return frame.select(
@@ -118,7 +143,10 @@ def row_of(cell: Cell, frame: pl.DataFrame, facts: Facts) -> dict[str, object]:
         "rounds": cell.rounds,
         "runs": cell.runs,
         **{name: last[name] for name in ("mean", "error", "median", "worst")},
-        **{name: last[name] if enough(q, cell.runs) else None for name, q in (("q99", 0.99), ("q999", 0.999))},
+        **{
+            name: last[name] if enough(q, cell.runs) else None
+            for name, q in (("q99", 0.99), ("q999", 0.999))
+        },
         "releases": end["releases"].mean(),
         "events": end["events"].mean(),
         "lower_bound": facts["lower_bound"],
@@ -136,7 +164,9 @@ def row_of(cell: Cell, frame: pl.DataFrame, facts: Facts) -> dict[str, object]:
 
 
 def enough(q: float, runs: int) -> bool:
-    """Whether a quantile of so many runs says something: at least ten of them should lie beyond it."""
+    """Whether a quantile of so many runs says something: at least ten of them should lie beyond
+    it.
+    """
     return runs >= round(10 / (1 - q))
 
 
@@ -153,10 +183,12 @@ def number(text: str | None) -> float | None:
 
 
 def with_prices(summary: pl.DataFrame) -> pl.DataFrame:
-    """Adds `baseline` and `price`: the policy without privacy that loses least there, and mean regret minus its mean regret.
+    """Adds `baseline` and `price`: the policy without privacy that loses least there, and mean
+    regret minus its mean regret.
 
-    One baseline for all: with a twin for each, a policy of lower regret looks dearer where its twin is the better one. Null where no
-    policy without privacy was played as long, and of those policies themselves.
+    One baseline for all: with a twin for each, a policy of lower regret looks dearer where its twin
+    is the better one. Null where no policy without privacy was played as long, and of those
+    policies themselves.
     """
     where = ["environment", "rounds"]
     baselines = (
@@ -167,7 +199,10 @@ def with_prices(summary: pl.DataFrame) -> pl.DataFrame:
     )
     joined = summary.join(baselines, on=where, how="left", maintain_order="left")
     private = pl.col("guarantee").is_not_null()
-    price, baseline = pl.when(private).then(pl.col("mean") - pl.col("least")), pl.when(private).then(pl.col("baseline"))
+    price, baseline = (
+        pl.when(private).then(pl.col("mean") - pl.col("least")),
+        pl.when(private).then(pl.col("baseline")),
+    )
     return joined.with_columns(price=price, baseline=baseline).drop("least")
 
 

@@ -1,4 +1,6 @@
-"""Finished cells on disk: a Parquet file each with its checksum beside it, written whole or not at all, checked when read."""
+"""Finished cells on disk: a Parquet file each with its checksum beside it, written whole or not at
+all, checked when read.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,14 @@ def checksum_path(path: Path) -> Path:
 
 
 def write_cell(out: Path, cell: Cell, frame: pl.DataFrame, facts: Facts) -> None:
-    """Store a finished cell. A crash leaves no half of it: the checksum comes last, and a file without it counts as damaged."""
+    """Store a finished cell. A crash leaves no half of it: the checksum comes last, and a file
+    without it counts as damaged.
+    """
     path, buffer = cell_path(out, cell), BytesIO()
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame.write_parquet(buffer, compression="zstd", metadata={FACTS: json.dumps(facts | {"key": cell.key})})
+    frame.write_parquet(
+        buffer, compression="zstd", metadata={FACTS: json.dumps(facts | {"key": cell.key})}
+    )
     replace(path, buffer.getvalue())
     replace(checksum_path(path), checksum_line(buffer.getvalue(), path))
 
@@ -62,7 +68,9 @@ def read_cell(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts] | None:
         DamagedCell: there is a file, but it is not as it was written.
     """
     frame, facts = stored_runs(out, cell)
-    return (frame.filter(pl.col("run") < cell.runs), facts) if count_of(frame) >= cell.runs else None
+    return (
+        (frame.filter(pl.col("run") < cell.runs), facts) if count_of(frame) >= cell.runs else None
+    )
 
 
 def count_of(frame: pl.DataFrame) -> int:
@@ -71,7 +79,8 @@ def count_of(frame: pl.DataFrame) -> int:
 
 
 def stored_runs(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts]:
-    """Every run that is stored of a cell, perhaps of an earlier sweep that asked for more or fewer; an empty frame if none is.
+    """Every run that is stored of a cell, perhaps of an earlier sweep that asked for more or fewer;
+    an empty frame if none is.
 
     Raises:
         DamagedCell: there is a file, but it is not as it was written.
@@ -101,4 +110,7 @@ def require_writable(out: Path) -> None:
             pass
     except OSError as error:
         reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
-        raise OSError(f"Expected a folder for results that can be written, got {out} ({reason}). Choose another one with --out.") from None
+        raise OSError(
+            f"Expected a folder for results that can be written, got {out} ({reason}). Choose "
+            "another one with --out."
+        ) from None

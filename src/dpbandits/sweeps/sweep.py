@@ -15,11 +15,20 @@ from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.measure import measure
 from dpbandits.sweeps.results import Results, collect
-from dpbandits.sweeps.store import DamagedCell, count_of, read_cell, require_writable, stored_runs, write_cell
+from dpbandits.sweeps.store import (
+    DamagedCell,
+    count_of,
+    read_cell,
+    require_writable,
+    stored_runs,
+    write_cell,
+)
 
 
 class Step(NamedTuple):
-    """Progress of a sweep, told after every cell (and once for a damaged file, which is then computed anew)."""
+    """Progress of a sweep, told after every cell (and once for a damaged file, which is then
+    computed anew).
+    """
 
     what: Literal["skipped", "damaged", "computed"]
     cell: Cell
@@ -31,15 +40,19 @@ class Step(NamedTuple):
 Tell = Callable[[Step], None]
 
 
-def run_sweep(config: Config, out: Path, *, progress: Tell | None = None, workers: int | None = None) -> Results:
+def run_sweep(
+    config: Config, out: Path, *, progress: Tell | None = None, workers: int | None = None
+) -> Results:
     """Compute every cell that is not stored under `out` yet, and return the whole sweep's results.
 
     Of a cell with fewer runs stored than asked for, only the missing runs are played.
 
-    A cell's numbers depend on the sweep's seed and on the cell itself: never on `workers`, or on what else is in the sweep.
+    A cell's numbers depend on the sweep's seed and on the cell itself: never on `workers`, or on
+    what else is in the sweep.
 
     Args:
-        progress: called with a `Step` after each cell; see `dpbandits.sweeps.progress` for a bar on the terminal.
+        progress: called with a `Step` after each cell; see `dpbandits.sweeps.progress` for a bar on
+            the terminal.
         workers: cells computed at once; None: one a core.
     """
     tell = progress or (lambda step: None)
@@ -73,7 +86,9 @@ def unfinished(cells: list[Cell], out: Path, tell: Tell) -> tuple[list[Cell], tu
 
 
 def played(cells: list[Cell], out: Path, workers: int | None) -> Iterable[Cell]:
-    """Compute and store cells, the longest first, yielding each as it is finished. One cell, or one worker, stays in this process."""
+    """Compute and store cells, the longest first, yielding each as it is finished. One cell, or one
+    worker, stays in this process.
+    """
     workers = workers or os.cpu_count() or 1
     if workers == 1 or len(cells) <= 1:
         for cell in cells:
@@ -81,8 +96,15 @@ def played(cells: list[Cell], out: Path, workers: int | None) -> Iterable[Cell]:
             yield cell
         return
     cells = sorted(cells, key=effort, reverse=True)
-    places = tuple(sys.path)  # workers that an earlier sweep left waiting do not know this sweep's folder: other places, other workers
-    pool = Parallel(n_jobs=min(workers, len(cells)), return_as="generator_unordered", initializer=import_from, initargs=(places,))
+    # workers that an earlier sweep left waiting do not know this sweep's folder: other places,
+    # other workers
+    places = tuple(sys.path)
+    pool = Parallel(
+        n_jobs=min(workers, len(cells)),
+        return_as="generator_unordered",
+        initializer=import_from,
+        initargs=(places,),
+    )
     jobs = pool(delayed(play_and_store)(cell, out) for cell in cells)
     by_key = {cell.key: cell for cell in cells}
     for key in jobs:
@@ -95,9 +117,13 @@ def import_from(places: tuple[str, ...]) -> None:
 
 
 def effort(cell: Cell) -> float:
-    """Roughly how long a cell takes: some policies play every round, some sample often, the others jump from release to release."""
+    """Roughly how long a cell takes: some policies play every round, some sample often, the others
+    jump from release to release.
+    """
     about = cell.policy.about
-    return cell.runs * cell.rounds * (1.0 if about.every_round else 0.1 if about.randomised else 0.001)
+    return (
+        cell.runs * cell.rounds * (1.0 if about.every_round else 0.1 if about.randomised else 0.001)
+    )
 
 
 def play_and_store(cell: Cell, out: Path, workers: int = 1) -> str:

@@ -18,9 +18,11 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
-    help="""Bandit policies with differential privacy: look them up, compare them, repeat the papers.
-
-    Start with [bold]dpbandits demo[/], then [bold]dpbandits list[/] and [bold]dpbandits explain DPKLUCB[/].""",
+    help=(
+        "Bandit policies with differential privacy: look them up, compare them, repeat the "
+        "papers.\n\nStart with [bold]dpbandits demo[/], then [bold]dpbandits list[/] and "
+        "[bold]dpbandits explain DPKLUCB[/]."
+    ),
 )
 app.add_typer(demo.app, name="demo")
 app.add_typer(data.app, name="data")
@@ -53,7 +55,9 @@ class Privacy(StrEnum):
 
 
 @app.callback(invoke_without_command=True)
-def main(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     if version:
         console.print(__version__, highlight=False)
         raise typer.Exit
@@ -61,7 +65,10 @@ def main(version: Annotated[bool, typer.Option("--version", help="Print the vers
 
 @app.command("list")
 def list_policies(
-    privacy: Annotated[Privacy | None, typer.Option(case_sensitive=False, help="Only policies with this kind of privacy.")] = None,
+    privacy: Annotated[
+        Privacy | None,
+        typer.Option(case_sensitive=False, help="Only policies with this kind of privacy."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """Every policy: its privacy, when it releases, what it needs, where it is from.
@@ -78,7 +85,9 @@ def list_policies(
 
 
 @app.command()
-def explain(name: Annotated[str, typer.Argument(help="A policy's name, as `dpbandits list` shows it.")]) -> None:
+def explain(
+    name: Annotated[str, typer.Argument(help="A policy's name, as `dpbandits list` shows it.")],
+) -> None:
     """One policy: what it does, its guarantee, regret bound, parameters, source and proof.
 
     Example: [bold]dpbandits explain DPKLUCB[/]
@@ -92,14 +101,20 @@ def explain(name: Annotated[str, typer.Argument(help="A policy's name, as `dpban
 
 @app.command(epilog=SMALL_SWEEP)
 def run(
-    config: Annotated[Path, typer.Argument(help="A sweep file (TOML): policies × environments × ε × runs.")],
-    out: Annotated[Path | None, typer.Option(help="Where results go. By default results/NAME.")] = None,
+    config: Annotated[
+        Path, typer.Argument(help="A sweep file (TOML): policies × environments × ε × runs.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Where results go. By default results/NAME.")
+    ] = None,
     quick: Quick = False,
     workers: Workers = None,
 ) -> None:
-    """Run a sweep: Parquet tables, PNG and SVG figures, one HTML page. Finished work is never done again.
+    """Run a sweep: Parquet tables, PNG and SVG figures, one HTML page. Finished work is never done
+    again.
 
-    A policy's class is a name that `dpbandits list` shows, or module:object for your own in a file beside the sweep file.
+    A policy's class is a name that `dpbandits list` shows, or module:object for your own in a file
+    beside the sweep file.
     With more runs than before, only the missing ones are played.
 
     Example: [bold]dpbandits run my-sweep.toml --quick[/]
@@ -116,10 +131,18 @@ def run(
 
 @app.command()
 def papers(
-    full: Annotated[bool, typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes.")] = False,
-    only: Annotated[list[str] | None, typer.Option(help="Only this paper; may be given again.")] = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes."),
+    ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only this paper; may be given again.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results/papers"),
-    docs: Annotated[Path | None, typer.Option(help="Also write papers.md, of all papers, and its figures into this folder.")] = None,
+    docs: Annotated[
+        Path | None,
+        typer.Option(help="Also write papers.md, of all papers, and its figures into this folder."),
+    ] = None,
 ) -> None:
     """Run the papers' experiments and say which of their claims hold.
 

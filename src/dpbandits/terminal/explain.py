@@ -20,9 +20,18 @@ from dpbandits.policies.named import close_to
 
 PRIVACY = {
     "none": "None: it sees every reward as it is. `guarantee` is None.",
-    "pure": "ε-differential privacy for the whole sequence of decisions, in the central model: you are trusted with the rewards.",
-    "zCDP": "ρ-zero-concentrated differential privacy for the whole sequence of decisions, in the central model.",
-    "local": "ε-local differential privacy: every user randomises their own reward before it is sent; nobody need be trusted.",
+    "pure": (
+        "ε-differential privacy for the whole sequence of decisions, in the central model: you "
+        "are trusted with the rewards."
+    ),
+    "zCDP": (
+        "ρ-zero-concentrated differential privacy for the whole sequence of decisions, in the "
+        "central model."
+    ),
+    "local": (
+        "ε-local differential privacy: every user randomises their own reward before it is sent; "
+        "nobody need be trusted."
+    ),
 }
 
 FEEDBACK = {
@@ -62,7 +71,10 @@ def explanation(name: str) -> Iterator[RenderableType]:
         ValueError: there is no such policy; the message suggests close names.
     """
     if name not in POLICIES:
-        raise ValueError(f"There is no policy {name!r}{close_to(name, list(POLICIES))}; `dpbandits list` shows all.")
+        raise ValueError(
+            f"There is no policy {name!r}{close_to(name, list(POLICIES))}; `dpbandits list` "
+            "shows all."
+        )
     cls = POLICIES[name]
     first, *rest = documentation(cls)
     yield Text(f"{name}: {first}\n", style="bold")
@@ -72,20 +84,33 @@ def explanation(name: str) -> Iterator[RenderableType]:
     yield Text(example(cls) + "\n", style="cyan")
     if cls.about.proof:
         page = proof_page(cls.about.proof)
-        yield Text(f"Proof (proofs/{cls.about.proof}.md)" + ("" if page else ": in the repository; it is not installed with the package."))
+        yield Text(
+            f"Proof (proofs/{cls.about.proof}.md)"
+            + ("" if page else ": in the repository; it is not installed with the package.")
+        )
         if page:
             yield Markdown(page.read_text(encoding="utf-8"))
 
 
 def facts(cls: type[Policy]) -> Table:
     about = cls.about
-    needs = [text for text, so in (("the horizon must be known", about.needs_horizon), ("draws public randomness", about.randomised)) if so]
+    needs = [
+        text
+        for text, so in (
+            ("the horizon must be known", about.needs_horizon),
+            ("draws public randomness", about.randomised),
+        )
+        if so
+    ]
     rows = {
         "source": f"{about.paper}, {about.algorithm}",
         "sees": FEEDBACK[about.feedback],
         "guarantee": PRIVACY[about.privacy],
-        BOUND[about.goal]: about.bound + ("" if about.theory or "proved" in about.bound else " (not proved)"),
-        "releases": "after every round" if about.every_round else "by batches: a few for each doubling of time",
+        BOUND[about.goal]: about.bound
+        + ("" if about.theory or "proved" in about.bound else " (not proved)"),
+        "releases": "after every round"
+        if about.every_round
+        else "by batches: a few for each doubling of time",
         "needs": ", ".join(needs) or "nothing but its parameters",
         "without privacy": about.twin or "this is such a policy",
     }
@@ -107,18 +132,24 @@ def parameters(cls: type[Policy]) -> Table:
 
 
 def meaning(cls: type[Policy], name: str) -> str:
-    """What follows "name:" or "name, other:" in the nearest docstring of the class and its bases."""
+    """What follows "name:" or "name, other:" in the nearest docstring of the class and its
+    bases.
+    """
     names = "|".join(field.name for field in fields(cls))
     for base in cls.__mro__:
         for paragraph in paragraphs(base):
-            found = re.search(rf"(?:^|\s){name}(?:, \w+)*: (.+?)(?=\s(?:{names})(?:, \w+)*: |$)", paragraph)
+            found = re.search(
+                rf"(?:^|\s){name}(?:, \w+)*: (.+?)(?=\s(?:{names})(?:, \w+)*: |$)", paragraph
+            )
             if found:
                 return found[1]
     return USUAL.get(name, "")
 
 
 def paragraphs(cls: type) -> list[str]:
-    """The class's own docstring without its doctests, a line a paragraph; tables keep their lines."""
+    """The class's own docstring without its doctests, a line a paragraph; tables keep their
+    lines.
+    """
     text = inspect.cleandoc(cls.__dict__.get("__doc__") or "").split(">>>")[0].strip()
     return [p if p.startswith("|") else " ".join(p.split()) for p in text.split("\n\n")]
 
@@ -134,11 +165,16 @@ def example(cls: type[Policy]) -> str:
     if cls.about.needs_horizon and "horizon" not in needed:
         needed.append("horizon")
     call = ", ".join(f"{name}={EXAMPLE.get(name, '…')}" for name in needed)
-    return f"import dpbandits as dpb\nsession = dpb.Session(dpb.{cls.__name__}({call}), noise=dpb.SecureNoise())"
+    return (
+        f"import dpbandits as dpb\nsession = dpb.Session(dpb.{cls.__name__}({call}), "
+        "noise=dpb.SecureNoise())"
+    )
 
 
 def proof_page(proof: str) -> Path | None:
-    """The page's file, where the repository is at hand: around the installed package, or the current folder."""
+    """The page's file, where the repository is at hand: around the installed package, or the
+    current folder.
+    """
     for root in (Path(__file__).parents[3], Path()):
         page = root / "proofs" / f"{proof}.md"
         if page.is_file():

@@ -1,6 +1,8 @@
-"""`dpbandits demo films`: a diverse set of films, recommended privately, beside the best one and random ones.
+"""`dpbandits demo films`: a diverse set of films, recommended privately, beside the best one and
+random ones.
 
-Loaded films are in the order of their popularity, which ties would tell the policy. So they are shuffled first.
+Loaded films are in the order of their popularity, which ties would tell the policy. So they are
+shuffled first.
 """
 
 from __future__ import annotations
@@ -36,21 +38,28 @@ RANDOM = 1000  # random sets that are averaged
 
 
 def load_films(data: str | None, films: int = 100, *, drop_unlisted: bool = False) -> Films:
-    """The most rated films of a data set by its name, of a path (a MovieLens zip or folder), or of the first set kept; or a JSON of counts.
+    """The most rated films of a data set by its name, of a path (a MovieLens zip or folder), or of
+    the first set kept; or a JSON of counts.
 
     Raises:
         FileNotFoundError: nothing is there, or no set is kept; the message says how to get one.
         ValueError: it is no such data; the message says what is wrong.
     """
     if data is None:
-        data = next((name for name in SOURCES if (data_folder() / SOURCES[name].file).is_file()), None)
+        data = next(
+            (name for name in SOURCES if (data_folder() / SOURCES[name].file).is_file()), None
+        )
     if data is None:
         raise FileNotFoundError(
-            f"No MovieLens set is in {data_folder()}. Run `dpbandits data download movielens-latest-small`, "
+            f"No MovieLens set is in {data_folder()}. Run `dpbandits data download "
+            "movielens-latest-small`, "
             "or `dpbandits data add movielens-1m PATH` with the zip or folder you have."
         )
     if data not in SOURCES and not Path(data).exists():
-        raise FileNotFoundError(f"Expected a path, or one of the data sets {', '.join(SOURCES)}; there is nothing at {data}.")
+        raise FileNotFoundError(
+            f"Expected a path, or one of the data sets {', '.join(SOURCES)}; there is nothing at "
+            f"{data}."
+        )
     if data.endswith(".json"):
         return films_from_counts(data)
     return movielens(find(data) if data in SOURCES else data, films, drop_unlisted=drop_unlisted)
@@ -70,7 +79,9 @@ class Played:
 
     @cached_property
     def estimates(self) -> Floats:
-        """Every film's share of viewers as the policy released it, in [0, 1]; NaN before its first release. Shape (films,)."""
+        """Every film's share of viewers as the policy released it, in [0, 1]; NaN before its first
+        release. Shape (films,).
+        """
         state: Any = self.run.state
         totals, rounds = np.array(state.totals), np.array(state.rounds)
         shares: Floats = np.clip(totals / np.where(rounds > 0, rounds, np.nan), 0, 1)
@@ -83,10 +94,19 @@ class Played:
 
     @cached_property
     def returns(self) -> list[tuple[str, float]]:
-        """Films watched by a user on average: of a random set, of what was played, of what is recommended, of the best set."""
+        """Films watched by a user on average: of a random set, of what was played, of what is
+        recommended, of the best set.
+        """
         means = self.films.means
         rng = np.random.default_rng(0)
-        random = float(np.mean([self.matroid.value(self.matroid.best(rng.random(len(means))), means) for _ in range(RANDOM)]))
+        random = float(
+            np.mean(
+                [
+                    self.matroid.value(self.matroid.best(rng.random(len(means))), means)
+                    for _ in range(RANDOM)
+                ]
+            )
+        )
         earned, (half, rounds) = self.run.plays @ means, self.marks.tolist()
         return [
             (f"a random set (mean of {RANDOM:,})", random),
@@ -97,20 +117,38 @@ class Played:
         ]
 
 
-def play(films: Films, kind: type[Policy] = DPKLMAT, *, epsilon: str, rounds: int, seed: int, independent: bool) -> Played:
+def play(
+    films: Films,
+    kind: type[Policy] = DPKLMAT,
+    *,
+    epsilon: str,
+    rounds: int,
+    seed: int,
+    independent: bool,
+) -> Played:
     """Simulate the private policy on these films.
 
     Raises:
-        ValueError: a budget or number of rounds that cannot be played; users wanted where only counts are known.
+        ValueError: a budget or number of rounds that cannot be played; users wanted where only
+        counts are known.
     """
     if films.watched is None and not independent:
-        raise ValueError("Expected ratings user by user; this file has counts only. Add --independent.")
+        raise ValueError(
+            "Expected ratings user by user; this file has counts only. Add --independent."
+        )
     films = reordered(films, np.random.default_rng(seed).permutation(len(films.ids)))
     matroid = LinearMatroid(films.vectors)
     policy = kind(problem=matroid, epsilon=epsilon, grid=1)
     environment = films.independent() if independent else films.users(seed=None)
     marks = np.array([rounds // 2, rounds])
-    return Played(films, policy, matroid, marks, play_plain(policy, environment, rounds, seed, marks, 0), independent)
+    return Played(
+        films,
+        policy,
+        matroid,
+        marks,
+        play_plain(policy, environment, rounds, seed, marks, 0),
+        independent,
+    )
 
 
 def reordered(films: Films, order: NDArray[np.int64]) -> Films:
@@ -128,10 +166,19 @@ def reordered(films: Films, order: NDArray[np.int64]) -> Films:
 def tell(played: Played, console: Console) -> None:
     """Everything on the terminal."""
     films, rounds = played.films, int(played.marks[-1])
-    title = f"The {len(films.ids)} most rated films of {films.people:,} users, sets of {played.matroid.rank} with independent genre vectors"
-    world = "an independent coin a film" if played.independent else "one random user a round, so rewards are correlated"
+    title = (
+        f"The {len(films.ids)} most rated films of {films.people:,} users, sets of "
+        f"{played.matroid.rank} with independent genre vectors"
+    )
+    world = (
+        "an independent coin a film"
+        if played.independent
+        else "one random user a round, so rewards are correlated"
+    )
     console.print(title, style="bold", highlight=False, soft_wrap=True)
-    console.print(f"{played.policy.name}, {rounds:,} rounds; {world}.\n", highlight=False, soft_wrap=True)
+    console.print(
+        f"{played.policy.name}, {rounds:,} rounds; {world}.\n", highlight=False, soft_wrap=True
+    )
     console.print(recommendation(played), "", returns(played), "", sep="\n")
     for line in promise(played):
         console.print(line, highlight=False, soft_wrap=True)
@@ -144,17 +191,28 @@ def promise(played: Played) -> Iterator[str]:
     if guarantee is None:
         raise TypeError(f"Expected a private policy, got {played.policy.name}.")
     yield f"Guarantee: {replace(guarantee, noise='simulated')}."
-    yield f"Ledger: {spent(played.run.ledger)} of {guarantee.cost}; a round reads {rank} films at {guarantee.cost / rank} each."
+    yield (
+        f"Ledger: {spent(played.run.ledger)} of {guarantee.cost}; a round reads {rank} films at "
+        f"{guarantee.cost / rank} each."
+    )
     yield "Which films there are to choose from, and their genres, is public."
     if not played.independent:
-        yield f"A user who comes again pays again; here each comes {rounds / played.films.people:,.1f} times on average."
+        yield (
+            "A user who comes again pays again; here each comes "
+            f"{rounds / played.films.people:,.1f} times on average."
+        )
 
 
 def recommendation(played: Played) -> Table:
     """The recommended films, the most watched by the estimate first."""
     films, best = played.films, set(played.matroid.best(played.films.means))
     table = small_table(f"Recommended: {len(played.recommended)} films (* in the best set, too)")
-    for head, number in (("film", False), ("genres", False), ("estimated\nviewers", True), ("true\nviewers", True)):
+    for head, number in (
+        ("film", False),
+        ("genres", False),
+        ("estimated\nviewers", True),
+        ("true\nviewers", True),
+    ):
         table.add_column(head, justify="right" if number else "left", no_wrap=number)
     shares = played.estimates
     for film in sorted(played.recommended, key=lambda film: -np.nan_to_num(shares[film])):
@@ -166,15 +224,25 @@ def recommendation(played: Played) -> Table:
 
 
 def returns(played: Played) -> Table:
-    """How the returns of a round compare; in the last column, 0 is a random set and 1 the best one."""
+    """How the returns of a round compare; in the last column, 0 is a random set and 1 the best
+    one.
+    """
     low, high = played.returns[0][1], played.returns[-1][1]
     table = small_table("Films of the set that a user has watched, on average")
     for head in ("set", "watched", "of the way from random to best"):
         table.add_column(head, justify="left" if head == "set" else "right")
     for name, value in played.returns:
-        table.add_row(name, f"{value:.3f}", f"{(value - low) / (high - low):.0%}" if high > low else "–")
+        table.add_row(
+            name, f"{value:.3f}", f"{(value - low) / (high - low):.0%}" if high > low else "–"
+        )
     return table
 
 
 def small_table(title: str) -> Table:
-    return Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    return Table(
+        title=Text(title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+    )

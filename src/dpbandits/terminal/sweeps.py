@@ -1,4 +1,6 @@
-"""A whole sweep on the terminal: progress, what was skipped, the tables, and where everything lies."""
+"""A whole sweep on the terminal: progress, what was skipped, the tables, and where everything
+lies.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,12 @@ from dpbandits.sweeps.sweep import run_sweep
 from dpbandits.terminal.tables import SIMULATED, comparisons
 
 
-def run_here(config: Config, out: Path, *, console: Console, command: str, workers: int | None = None) -> Path:
-    """Run what is not finished, write everything under `out`, print the tables; returns the HTML page."""
+def run_here(
+    config: Config, out: Path, *, console: Console, command: str, workers: int | None = None
+) -> Path:
+    """Run what is not finished, write everything under `out`, print the tables; returns the HTML
+    page.
+    """
     console.print(config.title, style="bold", markup=False)
     with progress_on(console) as tell:
         results = run_sweep(config, out, progress=tell, workers=workers)

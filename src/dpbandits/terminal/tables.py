@@ -19,7 +19,9 @@ SIMULATED = "Noise is simulated (seeded): right for experiments, no protection f
 
 
 def comparisons(results: Results, console: Console) -> Iterator[Table]:
-    """A comparison table for each panel; on a narrow terminal two: first what it costs, then the tails."""
+    """A comparison table for each panel; on a narrow terminal two: first what it costs, then the
+    tails.
+    """
     for panel in panels_of(results):
         whole = comparison(results, panel, COLUMNS)
         if natural_width(whole, console) <= console.width:
@@ -29,16 +31,26 @@ def comparisons(results: Results, console: Console) -> Iterator[Table]:
             yield comparison(results, panel, (POLICY, *TAILS), ", tails")
 
 
-def comparison(results: Results, panel: Panel, columns: tuple[Column, ...], suffix: str = "") -> Table:
+def comparison(
+    results: Results, panel: Panel, columns: tuple[Column, ...], suffix: str = ""
+) -> Table:
     """One table; policies without privacy are set back."""
-    table = Table(title=Text(panel.title + suffix, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+    table = Table(
+        title=Text(panel.title + suffix, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+    )
     table.padding, table.collapse_padding, table.pad_edge = (0, 1), True, False
     for column in columns:
         head = column.title if "%" in column.title else column.title.replace(" ", "\n")
-        table.add_column(head, justify="right" if column.number else "left", no_wrap=True, vertical="bottom")
+        table.add_column(
+            head, justify="right" if column.number else "left", no_wrap=True, vertical="bottom"
+        )
     private = compared(results, panel)["guarantee"].is_not_null()
     for row, own in zip(table_rows(results, panel, columns), private, strict=True):
-        table.add_row(*map(Text, row), style="" if own else "dim")  # text: a label may hold [brackets]
+        # text: a label may hold [brackets]
+        table.add_row(*map(Text, row), style="" if own else "dim")
     return table
 
 
@@ -53,7 +65,14 @@ def catalogue(rows: Iterable[Row]) -> Table:
     for title in ("policy", "privacy", "feedback", "releases", "horizon", "source"):
         table.add_column(title, no_wrap=title != "source")
     for row in rows:
-        table.add_row(f"[bold]{row.name}[/]", row.privacy, row.feedback, row.releases, "known" if row.horizon else "any", row.paper)
+        table.add_row(
+            f"[bold]{row.name}[/]",
+            row.privacy,
+            row.feedback,
+            row.releases,
+            "known" if row.horizon else "any",
+            row.paper,
+        )
     return table
 
 

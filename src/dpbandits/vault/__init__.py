@@ -1,7 +1,10 @@
-"""THE BOUNDARY. Feedback enters by `add` (simulated blocks by `add_block`), answers leave by `release`; nothing else crosses.
+"""THE BOUNDARY. Feedback enters by `add` (simulated blocks by `add_block`), answers leave by
+`release`; nothing else crosses.
 
-Here are the range check, the fixed-point grid and the integer sums. Outside this folder and `mechanisms/` no code reads a
-reward or an exact sum, so every decision made elsewhere is post-processing of what `release` returned.
+Here are the range check, the fixed-point grid and the integer sums. Outside this folder and
+`mechanisms/` no code reads a
+reward or an exact sum, so every decision made elsewhere is post-processing of what `release`
+returned.
 """
 
 from dpbandits.mechanisms.base import Mechanism
@@ -15,7 +18,13 @@ from dpbandits.vault.vectors import VectorVault
 __all__ = ["ArmVault", "Vault", "VectorVault", "open_vault"]
 
 
-def open_vault(feedback: Feedback, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None) -> Vault:
+def open_vault(
+    feedback: Feedback,
+    mechanism: Mechanism,
+    coordinates: int,
+    noise: Noise,
+    randomizer: Randomizer | None,
+) -> Vault:
     """The vault for a policy's kind of feedback."""
     if feedback == "full":
         return VectorVault(mechanism, coordinates, noise)

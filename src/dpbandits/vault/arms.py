@@ -1,4 +1,6 @@
-"""The vault of single arms and super arms: a coordinate is an arm, and each has an open block of its own."""
+"""The vault of single arms and super arms: a coordinate is an arm, and each has an open block of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ import numpy as np
 
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.mechanisms.rewards import check_sums, checked_reward, checked_rewards, on_grid, vector_on_grid
+from dpbandits.mechanisms.rewards import (
+    check_sums,
+    checked_reward,
+    checked_rewards,
+    on_grid,
+    vector_on_grid,
+)
 from dpbandits.noise.sources import Noise
 from dpbandits.vault.base import Open, Vault
 from dpbandits.vault.reports import checked_report
@@ -18,12 +26,23 @@ from dpbandits.vault.reports import checked_report
 
 @final
 class ArmVault(Vault):
-    """A coordinate is an arm. A record is one reward of the arm that was played or, after a super arm, a reward for each of its arms."""
+    """A coordinate is an arm. A record is one reward of the arm that was played or, after a super
+    arm, a reward for each of its arms.
+    """
 
-    def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None = None) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        coordinates: int,
+        noise: Noise,
+        randomizer: Randomizer | None = None,
+    ) -> None:
         super().__init__(mechanism, coordinates, noise, randomizer)
-        # For nearest rounding the grid step is a product and a round; anything else takes the longer way.
-        self._steps = self._grid.steps if self._grid.rounding == "nearest" and randomizer is None else None
+        # For nearest rounding the grid step is a product and a round; anything else takes the
+        # longer way.
+        self._steps = (
+            self._grid.steps if self._grid.rounding == "nearest" and randomizer is None else None
+        )
         self._open: list[Open] = [(0, 0, 0)] * coordinates
 
     def check(self, where: int | tuple[int, ...], value: object) -> None:
@@ -36,14 +55,22 @@ class ArmVault(Vault):
             checked_reward(value)
 
     def on_grid(self, where: int | tuple[int, ...], value: object) -> Any:
-        if self._steps and type(where) is int and 0 <= where < self._coordinates:  # the common case, once a round
-            return round((value if type(value) is float and 0.0 <= value <= 1.0 else checked_reward(value)) * self._steps)
+        # the common case, once a round
+        if self._steps and type(where) is int and 0 <= where < self._coordinates:
+            return round(
+                (value if type(value) is float and 0.0 <= value <= 1.0 else checked_reward(value))
+                * self._steps
+            )
         arms = self._arms(where)
         if self._randomizer is not None:
             report = checked_report(value, self._randomizer, self._noise.kind, len(arms))
             return report if isinstance(where, tuple) else report[0]
         if isinstance(where, tuple):
-            return tuple(vector_on_grid(checked_rewards(value, len(arms), arms), self._grid, self._noise).tolist())
+            return tuple(
+                vector_on_grid(
+                    checked_rewards(value, len(arms), arms), self._grid, self._noise
+                ).tolist()
+            )
         return on_grid(checked_reward(value), self._grid, self._noise)
 
     def enter(self, where: int | tuple[int, ...], steps: Any, count: int = 1) -> None:
@@ -66,12 +93,15 @@ class ArmVault(Vault):
         self.settle()
 
     def _arms(self, where: Any) -> tuple[int, ...]:
-        """The arms one record touches: no more than the promise pays for, whatever an oracle said, and each once."""
+        """The arms one record touches: no more than the promise pays for, whatever an oracle said,
+        and each once.
+        """
         arms = where if isinstance(where, tuple) else (where,)
         arms = self._plain(arms)
         if len(arms) > self.width:
             raise RuntimeError(
-                f"Refused a record of {len(arms)} arms, for the promise pays for {self.width} different arms. Correct the oracle's `size` "
+                f"Refused a record of {len(arms)} arms, for the promise pays for {self.width} "
+                "different arms. Correct the oracle's `size` "
                 "or its answers. Nothing was recorded."
             )
         return arms
@@ -86,19 +116,32 @@ class ArmVault(Vault):
         return 0
 
     def _plain(self, coordinates: tuple[Any, ...]) -> tuple[int, ...]:
-        if all(type(c) is int and 0 <= c < self._coordinates for c in coordinates) and len(set(coordinates)) == len(coordinates):
+        if all(type(c) is int and 0 <= c < self._coordinates for c in coordinates) and len(
+            set(coordinates)
+        ) == len(coordinates):
             return coordinates
-        foreign = [c for c in coordinates if isinstance(c, bool) or not isinstance(c, Integral) or not 0 <= int(c) < self._coordinates]
+        foreign = [
+            c
+            for c in coordinates
+            if isinstance(c, bool)
+            or not isinstance(c, Integral)
+            or not 0 <= int(c) < self._coordinates
+        ]
         if foreign or len(set(coordinates)) < len(coordinates):
             raise RuntimeError(
-                f"Refused {coordinates}: expected whole numbers from 0 to {self._coordinates - 1}, each once. Correct the policy's plan or "
+                f"Refused {coordinates}: expected whole numbers from 0 to "
+                f"{self._coordinates - 1}, each once. Correct the policy's plan or "
                 "its oracle. Nothing was recorded or released."
             )
         return tuple(map(int, coordinates))
 
     def _block(self, coordinates: Sequence[int]) -> Block:
         blocks = [self._open[c] for c in coordinates]
-        return Block(tuple(coordinates), tuple(total for total, _, _ in blocks), tuple(rewards for _, rewards, _ in blocks))
+        return Block(
+            tuple(coordinates),
+            tuple(total for total, _, _ in blocks),
+            tuple(rewards for _, rewards, _ in blocks),
+        )
 
     def _sums(self) -> list[int]:
         return [total for total, _, _ in self._open]
@@ -111,4 +154,6 @@ class ArmVault(Vault):
 
     def _reopen(self, sums: list[int], counts: list[int]) -> None:
         clock = self._ledger.clock
-        self._open = [(total, n, n + clock(c)) for c, (total, n) in enumerate(zip(sums, counts, strict=True))]
+        self._open = [
+            (total, n, n + clock(c)) for c, (total, n) in enumerate(zip(sums, counts, strict=True))
+        ]

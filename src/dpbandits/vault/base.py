@@ -1,7 +1,9 @@
-"""What every vault does: feedback is staged and added, blocks are read through the mechanism, the ledger is written.
+"""What every vault does: feedback is staged and added, blocks are read through the mechanism, the
+ledger is written.
 
-Every change is first written down whole (`staged`, one assignment: that is the moment it happens) and then carried out in steps that
-say what will stand where, not what is added. Whatever interrupts these steps, the next call carries them out again from the start.
+Every change is first written down whole (`staged`, one assignment: that is the moment it happens)
+and then carried out in steps that say what will stand where, not what is added. Whatever interrupts
+these steps, the next call carries them out again from the start.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ Told = tuple[tuple[Any, int], ...]
 
 
 Open = tuple[Any, int, int]
-"""The open block of one coordinate: its sum, exact and private, in grid steps (of whole records, shape (coordinates,)); the number of
-rewards in it; the number that ever entered this coordinate. Plain tuples, for one is made for every reward."""
+"""The open block of one coordinate: its sum, exact and private, in grid steps (of whole records,
+shape (coordinates,)); the number of rewards in it; the number that ever entered this coordinate.
+Plain tuples, for one is made for every reward.
+"""
 
 
 class Closing(NamedTuple):
@@ -39,31 +43,45 @@ class Closing(NamedTuple):
 
 
 Staged = tuple[Sequence[tuple[int, Open]], int, Closing | None]
-"""A change that has happened and may still have to be carried out: blocks, records added, and what a release changes beside them."""
+"""A change that has happened and may still have to be carried out: blocks, records added, and what
+a release changes beside them.
+"""
 
 
 class Vault(ABC):
     """Open blocks, mechanism memory and ledger of one policy's run. Its repr shows counts only.
 
     randomizer: set for local policies; the vault then takes reports and refuses raw rewards.
-    width: of how many coordinates one record may be read. staged: a change that may still have to be carried out (see `settle`).
-    records: rounds whose feedback was added. turns: calls of `release` that were answered; newest: the last answer.
-    guarantee: what this vault's mechanism (or the users' randomizer) promises one record, read once, as it was opened.
+    width: of how many coordinates one record may be read. staged: a change that may still have to
+        be carried out (see `settle`).
+    records: rounds whose feedback was added. turns: calls of `release` that were answered; newest:
+        the last answer.
+    guarantee: what this vault's mechanism (or the users' randomizer) promises one record, read
+        once, as it was opened.
     """
 
     _open: Any  # coordinate -> Open
 
-    def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise, randomizer: Randomizer | None = None) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        coordinates: int,
+        noise: Noise,
+        randomizer: Randomizer | None = None,
+    ) -> None:
         self._mechanism, self._noise, self._randomizer = mechanism, noise, randomizer
         self._grid, self._coordinates = mechanism.grid, coordinates
         self._memory = mechanism.init(coordinates)
         source = randomizer or mechanism
         self.guarantee = source.promise()
         self.width = source.width
-        self._ledger = Ledger(self.guarantee.cost / source.width if self.guarantee is not None else None, source.width)
+        self._ledger = Ledger(
+            self.guarantee.cost / source.width if self.guarantee is not None else None, source.width
+        )
         self.staged: Staged | None = None
         self._home, self._drawn = Home(), Drawn()
-        self._try: OnceDrawn | None = None  # the newest, if a release was begun and has not happened
+        # the newest, if a release was begun and has not happened
+        self._try: OnceDrawn | None = None
         self.records = self.turns = 0
         self.newest: Release | None = None
 
@@ -76,7 +94,9 @@ class Vault(ABC):
     def ledger(self) -> tuple[Entry, ...]:
         """Every reading."""
         staged = self.staged
-        return self._ledger.entries(staged[2].page if staged is not None and staged[2] is not None else None)
+        return self._ledger.entries(
+            staged[2].page if staged is not None and staged[2] is not None else None
+        )
 
     @final
     @property
@@ -103,25 +123,34 @@ class Vault(ABC):
 
     @final
     def add(self, where: Any, value: Any) -> None:
-        """What one round brought, and to which coordinates: a number in [0, 1], in the local model one `Report`.
+        """What one round brought, and to which coordinates: a number in [0, 1], in the local model
+        one `Report`.
 
         Of several arms, and of a whole record, it is one number each.
 
         Raises:
-            RewardError: not a number in [0, 1]; or a raw value where only a report may come, or the reverse. Nothing was recorded.
-            RuntimeError: no coordinates, one of them twice, or more than the promise pays for. Nothing was recorded.
+            RewardError: not a number in [0, 1]; or a raw value where only a report may come, or the
+            reverse. Nothing was recorded.
+            RuntimeError: no coordinates, one of them twice, or more than the promise pays for.
+            Nothing was recorded.
         """
         self.enter(where, self.on_grid(where, value))
 
     @abstractmethod
     def add_block(self, where: Any, steps: Any, count: int) -> None:
-        """`count` rounds at once, their sum in whole grid steps: simulated feedback drawn as a block."""
+        """`count` rounds at once, their sum in whole grid steps: simulated feedback drawn as a
+        block.
+        """
 
-    def release(self, coordinates: tuple[int, ...], round: int, told: Told, drop: tuple[int, ...] = ()) -> Release:
-        """Close these coordinates' blocks, read each once through the mechanism, and write the ledger; throw `drop`'s away unread.
+    def release(
+        self, coordinates: tuple[int, ...], round: int, told: Told, drop: tuple[int, ...] = ()
+    ) -> Release:
+        """Close these coordinates' blocks, read each once through the mechanism, and write the
+        ledger; throw `drop`'s away unread.
 
         Raises:
-            RuntimeError: a coordinate is none, is named twice, or its block is empty: a reward would be read twice. Nothing was released.
+            RuntimeError: a coordinate is none, is named twice, or its block is empty: a reward
+            would be read twice. Nothing was released.
             LedgerError: the counts do not add up. Nothing was released.
         """
         self.settle()
@@ -130,7 +159,8 @@ class Vault(ABC):
         empty = [c for c in coordinates if self._open[c][1] == 0]
         if empty:
             raise RuntimeError(
-                f"Refused to release {coordinates}: every reward may be read once, and coordinates {empty} have no new one since their "
+                f"Refused to release {coordinates}: every reward may be read once, and "
+                f"coordinates {empty} have no new one since their "
                 "last release. Nothing was released."
             )
         page = self._page(coordinates, drop)
@@ -140,7 +170,8 @@ class Vault(ABC):
         return self._close(this_try, both, memory, page, Release(coordinates, answers, round, told))
 
     def finish(self, round: int, told: Told) -> Release:
-        """No more feedback comes: close every block, read each once, and have the mechanism give the answer it still owes.
+        """No more feedback comes: close every block, read each once, and have the mechanism give
+        the answer it still owes.
 
         Raises:
             TypeError: the mechanism owes none.
@@ -151,7 +182,9 @@ class Vault(ABC):
         page = self._page([c for c in coordinates if self._open[c][1]], ())
         this_try = self._begin()
         memory, answers = self._mechanism.finish(self._memory, self._block(coordinates), this_try)
-        return self._close(this_try, coordinates, memory, page, Release(coordinates, answers, round, told))
+        return self._close(
+            this_try, coordinates, memory, page, Release(coordinates, answers, round, told)
+        )
 
     @final
     def settle(self) -> None:
@@ -169,22 +202,35 @@ class Vault(ABC):
         self.staged = None
 
     def _page(self, read: Sequence[int], drop: Sequence[int]) -> Page:
-        return self._ledger.page([(c, *self._open[c][1:]) for c in read], [(c, *self._open[c][1:]) for c in drop])
+        return self._ledger.page(
+            [(c, *self._open[c][1:]) for c in read], [(c, *self._open[c][1:]) for c in drop]
+        )
 
     def _begin(self) -> Any:
         """A try of a release: its source of noise, which goes on from what earlier tries drew."""
         self._try = OnceDrawn(self._noise, self._drawn)
         return self._try
 
-    def _close(self, this_try: OnceDrawn, coordinates: Sequence[int], memory: Any, page: Page, release: Release) -> Release:
+    def _close(
+        self,
+        this_try: OnceDrawn,
+        coordinates: Sequence[int],
+        memory: Any,
+        page: Page,
+        release: Release,
+    ) -> Release:
         """The moment of a release: nothing of it stands before the assignment, everything after it.
 
         Raises:
-            SharedError: the mechanism or its noise source forked, or let another call of this vault in between.
+            SharedError: the mechanism or its noise source forked, or let another call of this vault
+            in between.
         """
         self._home.require()
         if self._try is not this_try:
-            raise SharedError("Another call released this block while its noise was drawn. Nothing was done by this one.")
+            raise SharedError(
+                "Another call released this block while its noise was drawn. Nothing was done by "
+                "this one."
+            )
         blocks = [(c, (self._nothing(), 0, self._open[c][2])) for c in coordinates]
         self.staged = blocks, self.records, Closing(self.turns + 1, memory, page, release)
         self.settle()
@@ -204,7 +250,9 @@ class Vault(ABC):
 
     @final
     def private_state(self) -> dict[str, Any]:
-        """Open sums, mechanism memory and noise position. As sensitive as the rewards themselves."""
+        """Open sums, mechanism memory and noise position. As sensitive as the rewards
+        themselves.
+        """
         self.settle()
         return {"sums": self._sums(), "memory": self._memory, "noise": self._noise.state()}
 
@@ -212,7 +260,12 @@ class Vault(ABC):
     def public_state(self) -> dict[str, Any]:
         """Counts and ledger."""
         self.settle()
-        return {"records": self.records, "turns": self.turns, "counts": self._counts(), "ledger": self._ledger.to_data()}
+        return {
+            "records": self.records,
+            "turns": self.turns,
+            "counts": self._counts(),
+            "ledger": self._ledger.to_data(),
+        }
 
     @abstractmethod
     def _sums(self) -> list[int]:
@@ -224,20 +277,33 @@ class Vault(ABC):
 
     @final
     def restore(self, public: dict[str, Any], private: dict[str, Any]) -> None:
-        """Continue from what `public_state` and `private_state` returned (after a trip through JSON).
+        """Continue from what `public_state` and `private_state` returned (after a trip through
+        JSON).
 
         Raises:
-            ValueError: damaged data, of another shape or with numbers that no records have. No private number is shown.
+            ValueError: damaged data, of another shape or with numbers that no records have. No
+            private number is shown.
         """
         counts = restored_counts(public["counts"], len(self._counts()))
         self._ledger.restore(public["ledger"], set(self._keys()))
-        self.records, self.turns = whole(public["records"], "vault.records"), whole(public["turns"], "vault.turns")
+        self.records, self.turns = (
+            whole(public["records"], "vault.records"),
+            whole(public["turns"], "vault.turns"),
+        )
         if not self.records <= self._ledger.rounds + sum(counts) <= self.records * self.width:
-            raise damaged("the counts of its open blocks and its ledger do not add up to the records that entered")
-        bounds = None if self._randomizer is not None else [self._grid.steps * count for count in counts]
+            raise damaged(
+                "the counts of its open blocks and its ledger do not add up to the records that "
+                "entered"
+            )
+        bounds = (
+            None if self._randomizer is not None else [self._grid.steps * count for count in counts]
+        )
         sums = restored_sums(private["sums"], self._coordinates, bounds)
         if not self._mechanism.remembers(private["memory"], self._readings()):
-            raise damaged("private.memory does not fit the policy's mechanism and what the ledger says was read (not shown: it is private)")
+            raise damaged(
+                "private.memory does not fit the policy's mechanism and what the ledger says was "
+                "read (not shown: it is private)"
+            )
         self._memory = private["memory"]
         self._reopen(sums, counts)
 

@@ -7,22 +7,35 @@ from dpbandits.mechanisms.randomizers import Randomizer, Report, sound
 from dpbandits.mechanisms.rewards import RewardError
 
 
-def checked_report(value: object, randomizer: Randomizer, noise: NoiseKind, about: int) -> tuple[int, ...]:
+def checked_report(
+    value: object, randomizer: Randomizer, noise: NoiseKind, about: int
+) -> tuple[int, ...]:
     """The report's content, a number of grid steps for each of the `about` arms it is about.
 
-    What is no report is refused, and not shown: it may be a raw reward, or hold one in any of its places.
+    What is no report is refused, and not shown: it may be a raw reward, or hold one in any of its
+    places.
     """
     if type(value) is not Report:
         raise TypeError(
-            f"This policy is private in the local model: it takes the Report that its users' {type(randomizer).__name__} makes, "
-            f"got an object of type {type(value).__name__}. Call policy.randomizer().report(reward, noise) on the user's side. "
+            "This policy is private in the local model: it takes the Report that its users' "
+            f"{type(randomizer).__name__} makes, "
+            f"got an object of type {type(value).__name__}. Call "
+            "policy.randomizer().report(reward, noise) on the user's side. "
             "Nothing was recorded."
         )
     fit = sound(value)
     if fit and (value.randomizer, value.noise) != (randomizer.name, noise):
-        other = "another randomizer" if value.randomizer != randomizer.name else f"{value.noise} noise"
-        raise RewardError(f"Expected a report by {randomizer.name} with {noise} noise, got one by {other}. Nothing was recorded.")
+        other = (
+            "another randomizer" if value.randomizer != randomizer.name else f"{value.noise} noise"
+        )
+        raise RewardError(
+            f"Expected a report by {randomizer.name} with {noise} noise, got one by {other}. "
+            "Nothing was recorded."
+        )
     steps = value.steps if isinstance(value.steps, tuple) else (value.steps,)
     if not fit or len(steps) != about or not randomizer.accepts(steps):
-        raise RewardError(f"No {type(randomizer).__name__} makes this report: its content is damaged (not shown). Nothing was recorded.")
+        raise RewardError(
+            f"No {type(randomizer).__name__} makes this report: its content is damaged (not "
+            "shown). Nothing was recorded."
+        )
     return steps

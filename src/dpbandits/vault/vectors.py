@@ -18,7 +18,9 @@ from dpbandits.vault.base import Open, Told, Vault
 
 @final
 class VectorVault(Vault):
-    """Full information: a record is a vector with the reward of every action; all are read at once, as coordinate `EVERY`."""
+    """Full information: a record is a vector with the reward of every action; all are read at once,
+    as coordinate `EVERY`.
+    """
 
     def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise) -> None:
         super().__init__(mechanism, coordinates, noise)
@@ -36,7 +38,11 @@ class VectorVault(Vault):
     def enter(self, where: object, steps: NDArray[np.int64], count: int = 1) -> None:
         self.settle()
         total, rewards, entered = self._open[EVERY]
-        self.staged = [(EVERY, (total + steps, rewards + count, entered + count))], self.records + count, None
+        self.staged = (
+            [(EVERY, (total + steps, rewards + count, entered + count))],
+            self.records + count,
+            None,
+        )
         self.settle()
 
     def add_block(self, where: object, steps: NDArray[np.int64], count: int) -> None:
@@ -48,7 +54,10 @@ class VectorVault(Vault):
 
     def _plain(self, coordinates: tuple[Any, ...]) -> tuple[int, ...]:
         if coordinates not in ((), (EVERY,)):
-            raise RuntimeError(f"Refused {coordinates}: a record is read or dropped whole, as {(EVERY,)}, and once. Nothing was released.")
+            raise RuntimeError(
+                f"Refused {coordinates}: a record is read or dropped whole, as {(EVERY,)}, and "
+                "once. Nothing was released."
+            )
         return coordinates
 
     def _block(self, coordinates: Sequence[int]) -> Block:
@@ -69,4 +78,6 @@ class VectorVault(Vault):
         return [EVERY] * self._coordinates
 
     def _reopen(self, sums: list[int], counts: list[int]) -> None:
-        self._open = {EVERY: (np.array(sums, np.int64), counts[0], counts[0] + self._ledger.clock(EVERY))}
+        self._open = {
+            EVERY: (np.array(sums, np.int64), counts[0], counts[0] + self._ledger.clock(EVERY))
+        }

@@ -1,8 +1,15 @@
-"""Positive controls: things that are BROKEN ON PURPOSE, so that it can be seen whether an auditor catches them. Never for use."""
+"""Positive controls: things that are BROKEN ON PURPOSE, so that it can be seen whether an auditor
+catches them. Never for use.
+"""
 
 from dpbandits.auditing.broken import half, published, sparse_vector, sums
 from dpbandits.auditing.broken.specimen import Specimen
 
-SPECIMENS: tuple[Specimen, ...] = (*sparse_vector.SPECIMENS, *published.SPECIMENS, *sums.SPECIMENS, *half.SPECIMENS)
+SPECIMENS: tuple[Specimen, ...] = (
+    *sparse_vector.SPECIMENS,
+    *published.SPECIMENS,
+    *sums.SPECIMENS,
+    *half.SPECIMENS,
+)
 
 __all__ = ["SPECIMENS", "Specimen"]

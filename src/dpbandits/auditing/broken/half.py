@@ -54,8 +54,12 @@ class Halved:
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         return self.full.threshold(sensitivity=sensitivity, epsilon=2 * epsilon)
 
-    def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
-        return self.full.exceeds(value, bar, threshold, sensitivity=sensitivity, epsilon=2 * epsilon)
+    def exceeds(
+        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
+        return self.full.exceeds(
+            value, bar, threshold, sensitivity=sensitivity, epsilon=2 * epsilon
+        )
 
     def uniform(self) -> float:
         return self.full.uniform()
@@ -131,7 +135,11 @@ def half_report(honest: LDPUCB | LDPKLUCB) -> Any:
 
     loud = type(f"Half{type(randomizer).__name__}", (type(randomizer),), {"randomise": randomise})
     made = loud(epsilon=randomizer.epsilon, grid=randomizer.grid)
-    broken = type(f"Half{type(honest).__name__}", (type(honest),), {"randomizer": lambda self: made, "__doc__": "BROKEN ON PURPOSE."})
+    broken = type(
+        f"Half{type(honest).__name__}",
+        (type(honest),),
+        {"randomizer": lambda self: made, "__doc__": "BROKEN ON PURPOSE."},
+    )
     return broken(arms=honest.arms, epsilon=honest.epsilon, grid=honest.grid)
 
 
@@ -154,8 +162,17 @@ def tried() -> Iterator[tuple[str, Mechanism]]:
         yield f"NoisyMax, {law}", NoisyMax(epsilon=ONE, grid=grid, selection=law)
 
 
-def twin(name: str, make: Callable[[], Any], level: str, claim: Fraction | None = ONE, truth: str = "2ε") -> Specimen:
-    return Specimen(name=f"half noise: {name}", what="half the noise it promises", claim=claim, make=make, caught_by=level, truth=truth)
+def twin(
+    name: str, make: Callable[[], Any], level: str, claim: Fraction | None = ONE, truth: str = "2ε"
+) -> Specimen:
+    return Specimen(
+        name=f"half noise: {name}",
+        what="half the noise it promises",
+        claim=claim,
+        make=make,
+        caught_by=level,
+        truth=truth,
+    )
 
 
 def of_mechanism(name: str, mechanism: Mechanism) -> Specimen:
@@ -169,7 +186,19 @@ SPECIMENS = (
     *(of_mechanism(name, mechanism) for name, mechanism in tried()),
     twin("LocalLaplace", lambda: half_report(LDPUCB(arms=2, epsilon=1)), "report law"),
     twin("RandomizedResponse", lambda: half_report(LDPKLUCB(arms=2, epsilon=1)), "report law"),
-    twin("AnytimeLazyUCB, by its decisions", lambda: with_mechanism(AnytimeLazyUCB(arms=2, epsilon=1), half), "exact law"),
-    twin("RNMFTNL, by its decisions", lambda: with_mechanism(RNMFTNL(actions=2, epsilon=1), half), "exact law"),
-    twin("LazyForgetful, black box", lambda: half(LazyForgetful(epsilon=ONE, grid=Grid(steps=1))), "statistical"),
+    twin(
+        "AnytimeLazyUCB, by its decisions",
+        lambda: with_mechanism(AnytimeLazyUCB(arms=2, epsilon=1), half),
+        "exact law",
+    ),
+    twin(
+        "RNMFTNL, by its decisions",
+        lambda: with_mechanism(RNMFTNL(actions=2, epsilon=1), half),
+        "exact law",
+    ),
+    twin(
+        "LazyForgetful, black box",
+        lambda: half(LazyForgetful(epsilon=ONE, grid=Grid(steps=1))),
+        "statistical",
+    ),
 )

@@ -1,4 +1,6 @@
-"""BROKEN ON PURPOSE: what was published with too little noise, under the claim it was published with."""
+"""BROKEN ON PURPOSE: what was published with too little noise, under the claim it was published
+with.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class Understated(Mechanism):
 
 
 class OneVectorStart(DPUCBMAT):  # type: ignore[misc]  # final for everybody else
-    """BROKEN ON PURPOSE: round 1 observes all L elements at once, each at epsilon/K: that record pays L·epsilon/K."""
+    """BROKEN ON PURPOSE: round 1 observes all L elements at once, each at epsilon/K: that record
+    pays L·epsilon/K.
+    """
 
     def mechanism(self) -> Any:
         honest = super().mechanism()
@@ -68,7 +72,9 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class MaxWithValue(Mechanism):
-    """BROKEN ON PURPOSE: report noisy max that also tells the winner's noisy sum. one_sided: exponential noise, which only adds."""
+    """BROKEN ON PURPOSE: report noisy max that also tells the winner's noisy sum. one_sided:
+    exponential noise, which only adds.
+    """
 
     epsilon: Fraction
     grid: Grid = Grid()
@@ -95,14 +101,39 @@ def specimen(name: str, what: str, make: Any, caught_by: str, truth: str) -> Spe
 
 
 SPECIMENS = (
-    specimen("RNM-FTNL as published", "noisy maximum with Lap(1/ε)",
-             lambda: RNMFTNL(actions=2, epsilon=1, preset="published"), "exact law", "2ε"),
-    specimen("Hybrid-UCB as printed", "the full tree's root is released, too",
-             lambda: HybridUCB(arms=2, epsilon=1, preset="published"), "transcript", "1.5ε"),
-    specimen("DPUCB-MAT started from one vector", "all L = 6 elements observed at once at ε/K, K = 2",
-             lambda: OneVectorStart(problem=UniformMatroid(arms=6, rank=2), epsilon=1), "transcript", "(L/K)ε = 3ε"),
-    specimen("noisy max with its value, Laplace", "index and noisy sum of the winner of 3, Lap(2/ε)",
-             lambda: MaxWithValue(epsilon=ONE, grid=Grid(steps=1)), "statistical", "Kε/2 = 1.5ε"),
-    specimen("noisy max with its value, exponential", "index and noisy sum of the winner of 3, exponential noise",
-             lambda: MaxWithValue(epsilon=ONE, grid=Grid(steps=1), one_sided=True), "statistical", "not DP"),
-)  # fmt: skip
+    specimen(
+        "RNM-FTNL as published",
+        "noisy maximum with Lap(1/ε)",
+        lambda: RNMFTNL(actions=2, epsilon=1, preset="published"),
+        "exact law",
+        "2ε",
+    ),
+    specimen(
+        "Hybrid-UCB as printed",
+        "the full tree's root is released, too",
+        lambda: HybridUCB(arms=2, epsilon=1, preset="published"),
+        "transcript",
+        "1.5ε",
+    ),
+    specimen(
+        "DPUCB-MAT started from one vector",
+        "all L = 6 elements observed at once at ε/K, K = 2",
+        lambda: OneVectorStart(problem=UniformMatroid(arms=6, rank=2), epsilon=1),
+        "transcript",
+        "(L/K)ε = 3ε",
+    ),
+    specimen(
+        "noisy max with its value, Laplace",
+        "index and noisy sum of the winner of 3, Lap(2/ε)",
+        lambda: MaxWithValue(epsilon=ONE, grid=Grid(steps=1)),
+        "statistical",
+        "Kε/2 = 1.5ε",
+    ),
+    specimen(
+        "noisy max with its value, exponential",
+        "index and noisy sum of the winner of 3, exponential noise",
+        lambda: MaxWithValue(epsilon=ONE, grid=Grid(steps=1), one_sided=True),
+        "statistical",
+        "not DP",
+    ),
+)

@@ -1,7 +1,8 @@
 """BROKEN ON PURPOSE: the sparse vector variants that Lyu, Su and Li 2017 found to be wrong.
 
-A stream of rewards; after each, a question: is the sum so far above the threshold (odd rounds), is its opposite (even rounds)? A
-replaced reward moves every later question by one, up and down in turn, which is what these variants cannot stand.
+A stream of rewards; after each, a question: is the sum so far above the threshold (odd rounds), is
+its opposite (even rounds)? A replaced reward moves every later question by one, up and down in
+turn, which is what these variants cannot stand.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ ONE = Fraction(1)
 
 
 class Said(NamedTuple):
-    """Public: 1 for above, 0 for below, −1 once it has stopped; and the noisy value, where the variant tells it."""
+    """Public: 1 for above, 0 for below, −1 once it has stopped; and the noisy value, where the
+    variant tells it.
+    """
 
     above: Any
     value: Any
@@ -31,7 +34,8 @@ class Said(NamedTuple):
 class Questions(Dishonest):
     """BROKEN ON PURPOSE unless its shares add up as proved.
 
-    threshold: share of epsilon for the threshold's noise, of scale 1/(share·epsilon). query: the same for each question; None: no noise.
+    threshold: share of epsilon for the threshold's noise, of scale 1/(share·epsilon). query: the
+        same for each question; None: no noise.
     most: "above" answers until it stops; None: it never does.
     tells: whether "above" comes with the value it was decided on. bar: the threshold, in rewards.
     """
@@ -45,7 +49,9 @@ class Questions(Dishonest):
     def start(self) -> list[Any]:
         return [0, 0, 0, None]
 
-    def step(self, memory: list[Any], total: int, count: int, noise: Noise) -> tuple[list[Any], Said]:
+    def step(
+        self, memory: list[Any], total: int, count: int, noise: Noise
+    ) -> tuple[list[Any], Said]:
         asked, summed, above, drawn = memory[0] + 1, memory[1] + total, *memory[2:]
         if not self.by_arrays and above >= (self.most or 0):
             return [asked, summed, above, drawn], Said(-1, 0.0)
@@ -61,7 +67,9 @@ class Questions(Dishonest):
 
     @property
     def by_arrays(self) -> bool:
-        """Whether no noised value decides what is asked for next, so that many runs can be played at once."""
+        """Whether no noised value decides what is asked for next, so that many runs can be played
+        at once.
+        """
         return self.most is None or self.tells
 
     def ask(self, question: int, drawn: Any, noise: Noise) -> tuple[Any, Any]:
@@ -81,13 +89,47 @@ def questions(**settings: Any) -> Questions:
 
 
 def specimen(name: str, what: str, truth: str, level: str, **settings: Any) -> Specimen:
-    return Specimen(name=name, what=what, claim=ONE, make=lambda: questions(**settings), caught_by=level, truth=truth)
+    return Specimen(
+        name=name,
+        what=what,
+        claim=ONE,
+        make=lambda: questions(**settings),
+        caught_by=level,
+        truth=truth,
+    )
 
 
 SPECIMENS = (
-    specimen("sparse vector variant 3", "tells the noisy value it decided on, c = 4", "not DP at any ε", "statistical", tells=True, most=4),
-    specimen("sparse vector variant 4", "questions at 3ε/4 whatever their number, c = 4", "(1 + 6c)ε/4 = 6.25ε", "transcript",
-             threshold=Fraction(1, 4), query=Fraction(3, 4), most=4),
-    specimen("sparse vector variant 5", "no noise on questions, never stops", "not DP at any ε", "statistical", query=None, most=None),
-    specimen("sparse vector variant 6", "questions at ε/2 each, never stops", "not DP at any ε", "statistical", most=None),
-)  # fmt: skip
+    specimen(
+        "sparse vector variant 3",
+        "tells the noisy value it decided on, c = 4",
+        "not DP at any ε",
+        "statistical",
+        tells=True,
+        most=4,
+    ),
+    specimen(
+        "sparse vector variant 4",
+        "questions at 3ε/4 whatever their number, c = 4",
+        "(1 + 6c)ε/4 = 6.25ε",
+        "transcript",
+        threshold=Fraction(1, 4),
+        query=Fraction(3, 4),
+        most=4,
+    ),
+    specimen(
+        "sparse vector variant 5",
+        "no noise on questions, never stops",
+        "not DP at any ε",
+        "statistical",
+        query=None,
+        most=None,
+    ),
+    specimen(
+        "sparse vector variant 6",
+        "questions at ε/2 each, never stops",
+        "not DP at any ε",
+        "statistical",
+        most=None,
+    ),
+)

@@ -1,4 +1,6 @@
-"""BROKEN ON PURPOSE: sums that are released without noise, with shared noise, or again and again."""
+"""BROKEN ON PURPOSE: sums that are released without noise, with shared noise, or again and
+again.
+"""
 
 from __future__ import annotations
 
@@ -27,49 +29,75 @@ class FirstExact(Dishonest):
     def start(self) -> list[int]:
         return [0]
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         if not memory[0]:
             return [1], self.said(total, count, 0)
-        return [1], self.said(noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon), count, 1)
+        return [1], self.said(
+            noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon), count, 1
+        )
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Redrawn(Dishonest):
-    """BROKEN ON PURPOSE: the exact running sum with fresh noise at every release, so a reward is told again each time."""
+    """BROKEN ON PURPOSE: the exact running sum with fresh noise at every release, so a reward is
+    told again each time.
+    """
 
     def start(self) -> list[int]:
         return [0, 0]
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         total, count = memory[0] + total, memory[1] + count
-        return [total, count], self.said(noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon), count, 1)
+        return [total, count], self.said(
+            noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon), count, 1
+        )
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class ExactIncrements(Dishonest):
-    """BROKEN ON PURPOSE: the logarithmic counter, to which the exact sum since the last power of two is added."""
+    """BROKEN ON PURPOSE: the logarithmic counter, to which the exact sum since the last power of
+    two is added.
+    """
 
     def start(self) -> list[int]:
         return [0, 0, 0, 0]
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
-        leaf, pending, noisy, rounds = memory[0] + 1, memory[1] + total, memory[2], memory[3] + count
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
+        leaf, pending, noisy, rounds = (
+            memory[0] + 1,
+            memory[1] + total,
+            memory[2],
+            memory[3] + count,
+        )
         if leaf.bit_count() == 1:
-            noisy, pending = noisy + noise.laplace(pending, sensitivity=self.grid.steps, epsilon=self.epsilon), 0
+            noisy, pending = (
+                noisy + noise.laplace(pending, sensitivity=self.grid.steps, epsilon=self.epsilon),
+                0,
+            )
         return [leaf, pending, noisy, rounds], self.said(noisy + pending, rounds, leaf.bit_length())
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class RawBatchEnds(Dishonest):
-    """BROKEN ON PURPOSE: a batch ends, and is noised, as soon as its exact sum reaches three; until then the last answer again."""
+    """BROKEN ON PURPOSE: a batch ends, and is noised, as soon as its exact sum reaches three; until
+    then the last answer again.
+    """
 
     def start(self) -> list[int]:
         return [0, 0, 0, 0]
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
         pending, waiting, noisy, rounds = memory[0] + total, memory[1] + count, memory[2], memory[3]
         if pending >= 3 * self.grid.steps or not rounds:
             noisy = noise.laplace(pending, sensitivity=self.grid.steps, epsilon=self.epsilon)
@@ -80,12 +108,16 @@ class RawBatchEnds(Dishonest):
 @final
 @dataclass(frozen=True, kw_only=True)
 class RawStopping(Dishonest):
-    """BROKEN ON PURPOSE: says nothing until its exact sum reaches three, then the noised one, and is done."""
+    """BROKEN ON PURPOSE: says nothing until its exact sum reaches three, then the noised one, and
+    is done.
+    """
 
     def start(self) -> list[int]:
         return [0, 0, 0]
 
-    def step(self, memory: list[int], total: int, count: int, noise: Noise) -> tuple[list[int], Answer | None]:
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer | None]:
         summed, rounds, done = memory[0] + total, memory[1] + count, memory[2]
         if done or summed < 3 * self.grid.steps:
             return [summed, rounds, done], None
@@ -96,7 +128,9 @@ class RawStopping(Dishonest):
 @final
 @dataclass(frozen=True, kw_only=True)
 class SharedNoise(Mechanism):
-    """BROKEN ON PURPOSE: one draw for all arms of a release. It cancels when two arms are compared."""
+    """BROKEN ON PURPOSE: one draw for all arms of a release. It cancels when two arms are
+    compared.
+    """
 
     epsilon: Fraction
     grid: Grid = Grid()
@@ -110,7 +144,9 @@ class SharedNoise(Mechanism):
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Answer, ...]]:
         shared = noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.epsilon)
         pairs = zip(block.sums, block.counts, strict=True)
-        return None, tuple(Answer((int(total) + shared) / self.grid.steps, count, 1) for total, count in pairs)
+        return None, tuple(
+            Answer((int(total) + shared) / self.grid.steps, count, 1) for total, count in pairs
+        )
 
 
 def instead(cls: Callable[..., Mechanism]) -> Callable[[Any], Mechanism]:
@@ -123,30 +159,84 @@ def elimination() -> Any:
     return with_mechanism(replace(DPSE(arms=2, epsilon=8, beta=0.9)), instead(SharedNoise))
 
 
-def specimen(name: str, what: str, make: Callable[[], Any], caught_by: str, truth: str, claim: Fraction = ONE) -> Specimen:
+def specimen(
+    name: str, what: str, make: Callable[[], Any], caught_by: str, truth: str, claim: Fraction = ONE
+) -> Specimen:
     return Specimen(name=name, what=what, claim=claim, make=make, caught_by=caught_by, truth=truth)
 
 
 LAZY, COUNTERS = AnytimeLazyUCB(arms=2, epsilon=1), DPUCBBound(arms=2, epsilon=1)
 
 SPECIMENS = (
-    specimen("first pull not noised", "AnytimeLazyUCB, each arm's first reward as it is",
-             lambda: with_mechanism(LAZY, instead(FirstExact)), "transcript", "not DP from round K + 1 on"),
-    specimen("first pull not noised, by its decisions", "the same, seen by decisions alone",
-             lambda: with_mechanism(LAZY, instead(FirstExact)), "exact law", "not DP from round K + 1 on"),
-    specimen("noise redrawn every round", "UCB on running sums, fresh Lap(1/ε) each round",
-             lambda: with_mechanism(COUNTERS, instead(Redrawn)), "transcript", "T-fold composition"),
-    specimen("cumulative sums, re-released", "AnytimeLazyUCB whose batches are running sums, fresh Lap(1/ε) each",
-             lambda: with_mechanism(LAZY, instead(Redrawn)), "exact law", "ε for each batch a reward is in"),
-    specimen("exact increments between powers of two", "DP-UCB-Bound on a counter that adds raw rewards",
-             lambda: with_mechanism(COUNTERS, instead(ExactIncrements)), "transcript", "not DP"),
-    specimen("batch ends decided on raw sums", "a batch closes when its exact sum reaches 3",
-             lambda: RawBatchEnds(epsilon=ONE, grid=Grid(steps=1)), "transcript", "unbounded"),
-    specimen("batch ends decided on raw sums, black box", "the same, from its answers alone",
-             lambda: RawBatchEnds(epsilon=ONE, grid=Grid(steps=1)), "statistical", "unbounded"),
-    specimen("stopping decided on raw sums", "halts when its exact sum reaches 3, and tells it noised",
-             lambda: RawStopping(epsilon=ONE, grid=Grid(steps=1)), "transcript", "unbounded"),
-    specimen("one scalar noise shared by all arms", "DP-SE with one draw an epoch", elimination, "transcript", "not DP", Fraction(8)),
-    specimen("cumulative batches without forgetting", "DPKLUCB on running sums, fresh Lap(1/ε) each",
-             lambda: with_mechanism(DPKLUCB(arms=2, epsilon=1, first=1), instead(Redrawn)), "transcript", "ε for each batch"),
-)  # fmt: skip
+    specimen(
+        "first pull not noised",
+        "AnytimeLazyUCB, each arm's first reward as it is",
+        lambda: with_mechanism(LAZY, instead(FirstExact)),
+        "transcript",
+        "not DP from round K + 1 on",
+    ),
+    specimen(
+        "first pull not noised, by its decisions",
+        "the same, seen by decisions alone",
+        lambda: with_mechanism(LAZY, instead(FirstExact)),
+        "exact law",
+        "not DP from round K + 1 on",
+    ),
+    specimen(
+        "noise redrawn every round",
+        "UCB on running sums, fresh Lap(1/ε) each round",
+        lambda: with_mechanism(COUNTERS, instead(Redrawn)),
+        "transcript",
+        "T-fold composition",
+    ),
+    specimen(
+        "cumulative sums, re-released",
+        "AnytimeLazyUCB whose batches are running sums, fresh Lap(1/ε) each",
+        lambda: with_mechanism(LAZY, instead(Redrawn)),
+        "exact law",
+        "ε for each batch a reward is in",
+    ),
+    specimen(
+        "exact increments between powers of two",
+        "DP-UCB-Bound on a counter that adds raw rewards",
+        lambda: with_mechanism(COUNTERS, instead(ExactIncrements)),
+        "transcript",
+        "not DP",
+    ),
+    specimen(
+        "batch ends decided on raw sums",
+        "a batch closes when its exact sum reaches 3",
+        lambda: RawBatchEnds(epsilon=ONE, grid=Grid(steps=1)),
+        "transcript",
+        "unbounded",
+    ),
+    specimen(
+        "batch ends decided on raw sums, black box",
+        "the same, from its answers alone",
+        lambda: RawBatchEnds(epsilon=ONE, grid=Grid(steps=1)),
+        "statistical",
+        "unbounded",
+    ),
+    specimen(
+        "stopping decided on raw sums",
+        "halts when its exact sum reaches 3, and tells it noised",
+        lambda: RawStopping(epsilon=ONE, grid=Grid(steps=1)),
+        "transcript",
+        "unbounded",
+    ),
+    specimen(
+        "one scalar noise shared by all arms",
+        "DP-SE with one draw an epoch",
+        elimination,
+        "transcript",
+        "not DP",
+        Fraction(8),
+    ),
+    specimen(
+        "cumulative batches without forgetting",
+        "DPKLUCB on running sums, fresh Lap(1/ε) each",
+        lambda: with_mechanism(DPKLUCB(arms=2, epsilon=1, first=1), instead(Redrawn)),
+        "transcript",
+        "ε for each batch",
+    ),
+)

@@ -1,4 +1,6 @@
-"""Level 2, exact law: the probability of every decision sequence of a few rounds, and the largest loss between neighbours."""
+"""Level 2, exact law: the probability of every decision sequence of a few rounds, and the largest
+loss between neighbours.
+"""
 
 from __future__ import annotations
 
@@ -34,20 +36,30 @@ POINTS = 4e8
 
 
 def exact_law(
-    policy: Policy, rounds: int = 8, effort: Effort | None = None, *, claim: Fraction | None = None, arms: int = 2, grid: int = 1
+    policy: Policy,
+    rounds: int = 8,
+    effort: Effort | None = None,
+    *,
+    claim: Fraction | None = None,
+    arms: int = 2,
+    grid: int = 1,
 ) -> LevelResult:
-    """The exact loss of the first `rounds` decisions: the largest log-ratio over all sequences, all tables of 0/1 rewards and all
-    replacements of one round.
+    """The exact loss of the first `rounds` decisions: the largest log-ratio over all sequences, all
+    tables of 0/1 rewards and all replacements of one round.
 
-    policy: an index policy, or one that follows a leader by epochs; its small version is audited, with `arms` arms and rewards on
-        `grid`, everything else as it is. Its own `plan`, `update` and mechanism are run, nothing is written down again here.
-    claim: epsilon; by default the policy's own guarantee. effort: in points of lattices, by default `POINTS`, or in seconds.
+    policy: an index policy, or one that follows a leader by epochs; its small version is audited,
+        with `arms` arms and rewards on `grid`, everything else as it is. Its own `plan`, `update`
+        and mechanism are run, nothing is written down again here.
+    claim: epsilon; by default the policy's own guarantee. effort: in points of lattices, by default
+        `POINTS`, or in seconds.
 
-    Of the result: `lower_bound` is certified (the probability left out by the lattice is taken against it), and the exact loss of
-    that pair is at most `error` higher. `attainable` is what the releases made before the last decision tell about one reward
-    together, at most, or the claim if that is less: no policy with these releases shows more in so many rounds, whatever it decides
-    with them. So a loss far below the claim means a short run, not strong privacy, when `attainable` is low, and decisions that show
-    little of their releases otherwise. 0: nothing is released that early.
+    Of the result: `lower_bound` is certified (the probability left out by the lattice is taken
+    against it), and the exact loss of that pair is at most `error` higher. `attainable` is what the
+    releases made before the last decision tell about one reward
+    together, at most, or the claim if that is less: no policy with these releases shows more in so
+        many rounds, whatever it decides with them. So a loss far below the claim means a short run,
+        not strong privacy, when `attainable` is low, and decisions that show little of their
+        releases otherwise. 0: nothing is released that early.
     """
     start = time.monotonic()
     guarantee = policy.guarantee
@@ -57,27 +69,50 @@ def exact_law(
         if claim is None:
             raise Unfit("it claims no epsilon")
         if policy.randomizer() is not None:
-            raise Unfit("it is private before the server: the law of its reports is audited instead")
+            raise Unfit(
+                "it is private before the server: the law of its reports is audited instead"
+            )
         subject = small(policy, rounds, arms, grid)
         if first_release(subject) >= rounds:
             return silent(rounds, start)
         with Outside(calls=False) as outside:
-            found = of_epochs(subject, rounds) if policy.about.feedback == "full" else of_indices(subject, rounds, effort or Work(POINTS))
+            found = (
+                of_epochs(subject, rounds)
+                if policy.about.feedback == "full"
+                else of_indices(subject, rounds, effort or Work(POINTS))
+            )
         if outside.used or tosses(subject, rounds):
-            raise Unfit("it draws randomness that is neither its noise source's nor public, whose law is not enumerated")
+            raise Unfit(
+                "it draws randomness that is neither its noise source's nor public, whose law is "
+                "not enumerated"
+            )
     except Unfit as reason:
-        return LevelResult(LEVEL, "not applicable", evidence=f"No exact law: {reason}.", seconds=time.monotonic() - start)
+        return LevelResult(
+            LEVEL,
+            "not applicable",
+            evidence=f"No exact law: {reason}.",
+            seconds=time.monotonic() - start,
+        )
     loss, error, price, evidence, details = found
     attainable = float(claim if price is None else min(claim, price))
-    seconds, details = time.monotonic() - start, {"arms": arms, "grid": grid, "rounds": rounds} | details
+    seconds, details = (
+        time.monotonic() - start,
+        {"arms": arms, "grid": grid, "rounds": rounds} | details,
+    )
     if attainable == 0:
         return silent(rounds, start)
     outcome: Any = "failed" if loss > claim + SLACK else "passed"
-    return LevelResult(LEVEL, outcome, loss, attainable, error, evidence=evidence, seconds=seconds, details=details)
+    return LevelResult(
+        LEVEL, outcome, loss, attainable, error, evidence=evidence, seconds=seconds, details=details
+    )
 
 
-def deepest_law(policy: Policy, rounds: int = 8, effort: Effort | None = None, *, claim: Fraction | None = None) -> LevelResult:
-    """The exact law of as many decisions, up to `rounds`, as the effort allows: of 4, then 6, then all."""
+def deepest_law(
+    policy: Policy, rounds: int = 8, effort: Effort | None = None, *, claim: Fraction | None = None
+) -> LevelResult:
+    """The exact law of as many decisions, up to `rounds`, as the effort allows: of 4, then 6, then
+    all.
+    """
     effort = effort or Work(POINTS)
     start, found = time.monotonic(), None
     for few in (*(n for n in (4, 6) if n < rounds), rounds):
@@ -92,7 +127,9 @@ def deepest_law(policy: Policy, rounds: int = 8, effort: Effort | None = None, *
 
 def silent(rounds: int, start: float) -> LevelResult:
     evidence = f"Nothing is released before decision {rounds}: there is nothing to see."
-    return LevelResult(LEVEL, "not applicable", 0.0, 0.0, evidence=evidence, seconds=time.monotonic() - start)
+    return LevelResult(
+        LEVEL, "not applicable", 0.0, 0.0, evidence=evidence, seconds=time.monotonic() - start
+    )
 
 
 PLAYED = 16
@@ -101,7 +138,10 @@ PLAYED = 16
 
 def tosses(policy: Policy, rounds: int) -> bool:
     """Whether it draws from anywhere but its noise source and the public randomness."""
-    tables = [np.random.default_rng(run).integers(0, 2, (rounds, policy.arms)).astype(float) for run in range(PLAYED)]
+    tables = [
+        np.random.default_rng(run).integers(0, 2, (rounds, policy.arms)).astype(float)
+        for run in range(PLAYED)
+    ]
     with Outside() as outside:
         for run, table in enumerate(tables):
             decisions(policy, table, noise=SimulatedNoise(run), seed=run)
@@ -140,7 +180,8 @@ def of_indices(policy: Policy, rounds: int, effort: Effort) -> Found:
     found = summary(first.run(), first, coarse)
     cost = before - effort.left()
     for cut in reversed(finer):
-        # Axes grow like ln(1/cut), and there are seldom more than three long ones; the steps of the walk stay as many.
+        # Axes grow like ln(1/cut), and there are seldom more than three long ones; the steps of the
+        # walk stay as many.
         grows = 1 + first.share_of_points() * ((math.log(cut) / math.log(coarse)) ** 3 - 1)
         if found[1] > ENOUGH and cost * grows < effort.left():
             try:
@@ -166,21 +207,40 @@ def summary(laws: Laws, enumeration: Enumeration, cut: float) -> Found:
         "block_sums": list(worst.sums),
     }
     if not worst.decisions:
-        return 0.0, 0.0, price, f"No decision depends on a reward in {enumeration.rounds} rounds.", details
+        return (
+            0.0,
+            0.0,
+            price,
+            f"No decision depends on a reward in {enumeration.rounds} rounds.",
+            details,
+        )
     played = " ".join(str(arm + 1) for arm in worst.decisions)
     blocks = ", ".join(map(str, worst.sums))
-    evidence = f"arms {played} with block sums {blocks}, where that of block {worst.block + 1} turns {worst.other} by one changed reward"
+    evidence = (
+        f"arms {played} with block sums {blocks}, where that of block {worst.block + 1} turns "
+        f"{worst.other} by one changed reward"
+    )
     return worst.loss, worst.error, price, evidence, details
 
 
 def of_epochs(policy: Policy, rounds: int) -> Found:
     """In closed form: the worst choice of any epoch that ends in time."""
     choices = Choices(policy)
-    found = max((worst_choice(choices, state, plan) for state, plan in epochs(choices, rounds)), default=None)
+    found = max(
+        (worst_choice(choices, state, plan) for state, plan in epochs(choices, rounds)),
+        default=None,
+    )
     if found is None or found.loss == 0:
         return 0.0, 0.0, choices.price, "No choice depends on a reward.", {}
     details = {"block": found.rounds, "sums": list(found.sums), "other": list(found.other)}
     evidence = (
-        f"action {found.chosen + 1} after an epoch of {found.rounds} rounds with sums {found.sums}, {found.other} by one changed record"
+        f"action {found.chosen + 1} after an epoch of {found.rounds} rounds with sums "
+        f"{found.sums}, {found.other} by one changed record"
     )
-    return found.loss, found.error if math.isfinite(found.error) else 0.0, choices.price, evidence, details
+    return (
+        found.loss,
+        found.error if math.isfinite(found.error) else 0.0,
+        choices.price,
+        evidence,
+        details,
+    )

@@ -1,10 +1,14 @@
-"""The law of every decision sequence of an index policy, for every table of 0/1 rewards, by enumeration.
+"""The law of every decision sequence of an index policy, for every table of 0/1 rewards, by
+enumeration.
 
-Between two releases decisions are a map from the released totals to plans. The policy itself draws that map: its own `plan` is
-asked at the points of the lattice. Of the rewards only each block's sum matters, so blocks are enumerated by their sums.
+Between two releases decisions are a map from the released totals to plans. The policy itself draws
+that map: its own `plan` is
+asked at the points of the lattice. Of the rewards only each block's sum matters, so blocks are
+enumerated by their sums.
 
-One decision sequence is followed at a time: which arm is released when is then known, and noise that no later answer of this sequence
-contains is summed out at once. That keeps the lattices of trees and counters small.
+One decision sequence is followed at a time: which arm is released when is then known, and noise
+that no later answer of this sequence contains is summed out at once. That keeps the lattices of
+trees and counters small.
 """
 
 from __future__ import annotations
@@ -41,7 +45,9 @@ class Mass(NamedTuple):
 
 
 Laws = dict[tuple[int, ...], dict[Sums, Mass]]
-"""Decisions -> block sums -> probability. One decision sequence has the same blocks whatever the rewards."""
+"""Decisions -> block sums -> probability. One decision sequence has the same blocks whatever the
+rewards.
+"""
 
 
 class Step(NamedTuple):
@@ -54,7 +60,9 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Branch:
-    """What led to the same decisions and the same counts, with its probability spread over the lattice."""
+    """What led to the same decisions and the same counts, with its probability spread over the
+    lattice.
+    """
 
     state: Statistics  # totals are those of `exact`, without noise
     step: Step
@@ -65,10 +73,16 @@ class Branch:
 
 
 class Enumeration:
-    """All decision sequences of `rounds` rounds. effort: counted in points of lattices. cut: probability left out on each axis."""
+    """All decision sequences of `rounds` rounds. effort: counted in points of lattices. cut:
+    probability left out on each axis.
+    """
 
     def __init__(self, policy: Policy, rounds: int, effort: Effort, cut: float) -> None:
-        if not isinstance(policy.init(), Statistics) or policy.about.randomised or policy.about.feedback != "bandit":
+        if (
+            not isinstance(policy.init(), Statistics)
+            or policy.about.randomised
+            or policy.about.feedback != "bandit"
+        ):
             raise Unfit("its decisions are not those of an index over single arms")
         self.policy, self.rounds, self.effort, self.cut = policy, rounds, effort, cut
         self.streams, self.rng = Streams(policy.mechanism()), PublicRng(0, 0)
@@ -76,14 +90,17 @@ class Enumeration:
         self.laws: Laws = {}
         self.points = self.steps = 0
         self.lost = 0.0  # the most that was left out of any history's probability
-        self.price: Fraction | None = Fraction(0)  # what releases before the last decision tell of one reward; None: everything
+        # what releases before the last decision tell of one reward; None: everything
+        self.price: Fraction | None = Fraction(0)
         self._path: tuple[int, ...] = ()
         self._reached = 0
         self._maps: dict[Any, tuple[NDArray[np.int16], list[Step]]] = {}
 
     def run(self) -> Laws:
         arms, never = self.policy.arms, set[tuple[int, ...]]()
-        start = Branch(self.policy.init(), Step(0, 1, ()), ((),) * arms, (0,) * arms, (), np.ones(()))
+        start = Branch(
+            self.policy.init(), Step(0, 1, ()), ((),) * arms, (0,) * arms, (), np.ones(())
+        )
         first = list(self._split(start, 1))
         for path in product(range(arms), repeat=self.rounds):
             if any(path[:t] in never for t in range(1, self.rounds)):
@@ -99,19 +116,26 @@ class Enumeration:
         return self.points / max(1, self.points + POINTS_A_STEP * self.steps)
 
     def _walk(self, t: int, sums: Sums, branches: list[Branch], lost: float) -> None:
-        """All block sums that may follow one history; `t` is the round about to be decided. lost: probability left out so far."""
+        """All block sums that may follow one history; `t` is the round about to be decided. lost:
+        probability left out so far.
+        """
         points = sum(b.law.size for b in branches)
         self.points, self.steps = self.points + points, self.steps + 1
         self.effort.spend(points + POINTS_A_STEP)
         if self.effort.left() < 0:
-            raise Unfit("its decision sequences take longer to enumerate than was allowed; take fewer rounds, or a larger budget")
+            raise Unfit(
+                "its decision sequences take longer to enumerate than was allowed; take fewer "
+                "rounds, or a larger budget"
+            )
         self.lost = max(self.lost, lost)
         group = [b for b in branches if b.step.arm == self._path[t - 1]]
         if not group:
             return
         self._reached = max(self._reached, t)
         if t == self.rounds:
-            self.laws.setdefault(self._path, {})[sums] = Mass(float(sum(b.law.sum() for b in group)), lost)
+            self.laws.setdefault(self._path, {})[sums] = Mass(
+                float(sum(b.law.sum() for b in group)), lost
+            )
             return
         moved = [told(b) for b in group]
         ending = {b.step.release if b.step.rounds == 0 else () for b in moved}
@@ -121,12 +145,22 @@ class Enumeration:
         counts = [moved[0].open[c] for c in coordinates]
         for more in product(*[range(n + 1) for n in counts]):
             ended = [self._ended(b, t, coordinates, more) for b in moved]
-            following = [after for branch, whole in ended for after in (self._split(branch, t + 1) if whole else [branch])]
-            dropped = sum(dropped_mass(before, after) for before, (after, _) in zip(moved, ended, strict=True))
+            following = [
+                after
+                for branch, whole in ended
+                for after in (self._split(branch, t + 1) if whole else [branch])
+            ]
+            dropped = sum(
+                dropped_mass(before, after) for before, (after, _) in zip(moved, ended, strict=True)
+            )
             self._walk(t + 1, (*sums, *zip(more, counts, strict=True)), following, lost + dropped)
 
-    def _ended(self, branch: Branch, t: int, coordinates: tuple[int, ...], sums: tuple[int, ...]) -> tuple[Branch, bool]:
-        """The branch after round t: as it is inside a plan; released at the end of one, and that it ended."""
+    def _ended(
+        self, branch: Branch, t: int, coordinates: tuple[int, ...], sums: tuple[int, ...]
+    ) -> tuple[Branch, bool]:
+        """The branch after round t: as it is inside a plan; released at the end of one, and that it
+        ended.
+        """
         if branch.step.rounds:
             return branch, False
         blocks, open_ = list(branch.blocks), list(branch.open)
@@ -139,10 +173,16 @@ class Enumeration:
         axes, law = branch.axes, branch.law
         if coordinates:
             to_come = self._path[t : self.rounds - 1]
-            axes = tuple(a for c in range(self.policy.arms) for a in self._axes(c, blocks[c], to_come.count(c)))
+            axes = tuple(
+                a
+                for c in range(self.policy.arms)
+                for a in self._axes(c, blocks[c], to_come.count(c))
+            )
             law = carry(law, branch.axes, axes)
             self._charge(blocks, coordinates)
-        return replace(branch, state=state, blocks=tuple(blocks), open=tuple(open_), axes=axes, law=law), True
+        return replace(
+            branch, state=state, blocks=tuple(blocks), open=tuple(open_), axes=axes, law=law
+        ), True
 
     def _axes(self, arm: int, blocks: Blocks, more: int) -> list[Axis]:
         if not blocks:
@@ -167,16 +207,26 @@ class Enumeration:
                 yield replace(branch, step=step, law=law)
 
     def _plans(self, branch: Branch, t: int) -> tuple[NDArray[np.int16], list[int], list[Step]]:
-        """Which plan follows at round t, by released totals: the table, its lowest totals, and the plans."""
+        """Which plan follows at round t, by released totals: the table, its lowest totals, and the
+        plans.
+        """
         state, left = branch.state, self.rounds - t + 1
-        reach = [sum(a.reach for a in branch.axes if a.arm == c and a.active) for c in range(self.policy.arms)]
+        reach = [
+            sum(a.reach for a in branch.axes if a.arm == c and a.active)
+            for c in range(self.policy.arms)
+        ]
         box: Box = tuple((-r, r + n * self.unit) for r, n in zip(reach, state.rounds, strict=True))
         blank = state._replace(totals=(0.0,) * self.policy.arms)
         if (blank, box) not in self._maps:
             steps: list[Step] = []
 
             def decide(point: tuple[int, ...]) -> int:
-                step = cut(self.policy.plan(blank._replace(totals=tuple(x / self.unit for x in point)), self.rng), left)
+                step = cut(
+                    self.policy.plan(
+                        blank._replace(totals=tuple(x / self.unit for x in point)), self.rng
+                    ),
+                    left,
+                )
                 if step not in steps:
                     steps.append(step)
                 return steps.index(step)
@@ -187,7 +237,9 @@ class Enumeration:
 
 
 def dropped_mass(before: Branch, after: Branch) -> float:
-    """What the lattice left out of a branch's probability when it was released, and the rounding of that difference."""
+    """What the lattice left out of a branch's probability when it was released, and the rounding of
+    that difference.
+    """
     if before.law is after.law:
         return 0.0
     mass = float(before.law.sum())
@@ -202,7 +254,9 @@ def told(branch: Branch) -> Branch:
 
 
 def cut(plan: Any, left: int) -> Step:
-    """The plan as far as it matters when `left` rounds are still to be decided: a release after the last of them is seen by nobody."""
+    """The plan as far as it matters when `left` rounds are still to be decided: a release after the
+    last of them is seen by nobody.
+    """
     if not isinstance(plan, Hold) or not isinstance(plan.action, int) or plan.drop or plan.observe:
         raise Unfit("it plays something else than one arm at a time until a release")
     if plan.rounds >= left:

@@ -1,4 +1,6 @@
-"""The joint law of the noise that is still inside released totals, as an array with an axis for each live sum of draws."""
+"""The joint law of the noise that is still inside released totals, as an array with an axis for
+each live sum of draws.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,17 @@ from dpbandits.auditing.exact.probe import Draws, Unfit
 
 Floats = NDArray[np.float64]
 CUTS = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
-"""Probability left out on each axis, coarse first. Every loss is stated with the error this makes."""
+"""Probability left out on each axis, coarse first. Every loss is stated with the error this
+makes.
+"""
 LARGEST = 16_000_000
 """Points of a lattice."""
 
 
 class Axis(NamedTuple):
-    """One arm's noise draws that every answer still to come contains together or not at all. active: the newest answer does."""
+    """One arm's noise draws that every answer still to come contains together or not at all.
+    active: the newest answer does.
+    """
 
     arm: int
     draws: tuple[int, ...]
@@ -37,7 +43,9 @@ class Axis(NamedTuple):
 
 @cache
 def single(scale: Fraction) -> Floats:
-    """Mass of the discrete Laplace law of this scale (grid steps) on [−n, n], n far out in its tails."""
+    """Mass of the discrete Laplace law of this scale (grid steps) on [−n, n], n far out in its
+    tails.
+    """
     reach = math.ceil(42 * scale) + 1  # e^-42 = 6e-19
     q = math.exp(-1 / scale)
     law: Floats = (1 - q) / (1 + q) * q ** np.abs(np.arange(-reach, reach + 1))
@@ -46,7 +54,9 @@ def single(scale: Fraction) -> Floats:
 
 @cache
 def mass(scales: tuple[Fraction, ...], cut: float) -> tuple[Floats, int]:
-    """The law of a sum of independent draws on [−n, n] and n, the smallest that leaves out at most `cut`."""
+    """The law of a sum of independent draws on [−n, n] and n, the smallest that leaves out at most
+    `cut`.
+    """
     law = reduce(np.convolve, [single(s) for s in scales])
     centre = len(law) // 2
     tails = 2 * np.cumsum(law)[:centre]  # both sides
@@ -55,7 +65,9 @@ def mass(scales: tuple[Fraction, ...], cut: float) -> tuple[Floats, int]:
 
 
 def axes_of(arm: int, draws: Draws, release: int, last: int, cut: float) -> list[Axis]:
-    """The live axes after answer `release`, when answers up to `last` may follow (both counted from 0)."""
+    """The live axes after answer `release`, when answers up to `last` may follow (both counted from
+    0).
+    """
     rows = draws.inside[release : last + 1]
     groups: dict[tuple[int, ...], list[int]] = {}
     for i in range(draws.made[release]):
@@ -68,8 +80,9 @@ def axes_of(arm: int, draws: Draws, release: int, last: int, cut: float) -> list
 
 
 def carry(law: Floats, old: Sequence[Axis], new: Sequence[Axis]) -> Floats:
-    """The law on the axes `new`: dead draws are summed out, merging ones added up, fresh ones enter independently. What falls off the
-    lattice is missing in the result."""
+    """The law on the axes `new`: dead draws are summed out, merging ones added up, fresh ones enter
+    independently. What falls off the lattice is missing in the result.
+    """
     homes = [next((g for g in new if g.arm == a.arm and a.draws[0] in g.draws), None) for a in old]
     for at in reversed([i for i, home in enumerate(homes) if home is None]):
         law = law.sum(axis=at)
@@ -87,17 +100,25 @@ def carry(law: Floats, old: Sequence[Axis], new: Sequence[Axis]) -> Floats:
             for _ in members[1:]:
                 at = next(i for i, (_, home) in enumerate(kept) if i > place and home is group)
                 other = kept.pop(at)[0]
-                law, width, known = added(law, place, at), width + other.reach, known | set(other.draws)
+                law, width, known = (
+                    added(law, place, at),
+                    width + other.reach,
+                    known | set(other.draws),
+                )
         else:
             law, width = np.expand_dims(law, place), 0
             kept.insert(place, (group, group))
-        fresh = tuple(sorted(s for i, s in zip(group.draws, group.scales, strict=True) if i not in known))
+        fresh = tuple(
+            sorted(s for i, s in zip(group.draws, group.scales, strict=True) if i not in known)
+        )
         law = spread(law, place, width, fresh, group)
     return law
 
 
 def added(law: Floats, at: int, other: int) -> Floats:
-    """The law with axis `other` replaced: its variable is added to that of axis `at` (both centred at 0)."""
+    """The law with axis `other` replaced: its variable is added to that of axis `at` (both centred
+    at 0).
+    """
     law = np.moveaxis(law, (other, at), (0, 1))
     sums = np.zeros((law.shape[0] + law.shape[1] - 1, *law.shape[2:]))
     for i, part in enumerate(law):
@@ -106,7 +127,9 @@ def added(law: Floats, at: int, other: int) -> Floats:
 
 
 def spread(law: Floats, at: int, width: int, fresh: tuple[Fraction, ...], axis: Axis) -> Floats:
-    """Independent draws added to the axis `at`, which runs over [−width, width] and afterwards over the reach of `axis`."""
+    """Independent draws added to the axis `at`, which runs over [−width, width] and afterwards over
+    the reach of `axis`.
+    """
     more = axis.reach - width
     if more < 0:
         law = law[(slice(None),) * at + (slice(-more, more),)]
@@ -118,7 +141,9 @@ def spread(law: Floats, at: int, width: int, fresh: tuple[Fraction, ...], axis: 
 
 
 def noised(law: Floats, at: int, scale: Fraction) -> Floats:
-    """One draw added. Its law is that of the difference of two geometric ones, each a recursion of one term along the axis."""
+    """One draw added. Its law is that of the difference of two geometric ones, each a recursion of
+    one term along the axis.
+    """
     from scipy.signal import lfilter
 
     q = math.exp(-1 / scale)
@@ -132,9 +157,11 @@ Box = tuple[tuple[int, int], ...]
 
 
 def decisions_on(box: Box, decide: Callable[[tuple[int, ...]], int]) -> NDArray[np.int16]:
-    """`decide` at every point of the box; of a sub-box whose corners agree only the corners are asked.
+    """`decide` at every point of the box; of a sub-box whose corners agree only the corners are
+    asked.
 
-    That is exact where raising an arm's total can only favour that arm, as with every index; random points are asked to make sure.
+    That is exact where raising an arm's total can only favour that arm, as with every index; random
+    points are asked to make sure.
     """
     low = [a for a, _ in box]
     table = np.zeros([b - a + 1 for a, b in box], np.int16)
@@ -147,13 +174,17 @@ def decisions_on(box: Box, decide: Callable[[tuple[int, ...]], int]) -> NDArray[
         widest = max(range(len(part)), key=lambda i: part[i][1] - part[i][0])
         a, b = part[widest]
         if len(set(said)) == 1:
-            table[tuple(slice(a - x, b - x + 1) for (a, b), x in zip(part, low, strict=True))] = said[0]
+            table[tuple(slice(a - x, b - x + 1) for (a, b), x in zip(part, low, strict=True))] = (
+                said[0]
+            )
         elif b - a <= 1:
             for corner, k in zip(corners, said, strict=True):
                 table[tuple(c - x for c, x in zip(corner, low, strict=True))] = k
         else:
             middle = (a + b) // 2
-            stack += [(*part[:widest], half, *part[widest + 1 :]) for half in ((a, middle), (middle, b))]
+            stack += [
+                (*part[:widest], half, *part[widest + 1 :]) for half in ((a, middle), (middle, b))
+            ]
     rng = np.random.default_rng(1)
     for _ in range(40):
         point = tuple(int(rng.integers(a, b + 1)) for a, b in box)
@@ -163,11 +194,15 @@ def decisions_on(box: Box, decide: Callable[[tuple[int, ...]], int]) -> NDArray[
 
 
 def totals(axes: Sequence[Axis], exact: Sequence[int]) -> list[Any]:
-    """Each arm's released total at every point of the lattice, as arrays that broadcast to its shape."""
+    """Each arm's released total at every point of the lattice, as arrays that broadcast to its
+    shape.
+    """
     dims = len(axes)
     found: list[Any] = [np.full((1,) * dims, x) for x in exact]
     for i, axis in enumerate(axes):
         if axis.active:
             line = np.arange(-axis.reach, axis.reach + 1)
-            found[axis.arm] = found[axis.arm] + line.reshape([-1 if j == i else 1 for j in range(dims)])
+            found[axis.arm] = found[axis.arm] + line.reshape(
+                [-1 if j == i else 1 for j in range(dims)]
+            )
     return found

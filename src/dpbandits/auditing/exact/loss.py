@@ -1,4 +1,6 @@
-"""The worst pair of neighbours: the largest log-ratio of two probabilities, with the error of the numbers taken against it."""
+"""The worst pair of neighbours: the largest log-ratio of two probabilities, with the error of the
+numbers taken against it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from dpbandits.auditing.exact.enumeration import Laws, Mass, Sums
 
 
 class Worst(NamedTuple):
-    """loss: certified, a lower bound; error: by how much the exact loss of this pair may exceed it."""
+    """loss: certified, a lower bound; error: by how much the exact loss of this pair may exceed
+    it.
+    """
 
     loss: float
     error: float
@@ -30,7 +34,8 @@ def log_ratio(p: Mass, q: Mass) -> tuple[float, float]:
 
 
 def worst_pair(laws: Laws, lost: float) -> Worst:
-    """Over all decision sequences and all pairs of tables that differ in one round: one block's sum differs by one.
+    """Over all decision sequences and all pairs of tables that differ in one round: one block's sum
+    differs by one.
 
     lost: the most that may have been left out of a sequence that was never seen.
     """
@@ -45,10 +50,27 @@ def worst_pair(laws: Laws, lost: float) -> Worst:
                     other: Sums = (*sums[:at], (changed, rounds), *sums[at + 1 :])
                     low, high = log_ratio(p, table.get(other, never))
                     if low > worst.loss:
-                        worst = Worst(low, high - low if low < math.inf else 0.0, decisions, tuple(s for s, _ in sums), at, changed)
+                        worst = Worst(
+                            low,
+                            high - low if low < math.inf else 0.0,
+                            decisions,
+                            tuple(s for s, _ in sums),
+                            at,
+                            changed,
+                        )
     return worst
 
 
 def missing_mass(laws: Laws) -> float:
-    """How far the probabilities of all decision sequences are from adding up to 1, where every reward is 0."""
-    return abs(1.0 - sum(p.low for table in laws.values() for sums, p in table.items() if not any(s for s, _ in sums)))
+    """How far the probabilities of all decision sequences are from adding up to 1, where every
+    reward is 0.
+    """
+    return abs(
+        1.0
+        - sum(
+            p.low
+            for table in laws.values()
+            for sums, p in table.items()
+            if not any(s for s, _ in sums)
+        )
+    )

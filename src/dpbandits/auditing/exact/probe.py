@@ -1,6 +1,8 @@
-"""How a mechanism's answers depend on its noise, found by running it: which draws each answer contains, at which scale.
+"""How a mechanism's answers depend on its noise, found by running it: which draws each answer
+contains, at which scale.
 
-A mechanism that answers with sums of rewards plus sums of Laplace draws is described by 0/1 coefficients. They are measured, and
+A mechanism that answers with sums of rewards plus sums of Laplace draws is described by 0/1
+coefficients. They are measured, and
 the description is tested on other numbers; a mechanism of another kind is refused.
 """
 
@@ -36,11 +38,15 @@ class Asked(NamedTuple):
 
 @final
 class Probe:
-    """Noise that adds what it is told to each draw (nothing by default), or gives scripted values, and writes down every call."""
+    """Noise that adds what it is told to each draw (nothing by default), or gives scripted values,
+    and writes down every call.
+    """
 
     kind: ClassVar[NoiseKind] = "simulated"
 
-    def __init__(self, offsets: Mapping[int, int] | None = None, script: Sequence[int] | None = None) -> None:
+    def __init__(
+        self, offsets: Mapping[int, int] | None = None, script: Sequence[int] | None = None
+    ) -> None:
         self.offsets, self.script = offsets or {}, script
         self.asked: list[Asked] = []
 
@@ -58,7 +64,9 @@ class Probe:
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         raise Unfit("it keeps a noised threshold, which is not an answer")
 
-    def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
+    def exceeds(
+        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
         raise Unfit("it answers questions, not sums")
 
     def uniform(self) -> float:
@@ -73,7 +81,9 @@ Blocks = tuple[tuple[int, int], ...]
 
 
 class Draws(NamedTuple):
-    """One arm's noise. inside[r][i]: whether answer r contains draw i. made[r]: draws made by answer r. scales: one a draw."""
+    """One arm's noise. inside[r][i]: whether answer r contains draw i. made[r]: draws made by
+    answer r. scales: one a draw.
+    """
 
     inside: tuple[tuple[int, ...], ...]
     made: tuple[int, ...]
@@ -95,7 +105,9 @@ class Streams:
         """Every answer, and how many draws had been made by then."""
         memory, answers, made = self.mechanism.init(1), [], []
         for total, count in blocks:
-            memory, (answer,) = self.mechanism.answer(memory, Block((0,), (total,), (count,)), probe)
+            memory, (answer,) = self.mechanism.answer(
+                memory, Block((0,), (total,), (count,)), probe
+            )
             if not isinstance(answer, Answer):
                 raise Unfit("its answers are not noised sums")
             answers.append(answer)
@@ -122,7 +134,10 @@ class Streams:
         probe = Probe()
         plain, made = self.run(zeros, probe)
         moved = [self.run(zeros, Probe({i: self.unit}))[0] for i in range(len(probe.asked))]
-        inside = tuple(tuple(round(answers[r].total - plain[r].total) for answers in moved) for r in range(len(counts)))
+        inside = tuple(
+            tuple(round(answers[r].total - plain[r].total) for answers in moved)
+            for r in range(len(counts))
+        )
         found = Draws(inside, tuple(made), tuple(asked.scale for asked in probe.asked))
         self._verify(counts, found)
         return found
@@ -131,15 +146,30 @@ class Streams:
         """On random sums and noise the answers are what the coefficients say."""
         rng = np.random.default_rng(len(counts))
         blocks = tuple((self.unit * int(rng.integers(0, n + 1)), n) for n in counts)
-        offsets = {i: self.unit * int(x) for i, x in enumerate(rng.integers(-50, 51, len(found.scales)))}
-        plain, noisy, probe = self.run(blocks, Probe())[0], self.run(blocks, again := Probe(offsets))[0], again
-        said = [a.total + sum(c * offsets[i] for i, c in enumerate(row)) / self.unit for a, row in zip(plain, found.inside, strict=True)]
+        offsets = {
+            i: self.unit * int(x) for i, x in enumerate(rng.integers(-50, 51, len(found.scales)))
+        }
+        plain, noisy, probe = (
+            self.run(blocks, Probe())[0],
+            self.run(blocks, again := Probe(offsets))[0],
+            again,
+        )
+        said = [
+            a.total + sum(c * offsets[i] for i, c in enumerate(row)) / self.unit
+            for a, row in zip(plain, found.inside, strict=True)
+        ]
         scales = tuple(asked.scale for asked in probe.asked)
-        if {c for row in found.inside for c in row} - {0, 1} or said != [a.total for a in noisy] or scales != found.scales:
+        if (
+            {c for row in found.inside for c in row} - {0, 1}
+            or said != [a.total for a in noisy]
+            or scales != found.scales
+        ):
             raise Unfit("its answers are not sums of rewards plus sums of noise draws")
 
     def _price(self, counts: tuple[int, ...]) -> Fraction | None:
-        """What all answers so far tell about one reward, at most; None: some answer shows it without noise."""
+        """What all answers so far tell about one reward, at most; None: some answer shows it
+        without noise.
+        """
         zeros = [(0, n) for n in counts]
         probe = Probe()
         plain = self.run(tuple(zeros), probe)[0]
@@ -149,5 +179,7 @@ class Streams:
             if self.run((*zeros[:at], (self.unit, n), *zeros[at + 1 :]), other)[0] != plain:
                 return None
             pairs = zip(probe.asked, other.asked, strict=True)
-            worst = max(worst, sum((abs(a.value - b.value) / a.scale for a, b in pairs), Fraction(0)))
+            worst = max(
+                worst, sum((abs(a.value - b.value) / a.scale for a, b in pairs), Fraction(0))
+            )
         return worst

@@ -1,6 +1,8 @@
-"""Full information by epochs: each record is read by one release, so the worst pair of sequences differs in one choice.
+"""Full information by epochs: each record is read by one release, so the worst pair of sequences
+differs in one choice.
 
-A choice's law given the block's sums is closed (report noisy max) or a sum over the lattice of noised sums.
+A choice's law given the block's sums is closed (report noisy max) or a sum over the lattice of
+noised sums.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ SEEDS = 64
 
 
 class Choice(NamedTuple):
-    """The worst choice: its loss, the block's length, its sums in the two tables (whole rewards), and what is chosen."""
+    """The worst choice: its loss, the block's length, its sums in the two tables (whole rewards),
+    and what is chosen.
+    """
 
     loss: float
     error: float
@@ -66,7 +70,9 @@ class Spy:
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         raise Unfit("it keeps a noised threshold")
 
-    def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
+    def exceeds(
+        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
         raise Unfit("it answers questions")
 
     def uniform(self) -> float:
@@ -102,25 +108,37 @@ class Choices:
         if len(spy.selected) == 1 and not spy.asked:
             values, sensitivity, epsilon, kind = spy.selected[0]
             self.price = max(self.price, epsilon)
-            law, chosen = selection_law(values, scale=float(2 * sensitivity / epsilon), selection=kind), np.zeros(actions)
+            law, chosen = (
+                selection_law(values, scale=float(2 * sensitivity / epsilon), selection=kind),
+                np.zeros(actions),
+            )
             for k in range(actions):
                 chosen[self.after(state, plan, self.read(sums, plan.rounds, Spy(k)))] += law[k]
             return chosen
         if len(spy.asked) != actions or spy.selected:
             raise Unfit("it is neither a noisy maximum nor one noised sum an action")
-        self.price = max(self.price, sum((1 / (a.scale / self.unit) for a in spy.asked), Fraction(0)))
+        self.price = max(
+            self.price, sum((1 / (a.scale / self.unit) for a in spy.asked), Fraction(0))
+        )
         return self._by_lattice(spy.asked, sums, state, plan)
 
-    def _by_lattice(self, asked: list[Asked], sums: tuple[int, ...], state: Leader, plan: Hold) -> Floats:
+    def _by_lattice(
+        self, asked: list[Asked], sums: tuple[int, ...], state: Leader, plan: Hold
+    ) -> Floats:
         laws = [mass((a.scale,), CUT) for a in asked]
         box = tuple((-far, far + plan.rounds * self.unit) for _, far in laws)
 
         def decide(point: tuple[int, ...]) -> int:
-            return self.after(state, plan, self.read((0,) * len(sums), plan.rounds, Spy(script=point)))
+            return self.after(
+                state, plan, self.read((0,) * len(sums), plan.rounds, Spy(script=point))
+            )
 
         if (state, plan.rounds) not in self._tables:
             self._tables[state, plan.rounds] = decisions_on(box, decide)
-        at = tuple(slice(s * self.unit, s * self.unit + 2 * far + 1) for s, (_, far) in zip(sums, laws, strict=True))
+        at = tuple(
+            slice(s * self.unit, s * self.unit + 2 * far + 1)
+            for s, (_, far) in zip(sums, laws, strict=True)
+        )
         here, joint = self._tables[state, plan.rounds][at], np.ones(())
         for line, _ in laws:
             joint = np.multiply.outer(joint, line)
@@ -133,12 +151,18 @@ class Choices:
 
     def following(self, state: Leader, plan: Hold, answers: tuple[Any, ...]) -> Leader:
         coordinates = plan.release if answers else ()
-        new: Leader = self.policy.update(state, plan, Release(coordinates, answers, state.t + plan.rounds, ((plan.action, plan.rounds),)))
+        new: Leader = self.policy.update(
+            state,
+            plan,
+            Release(coordinates, answers, state.t + plan.rounds, ((plan.action, plan.rounds),)),
+        )
         return new
 
 
 def epochs(choices: Choices, rounds: int) -> Iterator[tuple[Leader, Hold]]:
-    """Every release that ends before the last of `rounds` decisions, for every way the public coins may fall."""
+    """Every release that ends before the last of `rounds` decisions, for every way the public coins
+    may fall.
+    """
     waiting, seen = [choices.policy.init()], set[Any]()
     if not isinstance(waiting[0], Leader):
         raise Unfit("it does not play one leader an epoch")
@@ -150,7 +174,9 @@ def epochs(choices: Choices, rounds: int) -> Iterator[tuple[Leader, Hold]]:
                 continue
             if plan.release:
                 yield state, plan
-            answers = choices.read((0,) * choices.policy.arms, plan.rounds, Spy()) if plan.release else ()
+            answers = (
+                choices.read((0,) * choices.policy.arms, plan.rounds, Spy()) if plan.release else ()
+            )
             new = choices.following(state, plan, answers)
             if new not in seen:
                 seen.add(new)
@@ -158,7 +184,9 @@ def epochs(choices: Choices, rounds: int) -> Iterator[tuple[Leader, Hold]]:
 
 
 def worst_choice(choices: Choices, state: Leader, plan: Hold) -> Choice:
-    """Over all block sums and all replacements of one whole record of 0s and 1s: sums move by at most one each."""
+    """Over all block sums and all replacements of one whole record of 0s and 1s: sums move by at
+    most one each.
+    """
     arms, n = choices.policy.arms, plan.rounds
     worst = Choice(0.0, 0.0, n, (), (), -1)
     for sums in product(range(n + 1), repeat=arms):
@@ -171,7 +199,14 @@ def worst_choice(choices: Choices, state: Leader, plan: Hold) -> Choice:
             for k in range(arms):
                 low = math.log(max(p[k] - ROUNDING, 1e-300) / (q[k] + ROUNDING))
                 if low > worst.loss:
-                    worst = Choice(low, math.log((p[k] + ROUNDING) / max(q[k] - ROUNDING, 1e-300)) - low, n, sums, other, k)
+                    worst = Choice(
+                        low,
+                        math.log((p[k] + ROUNDING) / max(q[k] - ROUNDING, 1e-300)) - low,
+                        n,
+                        sums,
+                        other,
+                        k,
+                    )
     return worst
 
 
@@ -191,5 +226,10 @@ def noisy_max_loss(mechanism: Mechanism, rounds: int) -> float:
         values, sensitivity, epsilon, kind = spy.selected[0]
         return selection_law(values, scale=float(2 * sensitivity / epsilon), selection=kind)
 
-    pairs = [(lead, lead + move) for lead in range(-rounds, rounds + 1) for move in (-2, -1, 1, 2) if abs(lead + move) <= rounds]
+    pairs = [
+        (lead, lead + move)
+        for lead in range(-rounds, rounds + 1)
+        for move in (-2, -1, 1, 2)
+        if abs(lead + move) <= rounds
+    ]
     return max(math.log(law(a)[k] / law(b)[k]) for a, b in pairs for k in (0, 1))

@@ -1,8 +1,10 @@
-"""The law of a report that is made with coins alone, exactly: the report as a step function of every coin that is thrown.
+"""The law of a report that is made with coins alone, exactly: the report as a step function of
+every coin that is thrown.
 
-A coin is one of 2⁵³ equally likely numbers. Where the report, or what later coins make of it, differs between two probes, the switching
-point between them is found to the last bit. What happens only in a window narrower than 1/128 that no probe hits is not seen; windows
-at either end of a coin, however narrow, are.
+A coin is one of 2⁵³ equally likely numbers. Where the report, or what later coins make of it,
+differs between two probes, the switching point between them is found to the last bit. What happens
+only in a window narrower than 1/128 that no probe hits is not seen; windows at either end of a
+coin, however narrow, are.
 """
 
 from __future__ import annotations
@@ -30,9 +32,15 @@ SWITCHES = 16
 """Switching points of one coin, at most."""
 
 PROBES = sorted(
-    {0, FACES - 1} | {2**k for k in range(53)} | {FACES - 2**k for k in range(53)} | {FACES * (2 * i + 1) // 256 + 77 for i in range(128)}
+    {0, FACES - 1}
+    | {2**k for k in range(53)}
+    | {FACES - 2**k for k in range(53)}
+    | {FACES * (2 * i + 1) // 256 + 77 for i in range(128)}
 )
-LATER = [[random.Random(i).randrange(FACES) for i in range(j, j + DEEPEST)] for j in range(0, 12 * DEEPEST, DEEPEST)]
+LATER = [
+    [random.Random(i).randrange(FACES) for i in range(j, j + DEEPEST)]
+    for j in range(0, 12 * DEEPEST, DEEPEST)
+]
 """Fixed throws of later coins: by them, two throws of an earlier one are told apart."""
 
 
@@ -53,7 +61,9 @@ class Coins:
         self.thrown += 1
         if self.thrown > ENDLESS:
             raise NotSteps("it throws coins again and again")
-        return (self._first[self.thrown - 1] if self.thrown <= len(self._first) else next(self._later)) / FACES
+        return (
+            self._first[self.thrown - 1] if self.thrown <= len(self._first) else next(self._later)
+        ) / FACES
 
     def __getattr__(self, name: str) -> Any:
         raise NotSteps("it throws coins and draws noise for one reward")
@@ -69,9 +79,14 @@ def coin_law(report: Report, first: tuple[int, ...] = ()) -> Law:
         raise NotSteps(f"it throws more than {DEEPEST} coins")
     law: Law = {}
     for low, high in steps(report, first):
-        at_ends = [coin_law(report, (*first, coin)) for coin in sorted({low, (low + high) // 2, high - 1})]
+        at_ends = [
+            coin_law(report, (*first, coin)) for coin in sorted({low, (low + high) // 2, high - 1})
+        ]
         if any(other != at_ends[0] for other in at_ends):
-            raise NotSteps("what later coins do depends on the value of an earlier one, not on its side of a few switching points")
+            raise NotSteps(
+                "what later coins do depends on the value of an earlier one, not on its side of "
+                "a few switching points"
+            )
         for said, chance in at_ends[0].items():
             law[said] = law.get(said, Fraction(0)) + chance * Fraction(high - low, FACES)
     return law
@@ -92,7 +107,9 @@ def steps(report: Report, first: tuple[int, ...]) -> Iterator[tuple[int, int]]:
 
 
 def switch(report: Report, first: tuple[int, ...], low: int, high: int) -> int:
-    """The first throw above `low` with another outcome, if there is one switch between; one of the switches otherwise."""
+    """The first throw above `low` with another outcome, if there is one switch between; one of the
+    switches otherwise.
+    """
     here = shape(report, (*first, low))
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,4 +1,6 @@
-"""A report made with noise: written down, made again of other rewards with the same noised values, and what those values cost."""
+"""A report made with noise: written down, made again of other rewards with the same noised values,
+and what those values cost.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,13 @@ from dpbandits.noise.sources import SimulatedNoise
 SOURCES = 4
 """Noises each reward is written down with: two as they fall, one pushed far up, one far down."""
 
-SHIFTS = [*(d for d in range(-32, 33) if d), *(sign * 2**k for k in range(6, 40) for sign in (1, -1))]
-"""Other noised values that must make other reports, if a report is to tell which one it was made of."""
+SHIFTS = [
+    *(d for d in range(-32, 33) if d),
+    *(sign * 2**k for k in range(6, 40) for sign in (1, -1)),
+]
+"""Other noised values that must make other reports, if a report is to tell which one it was made
+of.
+"""
 
 
 class Recording(NamedTuple):
@@ -32,7 +39,9 @@ class Recording(NamedTuple):
 
 @final
 class OwnCoins:
-    """The noise of another source; coins apart, so that a replay throws the same ones whatever noise it draws."""
+    """The noise of another source; coins apart, so that a replay throws the same ones whatever
+    noise it draws.
+    """
 
     def __init__(self, noise: Any, seed: int) -> None:
         self._noise, self._coins, self._asked = noise, random.Random(seed), 0
@@ -55,8 +64,11 @@ def recorded(randomizer: Randomizer, steps: int, source: int) -> Recording:
     return Recording(steps, randomizer.randomise(steps, seen), seen.draws, seen.coins, source)
 
 
-def replayed(randomizer: Randomizer, run: Recording, steps: int, shift: int = 0) -> tuple[int, Recorder]:
-    """The report of another reward with the same coins and noised values (each moved by `shift`), and what the noise was asked.
+def replayed(
+    randomizer: Randomizer, run: Recording, steps: int, shift: int = 0
+) -> tuple[int, Recorder]:
+    """The report of another reward with the same coins and noised values (each moved by `shift`),
+    and what the noise was asked.
 
     Raises:
         Diverged: the noise is asked for something else.
@@ -66,12 +78,16 @@ def replayed(randomizer: Randomizer, run: Recording, steps: int, shift: int = 0)
     seen = Recorder(run.source, script=script, base=base)
     report = randomizer.randomise(steps, seen)
     if (len(seen.draws), seen.coins) != (len(run.draws), run.coins):
-        raise Diverged("The replay draws less noise than the recording, or throws another number of coins.")
+        raise Diverged(
+            "The replay draws less noise than the recording, or throws another number of coins."
+        )
     return report, seen
 
 
 def same_again(randomizer: Randomizer, run: Recording) -> bool:
-    """Whether the same reward with the same noise makes the same report: if not, there is randomness that is not seen."""
+    """Whether the same reward with the same noise makes the same report: if not, there is
+    randomness that is not seen.
+    """
     try:
         return replayed(randomizer, run, run.steps)[0] == run.report
     except Diverged:
@@ -79,7 +95,9 @@ def same_again(randomizer: Randomizer, run: Recording) -> bool:
 
 
 def determined(randomizer: Randomizer, run: Recording) -> bool:
-    """Whether the report tells which noised value it was made of, so that the loss of the value is that of the report."""
+    """Whether the report tells which noised value it was made of, so that the loss of the value is
+    that of the report.
+    """
     if run.coins or len(run.draws) != 1:
         return False
     mirrored = (-2 * run.draws[0].noisy, randomizer.grid.steps - 2 * run.draws[0].noisy)
@@ -91,7 +109,9 @@ def determined(randomizer: Randomizer, run: Recording) -> bool:
 
 
 class Price(NamedTuple):
-    """Rewards `steps` and `other`: the loss of the noised values, and what the ones that were drawn tell."""
+    """Rewards `steps` and `other`: the loss of the noised values, and what the ones that were drawn
+    tell.
+    """
 
     loss: Fraction
     told: Fraction | float
@@ -100,14 +120,17 @@ class Price(NamedTuple):
 
 
 class Changed(Exception):
-    """No noise was found that makes the same report of another reward. That proves no leak: there may be some."""
+    """No noise was found that makes the same report of another reward. That proves no leak: there
+    may be some.
+    """
 
 
 def price(randomizer: Randomizer, run: Recording, others: Iterable[int]) -> Price:
     """The dearest of the other rewards, all replayed.
 
     Raises:
-        Changed: the noise is asked for something else, or the report is another one though the noise stays.
+        Changed: the noise is asked for something else, or the report is another one though the
+        noise stays.
     """
     found = []
     for other in others:
@@ -118,9 +141,14 @@ def price(randomizer: Randomizer, run: Recording, others: Iterable[int]) -> Pric
 
 
 def same_report(randomizer: Randomizer, run: Recording, other: int) -> Recorder:
-    """The noise's view of how another reward makes the same report: with the same noised values; or with one that is moved by as much as
-    the report has to be, which is what it takes where a reward is added to noise on nothing."""
-    pair = f"a reward of {Fraction(other, randomizer.grid.steps)} in place of {Fraction(run.steps, randomizer.grid.steps)}"
+    """The noise's view of how another reward makes the same report: with the same noised values; or
+    with one that is moved by as much as the report has to be, which is what it takes where a reward
+    is added to noise on nothing.
+    """
+    pair = (
+        f"a reward of {Fraction(other, randomizer.grid.steps)} in place of "
+        f"{Fraction(run.steps, randomizer.grid.steps)}"
+    )
     try:
         report, seen = replayed(randomizer, run, other)
         if report != run.report and len(run.draws) == 1:

@@ -1,4 +1,6 @@
-"""A written report, recounted by somebody who does not trust its writer: the bound from the counts, and the event in runs of their own."""
+"""A written report, recounted by somebody who does not trust its writer: the bound from the counts,
+and the event in runs of their own.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,14 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from dpbandits.auditing.recounting.written import a_mapping, checked, claim_of, counted_levels, lower_bound, tables_of
+from dpbandits.auditing.recounting.written import (
+    a_mapping,
+    checked,
+    claim_of,
+    counted_levels,
+    lower_bound,
+    tables_of,
+)
 from dpbandits.auditing.statistical.counting.bounds import Floats, bound, reach
 from dpbandits.auditing.statistical.counting.events import Event, event_of
 from dpbandits.auditing.statistical.counting.players import Players
@@ -28,10 +37,13 @@ class Recounted(NamedTuple):
     verdict: Verdict
 
 
-def replay(report: dict[str, Any], subject: str | None = None, tell: Callable[[str], None] | None = None) -> Recounted:
+def replay(
+    report: dict[str, Any], subject: str | None = None, tell: Callable[[str], None] | None = None
+) -> Recounted:
     """Recount a report's statistical level, and play its event again if the subject can be made.
 
-    report: what `AuditReport.to_json` wrote. subject: a policy's name or module:object, if the report names none or the wrong one.
+    report: what `AuditReport.to_json` wrote. subject: a policy's name or module:object, if the
+        report names none or the wrong one.
 
     Raises:
         ValueError: the figures do not follow from the counts, or there are none.
@@ -50,8 +62,12 @@ def unsupported(report: dict[str, Any], verdict: Verdict) -> Iterator[str]:
     """What the report says besides, for which the reader has its writer's word alone."""
     said = report.get("verdict")
     if said != verdict:
-        yield f"the report's own verdict, {said!r}, is not supported by what was recounted: {verdict}"
-    others = [str(level.get("level")) for level in report["levels"] if level.get("level") != "statistical"]
+        yield (
+            f"the report's own verdict, {said!r}, is not supported by what was recounted: {verdict}"
+        )
+    others = [
+        str(level.get("level")) for level in report["levels"] if level.get("level") != "statistical"
+    ]
     if others:
         yield f"not recounted: {', '.join(others)}"
 
@@ -63,14 +79,30 @@ def recounted(level: dict[str, Any], claim: Fraction | None) -> tuple[str, Verdi
     found, far = bound(seen["counts"], runs, alpha), reach(runs, alpha)
     if not math.isclose(found.epsilon, lower_bound(level), rel_tol=1e-9, abs_tol=1e-9):
         said = lower_bound(level)
-        raise ValueError(f"Expected ε ≥ {found.epsilon:.6g}, which follows from the counts; the report says {said:.6g}. Do not trust it.")
-    text = f"recounted: ε ≥ {found.epsilon:.6g} follows from the counts of {runs:,} runs on either table (reach {far:.4g})"
-    if claim is None or "why" in seen:  # why the level gave no verdict though the claim was within reach
+        raise ValueError(
+            f"Expected ε ≥ {found.epsilon:.6g}, which follows from the counts; the report says "
+            f"{said:.6g}. Do not trust it."
+        )
+    text = (
+        f"recounted: ε ≥ {found.epsilon:.6g} follows from the counts of {runs:,} runs on either "
+        f"table (reach {far:.4g})"
+    )
+    # why the level gave no verdict though the claim was within reach
+    if claim is None or "why" in seen:
         return text, "failed" if claim is not None and found.epsilon > claim else "no verdict"
-    return text, "failed" if found.epsilon > claim else "not refuted" if far > claim else "no verdict"
+    return (
+        text,
+        "failed" if found.epsilon > claim else "not refuted" if far > claim else "no verdict",
+    )
 
 
-def again(report: dict[str, Any], seen: dict[str, Any], subject: str | None, claim: Fraction | None, tell: Any) -> Iterator[str]:
+def again(
+    report: dict[str, Any],
+    seen: dict[str, Any],
+    subject: str | None,
+    claim: Fraction | None,
+    tell: Any,
+) -> Iterator[str]:
     """The same event in as many runs of another seed."""
     from dpbandits.auditing.audit import Setting, black_box
     from dpbandits.auditing.resolve import resolve
@@ -79,22 +111,42 @@ def again(report: dict[str, Any], seen: dict[str, Any], subject: str | None, cla
     made = a_mapping(setting.get("made", {}), "made")
     name = subject or made.get("subject")
     if name is None:
-        yield "not played again: the report does not say how its subject is made; name it as module:object"
+        yield (
+            "not played again: the report does not say how its subject is made; name it as "
+            "module:object"
+        )
         return
-    if subject is None and name not in POLICIES:  # the report is a stranger's, and so may the code be that it names
-        yield f"not played again: that would run {name!r}, which the report names; to run it, name it yourself"
+    # the report is a stranger's, and so may the code be that it names
+    if subject is None and name not in POLICIES:
+        yield (
+            f"not played again: that would run {name!r}, which the report names; to run it, name "
+            "it yourself"
+        )
         return
-    arms, rounds, seed = setting.get("arms"), int(setting.get("rounds", 8)), int(setting.get("seed", 0))
+    arms, rounds, seed = (
+        setting.get("arms"),
+        int(setting.get("rounds", 8)),
+        int(setting.get("seed", 0)),
+    )
     what = resolve(name, made.get("epsilon"), arms)
     played = black_box(what, Setting(seed, arms, rounds, name, 1, int(seen["runs"]), None))
     a, b = tables_of(seen)
     tell(f"{name}: playing {seen['runs']:,} runs again")
     with Players(played, 1) as players:
         counts = players.counts(
-            Neighbours(a, b, seen["pair"]), written_event(seen, played.outcomes(a, 2, seed)), int(seen["runs"]), seed + ANOTHER
+            Neighbours(a, b, seen["pair"]),
+            written_event(seen, played.outcomes(a, 2, seed)),
+            int(seen["runs"]),
+            seed + ANOTHER,
         )
     found = bound(counts, int(seen["runs"]), ALPHA)
-    agrees = "" if claim is None else ", more than the claim" if found.epsilon > claim else ", no more than the claim"
+    agrees = (
+        ""
+        if claim is None
+        else ", more than the claim"
+        if found.epsilon > claim
+        else ", no more than the claim"
+    )
     yield f"played again with other seeds: ε ≥ {found.epsilon:.6g}{agrees}"
 
 
@@ -105,6 +157,7 @@ def written_event(seen: dict[str, Any], outcomes: Floats) -> Event:
         event.score(outcomes)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ValueError(
-            f"Expected the report's event to be one that an audit wrote of this subject: {type(error).__name__}, {error}."
+            "Expected the report's event to be one that an audit wrote of this subject: "
+            f"{type(error).__name__}, {error}."
         ) from None
     return event

@@ -1,4 +1,6 @@
-"""What a stranger's report says, read strictly: whatever is no report is named in a sentence, and nothing in it is taken for granted."""
+"""What a stranger's report says, read strictly: whatever is no report is named in a sentence, and
+nothing in it is taken for granted.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ NEEDED = ("counts", "runs", "alpha", "tables", "event", "pair")
 
 def a_mapping(value: object, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"Expected {what} of the report to be an object of names and values, got {shown(value)}.")
+        raise ValueError(
+            f"Expected {what} of the report to be an object of names and values, got "
+            f"{shown(value)}."
+        )
     return value
 
 
@@ -29,7 +34,10 @@ def counted_levels(report: object) -> list[dict[str, Any]]:
     found = [level for level in levels if a_mapping(level, "a level").get("level") == "statistical"]
     found = [level for level in found if "counts" in a_mapping(level.get("details", {}), "details")]
     if not found:
-        raise ValueError("Expected a report with a statistical level that counted an event: only that can be recounted.")
+        raise ValueError(
+            "Expected a report with a statistical level that counted an event: only that can be "
+            "recounted."
+        )
     return found
 
 
@@ -41,7 +49,10 @@ def claim_of(report: dict[str, Any]) -> Fraction | None:
     try:
         return None if said is None else positive(Fraction(said))
     except (ValueError, TypeError, ArithmeticError):
-        raise ValueError(f'Expected the report\'s claim to be a number > 0, such as "1/2", or null, got {shown(said)}.') from None
+        raise ValueError(
+            'Expected the report\'s claim to be a number > 0, such as "1/2", or null, got '
+            f"{shown(said)}."
+        ) from None
 
 
 def positive(value: Fraction) -> Fraction:
@@ -59,7 +70,9 @@ def number(value: object, what: str) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"Expected {what} of the report to be a number within range, got {shown(value)}.") from None
+        raise ValueError(
+            f"Expected {what} of the report to be a number within range, got {shown(value)}."
+        ) from None
 
 
 def lower_bound(level: dict[str, Any]) -> float:
@@ -70,14 +83,29 @@ def checked(seen: dict[str, Any]) -> tuple[int, float]:
     """Runs, and what the look may be wrong with; counts and tables are looked at, too."""
     missing = [name for name in NEEDED if name not in seen]
     if missing:
-        raise ValueError(f"Expected details of the report with {', '.join(NEEDED)}; {', '.join(missing)} is missing.")
+        raise ValueError(
+            f"Expected details of the report with {', '.join(NEEDED)}; {', '.join(missing)} is "
+            "missing."
+        )
     runs, alpha, counts = seen["runs"], number(seen["alpha"], "alpha"), seen["counts"]
     if type(runs) is not int or not 1 <= runs <= MOST:
-        raise ValueError(f"Expected runs of the report to be a whole number from 1 to {MOST:,}, got {shown(runs)}.")
-    if not isinstance(counts, list) or len(counts) != 4 or any(type(count) is not int or not 0 <= count <= runs for count in counts):
-        raise ValueError(f"Expected four counts, whole numbers between 0 and {runs}, got {shown(counts)}.")
+        raise ValueError(
+            f"Expected runs of the report to be a whole number from 1 to {MOST:,}, got "
+            f"{shown(runs)}."
+        )
+    if (
+        not isinstance(counts, list)
+        or len(counts) != 4
+        or any(type(count) is not int or not 0 <= count <= runs for count in counts)
+    ):
+        raise ValueError(
+            f"Expected four counts, whole numbers between 0 and {runs}, got {shown(counts)}."
+        )
     if not ALPHA / len(LOOKS) * (1 - 1e-9) <= alpha <= ALPHA:
-        raise ValueError(f"Expected a look that may be wrong with probability {ALPHA:g}, or a share of a {len(LOOKS)}th, got {alpha:g}.")
+        raise ValueError(
+            f"Expected a look that may be wrong with probability {ALPHA:g}, or a share of a "
+            f"{len(LOOKS)}th, got {alpha:g}."
+        )
     a, b = tables_of(seen)
     if int((a != b).any(axis=-1).sum()) != 1:
         raise ValueError("Expected two tables that differ in one record.")
@@ -92,7 +120,12 @@ def tables_of(seen: dict[str, Any]) -> tuple[Floats, Floats]:
     except (TypeError, ValueError):
         raise ValueError("Expected two tables of numbers, with as many in every row.") from None
     if a.shape != b.shape or a.ndim not in (2, 3) or not a.size:
-        raise ValueError(f"Expected two tables of one shape, (rounds, arms) or (releases, rounds, arms), got {a.shape} and {b.shape}.")
+        raise ValueError(
+            "Expected two tables of one shape, (rounds, arms) or (releases, rounds, arms), got "
+            f"{a.shape} and {b.shape}."
+        )
     if not all(((table >= 0) & (table <= 1)).all() for table in (a, b)):
-        raise ValueError("Expected two tables of rewards in [0, 1]; the claim says nothing of other numbers.")
+        raise ValueError(
+            "Expected two tables of rewards in [0, 1]; the claim says nothing of other numbers."
+        )
     return a, b

@@ -1,6 +1,8 @@
-"""Many independent runs of one policy at the price of its distinct histories: runs that drew the same noise so far are played once.
+"""Many independent runs of one policy at the price of its distinct histories: runs that drew the
+same noise so far are played once.
 
-At each draw the runs of a group draw for themselves, all at once, and part by what came out. The law is that of separate runs.
+At each draw the runs of a group draw for themselves, all at once, and part by what came out. The
+law is that of separate runs.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ class Parting(Exception):
 
 @final
 class Scripted:
-    """Gives back what was drawn before, whole numbers and coins as they fell; then draws from `rest`, or parts."""
+    """Gives back what was drawn before, whole numbers and coins as they fell; then draws from
+    `rest`, or parts.
+    """
 
     kind: ClassVar[NoiseKind] = "simulated"
 
@@ -37,19 +41,38 @@ class Scripted:
         self._script, self._rest, self._at = script, rest, 0
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        return int(self._take(lambda noise: noise.laplace(value, sensitivity=sensitivity, epsilon=epsilon)))
+        return int(
+            self._take(lambda noise: noise.laplace(value, sensitivity=sensitivity, epsilon=epsilon))
+        )
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        return int(self._take(lambda noise: noise.gaussian(value, sensitivity=sensitivity, rho=rho)))
+        return int(
+            self._take(lambda noise: noise.gaussian(value, sensitivity=sensitivity, rho=rho))
+        )
 
     def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
-        return int(self._take(lambda noise: noise.select(values, sensitivity=sensitivity, epsilon=epsilon, law=law)))
+        return int(
+            self._take(
+                lambda noise: noise.select(
+                    values, sensitivity=sensitivity, epsilon=epsilon, law=law
+                )
+            )
+        )
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
 
-    def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
-        return bool(self._take(lambda noise: noise.laplace(value, sensitivity=sensitivity, epsilon=epsilon) >= bar + threshold))
+    def exceeds(
+        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
+        return bool(
+            self._take(
+                lambda noise: (
+                    noise.laplace(value, sensitivity=sensitivity, epsilon=epsilon)
+                    >= bar + threshold
+                )
+            )
+        )
 
     def uniform(self) -> float:
         return float(self._take(lambda noise: noise.uniform()))
@@ -84,7 +107,9 @@ class NoCoins(PublicRng):
 
 
 def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list[Action], int]]:
-    """Decisions with how many of `runs` runs made them. Runs that toss public coins go on alone, each with its own."""
+    """Decisions with how many of `runs` runs made them. Runs that toss public coins go on alone,
+    each with its own.
+    """
     found: list[tuple[list[Action], int]] = []
     rest, parted, alone = SimulatedNoise(seed), 0, 0
     groups: list[tuple[tuple[float, ...], int]] = [((), runs)]
@@ -93,9 +118,13 @@ def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list
         try:
             if size == 1:
                 alone += 1
-                played = decisions(policy, table, noise=Scripted(script, rest), seed=(seed << 32) + alone)
+                played = decisions(
+                    policy, table, noise=Scripted(script, rest), seed=(seed << 32) + alone
+                )
             else:
-                played = decisions(policy, table, noise=Scripted(script, None), seed=seed, public=NoCoins)
+                played = decisions(
+                    policy, table, noise=Scripted(script, None), seed=seed, public=NoCoins
+                )
             found.append((played, size))
         except Tossed:
             groups.extend([(script, 1)] * size)
@@ -103,5 +132,8 @@ def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list
             parted += 1
             drawn = np.asarray(parting.draw(ManyNoise(size, (seed << 32) + parted)))
             values, counts = np.unique(drawn, return_counts=True)
-            groups.extend(((*script, value), count) for value, count in zip(values.tolist(), counts.tolist(), strict=True))
+            groups.extend(
+                ((*script, value), count)
+                for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+            )
     return found

@@ -1,8 +1,10 @@
-"""Level 3, black box: a lower bound on epsilon from simulated runs on neighbouring tables, wrong with probability 10⁻⁶ at most.
+"""Level 3, black box: a lower bound on epsilon from simulated runs on neighbouring tables, wrong
+with probability 10⁻⁶ at most.
 
-Three separate lots of runs: a pilot chooses the pair of tables, the next lot learns the event, the last is counted. Only the last enters
-the bound, for one pair and two events (one a direction). With a budget of seconds the last lot is looked at after fixed numbers of runs,
-and each look is paid for; whether there is time for another one may then depend on anything.
+Three separate lots of runs: a pilot chooses the pair of tables, the next lot learns the event, the
+last is counted. Only the last enters the bound, for one pair and two events (one a direction). With
+a budget of seconds the last lot is looked at after fixed numbers of runs, and each look is paid
+for; whether there is time for another one may then depend on anything.
 """
 
 from __future__ import annotations
@@ -25,19 +27,30 @@ from dpbandits.auditing.statistical.subjects import Subject
 LEVEL = "statistical"
 ALPHA = 1e-6
 MOST = 12_000_000
-"""Runs a side of the last lot; a tight mechanism at epsilon = 0.1 needs 3.2 million for nine tenths."""
+"""Runs a side of the last lot; a tight mechanism at epsilon = 0.1 needs 3.2 million for nine
+tenths.
+"""
 
 LEARNT, CELLS = 1_000_000, 8_000_000
-"""Runs a side an event is learnt on, at most, and numbers in them. A quarter of that where a number of runs is given."""
+"""Runs a side an event is learnt on, at most, and numbers in them. A quarter of that where a number
+of runs is given.
+"""
 
 PILOT, LEARNING, CHOOSING = 0.35, 0.15, 0.1
-"""Shares of the budget: for the choice of tables, to play runs to learn from, and to learn. The rest is for the runs that count."""
+"""Shares of the budget: for the choice of tables, to play runs to learn from, and to learn. The
+rest is for the runs that count.
+"""
 
 LOOKS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""With a budget of seconds the last lot is looked at after these multiples of the runs there should be time for, as far as there is."""
+"""With a budget of seconds the last lot is looked at after these multiples of the runs there should
+be time for, as far as there is.
+"""
 
 
-STRANGE = "its noise does not come from the source or seed it is given, so nobody can repeat this, and only one process plays it"
+STRANGE = (
+    "its noise does not come from the source or seed it is given, so nobody can repeat this, and "
+    "only one process plays it"
+)
 
 
 def silent(_: str) -> None:
@@ -47,7 +60,9 @@ def silent(_: str) -> None:
 @final
 @dataclass(frozen=True)
 class Plan:
-    """How much is played: for `budget` seconds, or so many runs a side (of tapes of more than 64 rounds fewer, in proportion)."""
+    """How much is played: for `budget` seconds, or so many runs a side (of tapes of more than 64
+    rounds fewer, in proportion).
+    """
 
     budget: float
     runs: int | None
@@ -71,37 +86,65 @@ def statistical_level(
     runs: int | None = None,
     tell: Callable[[str], None] = silent,
 ) -> LevelResult:
-    """Certify what can be certified within `budget` seconds. no_claim: what to say where there is no claim.
+    """Certify what can be certified within `budget` seconds. no_claim: what to say where there is
+    no claim.
 
-    runs: counted a side, instead of as many as there is time for: the same bound on every machine. tell: is told what is being done.
+    runs: counted a side, instead of as many as there is time for: the same bound on every machine.
+        tell: is told what is being done.
     """
     plan = Plan(budget, runs, seed, tell, time.perf_counter())
     tell("starting")
     with Players(subject, workers) as players:
-        found = pilot(players, subject.pairs(), seed, runs=runs, seconds=min(PILOT * budget, plan.left()), tell=tell)
+        found = pilot(
+            players,
+            subject.pairs(),
+            seed,
+            runs=runs,
+            seconds=min(PILOT * budget, plan.left()),
+            tell=tell,
+        )
         lots = learning_lot(players, found, plan)
         tell("learning an event")
         event = choose(*lots, min(MOST, runs or 10 * len(lots[0])), ALPHA / 2)
         counted = count(players, found, event, plan, scoring(event, lots))
         strange = not players.seeded and getattr(subject, "takes_noise", True)
-    why_not = no_claim if claim is None else "" if varied(*lots) else "Every run had the same outcome: there was nothing to see."
+    why_not = (
+        no_claim
+        if claim is None
+        else ""
+        if varied(*lots)
+        else "Every run had the same outcome: there was nothing to see."
+    )
     result = verdict(counted, found, event, plan, claim, why_not)
     return replace(result, details=result.details | {"warning": STRANGE}) if strange else result
 
 
 def learning_lot(players: Players, found: Tried, plan: Plan) -> tuple[Floats, Floats]:
-    """Runs to learn from: with a budget in lots that grow as long as there is time to play and to learn from them."""
+    """Runs to learn from: with a budget in lots that grow as long as there is time to play and to
+    learn from them.
+    """
     pair, seed = found.pair, plan.seed + 10_000
     if plan.runs is not None:
-        return players.outcomes(pair, max(30, int(min(plan.runs, LEARNT // 4, CELLS // 4 // pair.a.size) * scale(pair))), seed)
+        return players.outcomes(
+            pair,
+            max(30, int(min(plan.runs, LEARNT // 4, CELLS // 4 // pair.a.size) * scale(pair))),
+            seed,
+        )
     seconds, lots, whole = plan.left() / (1 - PILOT), list[tuple[Floats, Floats]](), 0
-    size, until = int(np.clip(0.1 * LEARNING * seconds / players.pace(pair, seed), 30, 20_000)), time.perf_counter() + LEARNING * seconds
+    size, until = (
+        int(np.clip(0.1 * LEARNING * seconds / players.pace(pair, seed), 30, 20_000)),
+        time.perf_counter() + LEARNING * seconds,
+    )
     while True:
         began = time.perf_counter()
         lots.append(players.outcomes(pair, size, seed + len(lots)))
         pace, whole = max(1e-9, time.perf_counter() - began) / size, whole + size
         if len(lots) == 1:
-            most = min(LEARNT, CELLS // lots[0][0].shape[1], int(CHOOSING * seconds / time_to_learn(lots[0])))
+            most = min(
+                LEARNT,
+                CELLS // lots[0][0].shape[1],
+                int(CHOOSING * seconds / time_to_learn(lots[0])),
+            )
         size = int(min(3 * whole, (until - time.perf_counter()) / pace, most - whole))
         if size < whole / 4:
             a, b = (np.concatenate([lot[side] for lot in lots]) for side in (0, 1))
@@ -109,7 +152,9 @@ def learning_lot(players: Players, found: Tried, plan: Plan) -> tuple[Floats, Fl
 
 
 def time_to_learn(lot: tuple[Floats, Floats]) -> float:
-    """Seconds a run, seen on a part of the lot that does not take long; a little of it does not grow with the runs."""
+    """Seconds a run, seen on a part of the lot that does not take long; a little of it does not
+    grow with the runs.
+    """
     few = min(len(lot[0]), 3_000)
     began = time.perf_counter()
     choose(lot[0][:few], lot[1][:few], few, ALPHA)
@@ -124,7 +169,9 @@ def scoring(event: Event, lots: tuple[Floats, Floats]) -> float:
 
 
 class Counted(NamedTuple):
-    """What the last lot says at its best look. alpha: what that look may be wrong with. runs: of all looks together."""
+    """What the last lot says at its best look. alpha: what that look may be wrong with. runs: of
+    all looks together.
+    """
 
     bound: Bound
     counts: list[int]
@@ -133,7 +180,9 @@ class Counted(NamedTuple):
 
 
 def count(players: Players, found: Tried, event: Event, plan: Plan, scoring: float) -> Counted:
-    """All at once if a number of runs is given. Otherwise after fixed shares of a number that is settled before the first of them."""
+    """All at once if a number of runs is given. Otherwise after fixed shares of a number that is
+    settled before the first of them.
+    """
     pair, seed, start = found.pair, plan.seed + 20_000, time.perf_counter()
     if plan.runs is not None:
         ends, alpha = [max(30, int(min(MOST, plan.runs) * scale(pair)))], ALPHA
@@ -143,7 +192,13 @@ def count(players: Players, found: Tried, event: Event, plan: Plan, scoring: flo
         ends, alpha = [min(MOST, max(1, int(share * whole))) for share in LOOKS], ALPHA / len(LOOKS)
     total, done, best = np.zeros(4, np.int64), 0, None
     for at, end in enumerate(ends):
-        if done and (end == done or (plan.runs is None and (time.perf_counter() - start) / done * (end - done) > plan.left())):
+        if done and (
+            end == done
+            or (
+                plan.runs is None
+                and (time.perf_counter() - start) / done * (end - done) > plan.left()
+            )
+        ):
             break
         plan.tell(f"counting {end:,} runs on either table")
         total, done = total + players.counts(pair, event, end - done, seed + 10**6 * (at + 1)), end
@@ -158,7 +213,9 @@ def varied(a: Floats, b: Floats) -> bool:
     return bool((a != a[0]).any() or (b != a[0]).any())
 
 
-def verdict(counted: Counted, tried: Tried, event: Event, plan: Plan, claim: Fraction | None, why_not: str) -> LevelResult:
+def verdict(
+    counted: Counted, tried: Tried, event: Event, plan: Plan, claim: Fraction | None, why_not: str
+) -> LevelResult:
     """why_not: why it is held to nothing, where it is not."""
     found, pair, far = counted.bound, tried.pair, reach(counted.runs, counted.alpha)
     details = {
@@ -173,22 +230,34 @@ def verdict(counted: Counted, tried: Tried, event: Event, plan: Plan, claim: Fra
         "tables": [pair.a.tolist(), pair.b.tolist()],
     } | looked_at(tried)
     evidence = (
-        f"{pair.label}: an event of probability {found.least:.4%} at least on one table, {found.most:.4%} at most on its neighbour, "
+        f"{pair.label}: an event of probability {found.least:.4%} at least on one table, "
+        f"{found.most:.4%} at most on its neighbour, "
         f"from {found.runs:,} runs on either"
     )
     if not found.epsilon:
         evidence = f"{pair.label}: nothing told the tables apart in {found.runs:,} runs on either"
     outcome: Outcome
     if claim is None or (why_not and found.epsilon <= claim):
-        outcome, evidence = "not applicable", f"{why_not} Seen: {evidence}" if found.epsilon else why_not
+        outcome, evidence = (
+            "not applicable",
+            f"{why_not} Seen: {evidence}" if found.epsilon else why_not,
+        )
     elif found.epsilon > claim:
         outcome = "failed"
     elif far <= claim:
-        outcome, evidence = "no verdict", f"these runs could not have shown more than ε = {far:.3g}, whatever it leaks; {evidence}"
+        outcome, evidence = (
+            "no verdict",
+            (
+                f"these runs could not have shown more than ε = {far:.3g}, whatever it leaks; "
+                f"{evidence}"
+            ),
+        )
     else:
         outcome = "not refuted"
     seconds = time.perf_counter() - plan.start
-    return LevelResult(LEVEL, outcome, found.epsilon, None, 0.0, 1 - ALPHA, evidence, seconds, details, far)
+    return LevelResult(
+        LEVEL, outcome, found.epsilon, None, 0.0, 1 - ALPHA, evidence, seconds, details, far
+    )
 
 
 def looked_at(found: Tried) -> dict[str, Any]:
@@ -200,5 +269,7 @@ def looked_at(found: Tried) -> dict[str, Any]:
         "rounds": sorted({pair.rounds for pair in found.tried}),
         "blocks": sorted({pair.block for pair in found.tried}),
         "rows": len({(pair.rounds, *at) for pair, at in zip(found.tried, moved, strict=True)}),
-        "rewards": sorted({round(float(x), 4) for pair in found.tried for x in np.unique([pair.a, pair.b])}),
+        "rewards": sorted(
+            {round(float(x), 4) for pair in found.tried for x in np.unique([pair.a, pair.b])}
+        ),
     }

@@ -20,19 +20,27 @@ ENDLESS = 1000
 
 @final
 class ManyNoise:
-    """The laws of `SimulatedNoise`, `runs` independent draws a call. Code that branches on a noised value cannot use it and raises."""
+    """The laws of `SimulatedNoise`, `runs` independent draws a call. Code that branches on a noised
+    value cannot use it and raises.
+    """
 
     kind: ClassVar[NoiseKind] = "simulated"
 
     def __init__(self, runs: int, seed: int, kept: list[Any] | None = None) -> None:
         """kept: where every answer is written down, if anywhere."""
-        self.runs, self._rng = runs, np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 341])))
+        self.runs, self._rng = (
+            runs,
+            np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 341]))),
+        )
         self._kept, self.asked = kept, 0
 
     def _keep(self, answer: Any) -> Any:
         self.asked += 1
         if self.asked > ENDLESS:
-            raise TypeError("Noise is drawn again and again: it may never please all runs at once. One run at a time.")
+            raise TypeError(
+                "Noise is drawn again and again: it may never please all runs at once. One run "
+                "at a time."
+            )
         if self._kept is not None:
             self._kept.append(np.broadcast_to(answer, self.runs))
         return answer
@@ -47,27 +55,38 @@ class ManyNoise:
         waiting = np.arange(self.runs)
         while len(waiting):
             draw = self._two_sided(scale)[: len(waiting)]
-            taken = self._rng.random(len(waiting)) < np.exp(-((np.abs(draw) - sigma * sigma / scale) ** 2) / (2 * sigma * sigma))
+            taken = self._rng.random(len(waiting)) < np.exp(
+                -((np.abs(draw) - sigma * sigma / scale) ** 2) / (2 * sigma * sigma)
+            )
             draws[waiting[taken]] = draw[taken]
             waiting = waiting[~taken]
         noisy: Whole = self._keep(value + draws)
         return noisy
 
     def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> Whole:
-        scale, exact = 2 * sensitivity / float(epsilon), np.stack([np.broadcast_to(v, self.runs) for v in values], axis=1)
+        scale, exact = (
+            2 * sensitivity / float(epsilon),
+            np.stack([np.broadcast_to(v, self.runs) for v in values], axis=1),
+        )
         if law == "laplace":
-            draws: Any = self._rng.exponential(scale, exact.shape).astype(np.int64) - self._rng.exponential(scale, exact.shape).astype(
+            draws: Any = self._rng.exponential(scale, exact.shape).astype(
                 np.int64
-            )
+            ) - self._rng.exponential(scale, exact.shape).astype(np.int64)
         else:
-            draws = self._rng.gumbel(0.0, scale, exact.shape) if law == "exponential" else self._rng.exponential(scale, exact.shape)
+            draws = (
+                self._rng.gumbel(0.0, scale, exact.shape)
+                if law == "exponential"
+                else self._rng.exponential(scale, exact.shape)
+            )
         winners: Whole = self._keep(np.argmax(exact + draws, axis=1))
         return winners
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         raise TypeError("A question's answer decides what is asked next: one run at a time.")
 
-    def exceeds(self, value: Any, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
+    def exceeds(
+        self, value: Any, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
         raise TypeError("A question's answer decides what is asked next: one run at a time.")
 
     def uniform(self) -> NDArray[np.float64]:

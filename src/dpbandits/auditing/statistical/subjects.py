@@ -1,6 +1,8 @@
-"""What can be audited as a black box: something that is shown a reward table and yields an outcome, as often as asked.
+"""What can be audited as a black box: something that is shown a reward table and yields an outcome,
+as often as asked.
 
-Policies and bare mechanisms here; objects of other libraries in `foreign`. An outcome is a row of numbers.
+Policies and bare mechanisms here; objects of other libraries in `foreign`. An outcome is a row of
+numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +16,12 @@ import numpy as np
 
 from dpbandits.auditing.feeding import feed, first_release, longest
 from dpbandits.auditing.statistical.counting.bounds import Floats
-from dpbandits.auditing.statistical.counting.tables import Neighbours, late_tapes, mixed, neighbouring
+from dpbandits.auditing.statistical.counting.tables import (
+    Neighbours,
+    late_tapes,
+    mixed,
+    neighbouring,
+)
 from dpbandits.auditing.statistical.grouped import Parting, Scripted, grouped
 from dpbandits.auditing.statistical.many import ManyNoise
 from dpbandits.auditing.transcript.outside import Outside
@@ -48,7 +55,8 @@ class Subject(Protocol):
 @final
 @dataclass
 class PolicySubject:
-    """Decisions of one of our policies, simulated noise and public randomness drawn afresh each run.
+    """Decisions of one of our policies, simulated noise and public randomness drawn afresh each
+    run.
 
     rounds: so many; where not every arm can be released that early, so many after that.
     """
@@ -64,23 +72,46 @@ class PolicySubject:
             self.rounds += every_arm
 
     def pairs(self) -> list[Neighbours]:
-        arms, whole, most = self.policy.arms, self.policy.about.feedback != "bandit", longest(self.policy)
+        arms, whole, most = (
+            self.policy.arms,
+            self.policy.about.feedback != "bandit",
+            longest(self.policy),
+        )
         return mixed([neighbouring(arms, min(self.rounds, most), whole)])
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         rows = table.tolist() if self.policy.about.feedback == "bandit" else table
         if not self.policy.about.randomised and self.stands_still(rows):
             groups = grouped(self.policy, rows, runs, seed)
-            outcomes = np.repeat(np.array([code(played) for played, _ in groups], np.float64), [size for _, size in groups], axis=0)
-            return np.random.default_rng([seed, 343]).permutation(outcomes)  # so that any part of the runs is like any other
+            outcomes = np.repeat(
+                np.array([code(played) for played, _ in groups], np.float64),
+                [size for _, size in groups],
+                axis=0,
+            )
+            # so that any part of the runs is like any other
+            return np.random.default_rng([seed, 343]).permutation(outcomes)
         noise = SimulatedNoise(seed)
-        return np.array([code(decisions(self.policy, rows, noise=noise, seed=(seed << 32) + run)) for run in range(runs)], np.float64)
+        return np.array(
+            [
+                code(decisions(self.policy, rows, noise=noise, seed=(seed << 32) + run))
+                for run in range(runs)
+            ],
+            np.float64,
+        )
 
     def stands_still(self, rows: Any) -> bool:
-        """Whether a run is its noise and its public coins; one with coins of its own is not played in groups."""
+        """Whether a run is its noise and its public coins; one with coins of its own is not played
+        in groups.
+        """
         if self._still is None:
             with Outside() as outside:  # rare coins do not show in what is played
-                both = [[decisions(self.policy, rows, noise=SimulatedNoise(run), seed=run) for run in range(20)] for _ in range(2)]
+                both = [
+                    [
+                        decisions(self.policy, rows, noise=SimulatedNoise(run), seed=run)
+                        for run in range(20)
+                    ]
+                    for _ in range(2)
+                ]
             self._still = both[0] == both[1] and not outside.used
         return self._still
 
@@ -101,7 +132,9 @@ def code(actions: Sequence[Action]) -> list[float]:
 @final
 @dataclass
 class MechanismSubject:
-    """All answers of a bare mechanism to a stream of records, one a release; many runs at once where its code takes arrays."""
+    """All answers of a bare mechanism to a stream of records, one a release; many runs at once
+    where its code takes arrays.
+    """
 
     mechanism: Mechanism
 
@@ -111,17 +144,32 @@ class MechanismSubject:
         self._vectorised, self._checked = True, dict[Any, bool]()
 
     def pairs(self) -> list[Neighbours]:
-        """One record a release, in streams of several lengths, also of so many that a late leak shows; and several records a release."""
-        arms, whole, most = self._feed.arms, self._feed.about.feedback != "bandit", longest(self._feed)
+        """One record a release, in streams of several lengths, also of so many that a late leak
+        shows; and several records a release.
+        """
+        arms, whole, most = (
+            self._feed.arms,
+            self._feed.about.feedback != "bandit",
+            longest(self._feed),
+        )
         streams = [neighbouring(arms, n, whole) for n in sorted({min(n, most) for n in STREAMS})]
-        blocks = [neighbouring(arms, each * n, whole, block=each) for each, n in BLOCKS if n <= most]
+        blocks = [
+            neighbouring(arms, each * n, whole, block=each) for each, n in BLOCKS if n <= most
+        ]
         last = min(LATE_RELEASE, most)
-        return mixed([*streams, *blocks], late_tapes(arms, last, whole) if last > 2 * ROUNDS else ())
+        return mixed(
+            [*streams, *blocks], late_tapes(arms, last, whole) if last > 2 * ROUNDS else ()
+        )
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         self._vectorised = self._vectorised and self.agrees(table)
         if self._vectorised:
-            return np.concatenate([self.many(table, min(MANY, runs - done), (seed << 32) + done) for done in range(0, runs, MANY)])
+            return np.concatenate(
+                [
+                    self.many(table, min(MANY, runs - done), (seed << 32) + done)
+                    for done in range(0, runs, MANY)
+                ]
+            )
         noise = SimulatedNoise(seed)
         return np.array([self.once(table, noise) for _ in range(runs)], np.float64)
 
@@ -133,33 +181,62 @@ class MechanismSubject:
         return self._checked[key]
 
     def is_run_by_run(self, table: Floats) -> bool:
-        """Whether many runs at once answer what each alone does: not, where code branches on a noised value, mixes runs, or has
-        randomness of its own, or draws again until it likes every run's noise."""
+        """Whether many runs at once answer what each alone does: not, where code branches on a
+        noised value, mixes runs, or has randomness of its own, or draws again until it likes every
+        run's noise.
+        """
         kept, runs = list[Any](), max(2, min(CHECKED, 64 * CHECKED // len(table)))
         try:
-            with Outside() as outside:  # one toss for a whole lot ties its runs together, however rare what it changes
-                row = [np.broadcast_to(np.asarray(number, np.float64), runs) for number in self.once(table, ManyNoise(runs, 1, kept))]
+            # one toss for a whole lot ties its runs together, however rare what it changes
+            with Outside() as outside:
+                row = [
+                    np.broadcast_to(np.asarray(number, np.float64), runs)
+                    for number in self.once(table, ManyNoise(runs, 1, kept))
+                ]
             if outside.used:
                 return False
-            alone = [self.once(table, Scripted(tuple(drawn[run].item() for drawn in kept), None)) for run in range(runs)]
+            alone = [
+                self.once(table, Scripted(tuple(drawn[run].item() for drawn in kept), None))
+                for run in range(runs)
+            ]
         except (TypeError, ValueError, ArithmeticError, Parting):
             return False
-        return bool(np.array_equal(np.array(alone, np.float64), np.stack(row, axis=1))) if row else False
+        return (
+            bool(np.array_equal(np.array(alone, np.float64), np.stack(row, axis=1)))
+            if row
+            else False
+        )
 
     def many(self, table: Floats, runs: int, seed: int) -> Floats:
         row = self.once(table, ManyNoise(runs, seed))
-        return np.stack([np.broadcast_to(np.asarray(number, np.float64), runs) for number in row], axis=1)
+        return np.stack(
+            [np.broadcast_to(np.asarray(number, np.float64), runs) for number in row], axis=1
+        )
 
     def once(self, table: Floats, noise: Any) -> list[Any]:
-        """Every number that is answered; of long streams those of the first and of the last releases."""
-        memory, first, last = self.mechanism.init(table.shape[-1]), list[Any](), deque[list[Any]](maxlen=ENDS)
-        coordinates = tuple(range(table.shape[-1])) if self._feed.about.feedback != "full" else (EVERY,)
+        """Every number that is answered; of long streams those of the first and of the last
+        releases.
+        """
+        memory, first, last = (
+            self.mechanism.init(table.shape[-1]),
+            list[Any](),
+            deque[list[Any]](maxlen=ENDS),
+        )
+        coordinates = (
+            tuple(range(table.shape[-1])) if self._feed.about.feedback != "full" else (EVERY,)
+        )
         each, many = (table.shape[1], table.sum(axis=1)) if table.ndim == 3 else (1, table)
         for row in np.rint(many * self.mechanism.grid.steps).astype(np.int64):
-            sums = tuple(row.tolist()) if isinstance(self.mechanism, Separable) or coordinates != (EVERY,) else row
+            sums = (
+                tuple(row.tolist())
+                if isinstance(self.mechanism, Separable) or coordinates != (EVERY,)
+                else row
+            )
             if isinstance(noise, ManyNoise):
                 noise.asked = 0
-            memory, given = self.mechanism.answer(memory, Block(coordinates, sums, (each,) * len(coordinates)), noise)
+            memory, given = self.mechanism.answer(
+                memory, Block(coordinates, sums, (each,) * len(coordinates)), noise
+            )
             said = [number for answer in given for number in numbers_of(answer)]
             (first if len(first) < ENDS else last).append(said)
         return [number for release in (*first, *last) for number in release]
@@ -172,9 +249,14 @@ def numbers_of(answer: Any) -> list[Any]:
     if isinstance(answer, (tuple, list)):
         return [number for part in answer for number in numbers_of(part)]
     if isinstance(answer, (str, bytes, dict, set)):
-        raise ValueError(f"Expected a mechanism to answer with numbers, as Answer(total, count, scales) holds them, got {shown(answer)}.")
+        raise ValueError(
+            "Expected a mechanism to answer with numbers, as Answer(total, count, scales) holds "
+            f"them, got {shown(answer)}."
+        )
     if isinstance(answer, int) and abs(answer) > LARGEST:
-        raise ValueError("Expected a mechanism to answer with numbers that a float holds, got a larger one.")
+        raise ValueError(
+            "Expected a mechanism to answer with numbers that a float holds, got a larger one."
+        )
     return [answer]
 
 

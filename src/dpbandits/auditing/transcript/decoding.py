@@ -1,7 +1,10 @@
-"""Do the answers show the noise? Each draw is shifted alone, and what becomes of the release's answers is looked at.
+"""Do the answers show the noise? Each draw is shifted alone, and what becomes of the release's
+answers is looked at.
 
-Where every draw can be worked out from the answers (given the earlier ones), the loss of the noised values is the loss of the answers.
-Where not, it only bounds that loss from above: a noisy maximum that tells its index hides the values it compared.
+Where every draw can be worked out from the answers (given the earlier ones), the loss of the noised
+values is the loss of the answers.
+Where not, it only bounds that loss from above: a noisy maximum that tells its index hides the
+values it compared.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ Change = NDArray[np.float64] | None
 
 @final
 class Shifting(Mechanism):
-    """A mechanism that answers as `inner` does; for each of its draws it is also asked what it would have answered otherwise."""
+    """A mechanism that answers as `inner` does; for each of its draws it is also asked what it
+    would have answered otherwise.
+    """
 
     def __init__(self, inner: Mechanism) -> None:
         self.inner, self.grid, self.width = inner, inner.grid, inner.width
@@ -47,15 +52,21 @@ class Shifting(Mechanism):
     def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
         return self._watched("finish", memory, block, noise)
 
-    def _watched(self, verb: str, memory: Any, block: Block, noise: Any) -> tuple[Any, tuple[Any, ...]]:
+    def _watched(
+        self, verb: str, memory: Any, block: Block, noise: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
         first, before = len(noise.draws), deepcopy(memory)
         memory, answers = getattr(self.inner, verb)(memory, block, noise)
         draws, plain = noise.draws[first:], numbers(answers)
 
         def change(script: Sequence[Draw]) -> Change:
-            """With other noise; an answer of another form, or one that needs more noise, has changed for sure."""
+            """With other noise; an answer of another form, or one that needs more noise, has
+            changed for sure.
+            """
             try:
-                moved = numbers(getattr(self.inner, verb)(deepcopy(before), block, Given(noise, script))[1])
+                moved = numbers(
+                    getattr(self.inner, verb)(deepcopy(before), block, Given(noise, script))[1]
+                )
             except Exhausted:
                 return None
             return moved - plain if len(moved) == len(plain) else None
@@ -102,9 +113,17 @@ def numbers(answer: Any) -> NDArray[np.float64]:
 
 
 def choices_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
-    """Whether every other choice, or other answer to a question, would show. A threshold is priced by the questions put to it."""
+    """Whether every other choice, or other answer to a question, would show. A threshold is priced
+    by the questions put to it.
+    """
     for at, draw in enumerate(draws):
-        others = range(len(draw.value)) if draw.family.startswith("select") else (0, 1) if draw.of >= 0 else ()
+        others = (
+            range(len(draw.value))
+            if draw.family.startswith("select")
+            else (0, 1)
+            if draw.of >= 0
+            else ()
+        )
         for other in others:
             column = change(with_noisy(draws, {at: other})) if other != draw.noisy else None
             if column is not None and not column.any():
@@ -113,29 +132,45 @@ def choices_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Chan
 
 
 def sums_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
-    """Whether the answers determine the noise that is added: they move with each draw alone, as near as far away."""
+    """Whether the answers determine the noise that is added: they move with each draw alone, as
+    near as far away.
+    """
     added = [at for at, draw in enumerate(draws) if draw.family in ADDED]
-    columns = [change(with_noisy(draws, {at: draws[at].noisy + draws[at].sensitivity})) for at in added]
+    columns = [
+        change(with_noisy(draws, {at: draws[at].noisy + draws[at].sensitivity})) for at in added
+    ]
     steady = [column for column in columns if column is not None]
     if len(steady) < len(added) or not added:
         return not added
     matrix, rng = np.stack(steady, axis=1), np.random.default_rng(len(added))
     for far in FAR:
         by = rng.integers(-far, far + 1, len(added))
-        moved = change(with_noisy(draws, {at: draws[at].noisy + int(d) * draws[at].sensitivity for at, d in zip(added, by, strict=True)}))
+        moved = change(
+            with_noisy(
+                draws,
+                {
+                    at: draws[at].noisy + int(d) * draws[at].sensitivity
+                    for at, d in zip(added, by, strict=True)
+                },
+            )
+        )
         if moved is None or not summed(moved, matrix, by):
             return False
     return int(np.linalg.matrix_rank(matrix)) == len(added)
 
 
 def summed(moved: NDArray[np.float64], matrix: NDArray[np.float64], by: NDArray[Any]) -> bool:
-    """Whether every number moved as sums do, up to rounding: of small numbers, small deviations count."""
+    """Whether every number moved as sums do, up to rounding: of small numbers, small deviations
+    count.
+    """
     expected, steps = matrix @ by, np.abs(matrix).max(axis=1, initial=0.0)
     return bool((np.abs(moved - expected) <= 1e-5 * np.abs(expected) + 1e-6 * steps).all())
 
 
 def shown(run: Transcript, draws: Sequence[Draw]) -> bool:
-    """Whether every release of a written run determines its own draws, given the earlier ones, as far as small shifts show."""
+    """Whether every release of a written run determines its own draws, given the earlier ones, as
+    far as small shifts show.
+    """
     watching: list[Shifting] = []
 
     def wrap(mechanism: Mechanism) -> Mechanism:

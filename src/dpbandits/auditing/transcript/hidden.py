@@ -1,9 +1,12 @@
-"""Answers that are sums of noise, where sums do not tell each draw apart: their loss, and moves of the noise that keep them.
+"""Answers that are sums of noise, where sums do not tell each draw apart: their loss, and moves of
+the noise that keep them.
 
-Let the answers be A z with independent Laplace draws z of rates λ, and let a changed record ask for noise moved by δ. Any whole move u
-with A u = A δ gives the same answers, so the loss is at most min Σ λ|u| over these moves. Over real moves the minimum is a norm of A δ,
-and the loss comes as near to it as you like far out in the tails, because −ln P[A z = n·v] grows like n times it. The first is a
-whole-number programme, the second a linear one; they differ where draws of different weight make up for each other.
+Let the answers be A z with independent Laplace draws z of rates λ, and let a changed record ask for
+noise moved by δ. Any whole move u with A u = A δ gives the same answers, so the loss is at most min
+Σ λ|u| over these moves. Over real moves the minimum is a norm of A δ, and the loss comes as near to
+it as you like far out in the tails, because −ln P[A z = n·v] grows like n times it. The first is a
+whole-number programme, the second a linear one; they differ where draws of different weight make up
+for each other.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ MOST = 600
 """Draws of a run whose sums are looked at."""
 
 NODES = 2000
-"""Of a whole-number programme's search tree, at most: a count, so that a verdict does not depend on the machine."""
+"""Of a whole-number programme's search tree, at most: a count, so that a verdict does not depend on
+the machine.
+"""
 
 SOLVED = 1e-7
 """Relative precision of a programme's value."""
@@ -49,7 +54,9 @@ class Undecided(Exception):
 
 
 class Neighbour(NamedTuple):
-    """What a neighbour answers with the run's noise; whether these are the same sums of the noise; which of them no noise moves."""
+    """What a neighbour answers with the run's noise; whether these are the same sums of the noise;
+    which of them no noise moves.
+    """
 
     answers: Floats
     fits: bool
@@ -57,7 +64,9 @@ class Neighbour(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """How a run's answers move with each draw, by a step of its grid: shape (numbers, draws), times `unit` so that it is whole."""
+    """How a run's answers move with each draw, by a step of its grid: shape (numbers, draws), times
+    `unit` so that it is whole.
+    """
 
     draws: tuple[Draw, ...]
     matrix: Floats
@@ -66,13 +75,20 @@ class Sums(NamedTuple):
 
     def loss(self, after: Sequence[Draw]) -> Loss:
         """Of the written run and another recording that gave the same answers."""
-        shift = [(b.noisy - b.value) - (a.noisy - a.value) for a, b in zip(self.draws, after, strict=True)]
+        shift = [
+            (b.noisy - b.value) - (a.noisy - a.value)
+            for a, b in zip(self.draws, after, strict=True)
+        ]
         target = self.matrix @ np.array(shift, float)
         least, whole = None, None
         with suppress(Undecided):
             least = self.programme(target, whole=False)
             whole = self.programme(target, whole=True)
-        most = None if whole is None else sum((self.rate(at) * abs(round(u)) for at, u in enumerate(whole[1])), Fraction(0))
+        most = (
+            None
+            if whole is None
+            else sum((self.rate(at) * abs(round(u)) for at, u in enumerate(whole[1])), Fraction(0))
+        )
         certain = Fraction(0) if least is None else Fraction(least[0] * (1 - SOLVED))
         agree = most is not None and least is not None and least[0] >= float(most) * (1 - SOLVED)
         return Loss(most if agree and most is not None else certain, most)
@@ -82,7 +98,8 @@ class Sums(NamedTuple):
         return self.draws[at].price / self.draws[at].sensitivity
 
     def move(self, gap: Floats) -> list[int] | None:
-        """The cheapest whole move that changes the answers by so much (in reward units); None: there is none.
+        """The cheapest whole move that changes the answers by so much (in reward units); None:
+        there is none.
 
         Raises:
             Undecided: it takes too long to say.
@@ -98,7 +115,8 @@ class Sums(NamedTuple):
         """What random moves, near and far, do to a neighbour's answers: they tell another matrix.
 
         Raises:
-            Diverged: it asks something else of the noise, or its answers are now more numbers, now fewer.
+            Diverged: it asks something else of the noise, or its answers are now more numbers, now
+            fewer.
         """
         plain, rng = answered(run, self.draws, changes), np.random.default_rng(1)
         fits, still = len(plain) == len(self.matrix), np.ones(len(plain), bool)
@@ -124,7 +142,10 @@ class Sums(NamedTuple):
             constraints=LinearConstraint(np.hstack([self.matrix, -self.matrix]), target, target),
             integrality=np.full(2 * n, int(whole)),
             bounds=Bounds(0, np.inf),
-            options={"node_limit": NODES, **({"time_limit": self.effort.left()} if isinstance(self.effort, Seconds) else {})},
+            options={
+                "node_limit": NODES,
+                **({"time_limit": self.effort.left()} if isinstance(self.effort, Seconds) else {}),
+            },
         )
         if found.status == INFEASIBLE:
             return None
@@ -134,8 +155,10 @@ class Sums(NamedTuple):
 
 
 def sums_of(run: Transcript, draws: Sequence[Draw], effort: Effort) -> Sums | None:
-    """None: not all noise is Laplace, there are too many draws, the answers are not sums of them, near or far, or there is no
-    time to see."""
+    """None: not all noise is Laplace, there are too many draws, the answers are not sums of them,
+    near or far, or there is no
+    time to see.
+    """
     if not 0 < len(draws) <= MOST or any(draw.family != "laplace" for draw in draws):
         return None
     unit = run.policy.mechanism().grid.steps
@@ -152,7 +175,9 @@ def sums_of(run: Transcript, draws: Sequence[Draw], effort: Effort) -> Sums | No
         rng = np.random.default_rng(len(draws))
         for far in FAR:
             by = rng.integers(-far, far + 1, len(draws)) * unit
-            if not summed(answered(run, moved(draws, dict(enumerate(by.tolist())))) - plain, matrix, by / unit):
+            if not summed(
+                answered(run, moved(draws, dict(enumerate(by.tolist())))) - plain, matrix, by / unit
+            ):
                 return None
     except (Diverged, Exhausted, ValueError):  # another number of draws, or of answers
         return None
@@ -160,9 +185,13 @@ def sums_of(run: Transcript, draws: Sequence[Draw], effort: Effort) -> Sums | No
 
 
 def bent(run: Transcript, draws: Sequence[Draw], plain: Floats, unit: int) -> bool:
-    """Whether a far move and twice as far a one are no sums: seen at once, before each draw is moved alone."""
+    """Whether a far move and twice as far a one are no sums: seen at once, before each draw is
+    moved alone.
+    """
     by = np.random.default_rng(0).integers(-FAR[0], FAR[0] + 1, len(draws)) * unit
-    once, twice = (answered(run, moved(draws, dict(enumerate((k * by).tolist())))) - plain for k in (1, 2))
+    once, twice = (
+        answered(run, moved(draws, dict(enumerate((k * by).tolist())))) - plain for k in (1, 2)
+    )
     return not np.allclose(2 * once, twice, atol=1e-6)
 
 
@@ -172,5 +201,12 @@ def moved(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:
 
 
 def answered(run: Transcript, draws: Sequence[Draw], changes: Changes | None = None) -> Floats:
-    """Every number the run's releases answer with such noise; of a neighbour, if records are changed."""
-    return numbers([answer.answers for _, _, answer in run.answers(changes or {}, Recorder(0, script=list(draws)))])
+    """Every number the run's releases answer with such noise; of a neighbour, if records are
+    changed.
+    """
+    return numbers(
+        [
+            answer.answers
+            for _, _, answer in run.answers(changes or {}, Recorder(0, script=list(draws)))
+        ]
+    )

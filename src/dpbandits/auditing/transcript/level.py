@@ -1,9 +1,11 @@
 """Level 1, exact, white box: what one changed record tells through all releases of a run together.
 
-A run is written down with a recorder in place of the noise. For a neighbour noise is found that gives the same answers, the coins of the
-noise source as they fell: plans must stay as they were, and the privacy loss of the releases is how far the noise had to move over its
-scales. Where the answers do not show all noise, or coins were tossed, that only bounds the loss from above, and an excess proves
-nothing. Nothing is said of a subject whose replays do not come out the same every time.
+A run is written down with a recorder in place of the noise. For a neighbour noise is found that
+gives the same answers, the coins of the
+noise source as they fell: plans must stay as they were, and the privacy loss of the releases is how
+    far the noise had to move over its scales. Where the answers do not show all noise, or coins
+    were tossed, that only bounds the loss from above, and an excess proves nothing. Nothing is said
+    of a subject whose replays do not come out the same every time.
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ from dpbandits.auditing.feeding import longest
 from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
 from dpbandits.auditing.transcript.neighbours import SHORT, Play, neighbours, plays
-from dpbandits.auditing.transcript.pricing import Found, Pair, Priced, certified, pair_of, priced, unbounded
+from dpbandits.auditing.transcript.pricing import (
+    Found,
+    Pair,
+    Priced,
+    certified,
+    pair_of,
+    priced,
+    unbounded,
+)
 from dpbandits.auditing.transcript.witness import Witness
 from dpbandits.checks.checks import CheckFailed, RequestsDiffer, replay_is_blind
 from dpbandits.checks.tape import Diverged
@@ -28,13 +38,19 @@ from dpbandits.policies.contract import Policy
 LEVEL = "transcript"
 
 LEAST = 12
-"""Pairs replayed in every run, whatever work is left; of these, and of some others, the policy is asked for its plans again."""
+"""Pairs replayed in every run, whatever work is left; of these, and of some others, the policy is
+asked for its plans again.
+"""
 
 REPLAYS = 40
-"""Pairs replayed in every run at most, where there is no budget of seconds; of runs that are not short fewer, in proportion."""
+"""Pairs replayed in every run at most, where there is no budget of seconds; of runs that are not
+short fewer, in proportion.
+"""
 
 SEARCH = 0.7
-"""Of a budget of seconds, what the search may take; the rest is for prices, and for seeing whether all comes out the same again."""
+"""Of a budget of seconds, what the search may take; the rest is for prices, and for seeing whether
+all comes out the same again.
+"""
 
 OTHERS = 16
 
@@ -51,40 +67,67 @@ def transcript_level(
     budget: float | None = None,
     seed: int = 0,
 ) -> LevelResult:
-    """Search the neighbours of a few runs; every one of the short runs if there are replays enough, hard ones first.
+    """Search the neighbours of a few runs; every one of the short runs if there are replays enough,
+    hard ones first.
 
-    claim: an epsilon; by default what the policy claims itself (under zCDP a rho, and the loss is in rho, too).
-    replays: of every run, at most. budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
+    claim: an epsilon; by default what the policy claims itself (under zCDP a rho, and the loss is
+        in rho, too).
+    replays: of every run, at most. budget: seconds, in place of a number of replays; the verdict
+        may then depend on the machine.
     """
     start, guarantee = time.perf_counter(), policy.guarantee
     in_rho = claim is None and guarantee is not None and guarantee.measure == "zCDP"
     if policy.randomizer() is not None:
-        return LevelResult(LEVEL, "not applicable", evidence="Local: the server is handed reports, whose own law is audited.")
+        return LevelResult(
+            LEVEL,
+            "not applicable",
+            evidence="Local: the server is handed reports, whose own law is audited.",
+        )
     claim = guarantee.cost if claim is None and guarantee is not None else claim
     if claim is None:
         return LevelResult(LEVEL, "not applicable", evidence="It claims no privacy.")
     try:
         found = searched(plays(policy, rounds, seed), replays, budget)
-        if not any(run.unclear or run.witness.self_adding or run.witness.recorder.coins or run.witness.plans is None for run in found):
+        if not any(
+            run.unclear
+            or run.witness.self_adding
+            or run.witness.recorder.coins
+            or run.witness.plans is None
+            for run in found
+        ):
             see_blind(policy)
         return verdict(found, claim, "rho" if in_rho else "epsilon", start)
     except Leak as leak:
         bound = float("inf") if leak.certain else 0.0
-        return LevelResult(LEVEL, "failed", bound, evidence=str(leak), seconds=time.perf_counter() - start)
-    except (Foreign, Diverged) as why:  # a replay of the unchanged table that diverges does so by coins of its own
+        return LevelResult(
+            LEVEL, "failed", bound, evidence=str(leak), seconds=time.perf_counter() - start
+        )
+    except (Foreign, Diverged) as why:
+        # a replay of the unchanged table that diverges does so by coins of its own
         evidence = OWN_COINS if isinstance(why, Diverged) else str(why)
-        return LevelResult(LEVEL, "not applicable", evidence=evidence, seconds=time.perf_counter() - start)
+        return LevelResult(
+            LEVEL, "not applicable", evidence=evidence, seconds=time.perf_counter() - start
+        )
 
 
 def searched(todo: list[Play], replays: int, budget: float | None) -> list[Found]:
-    """All runs; with a budget of seconds, those that there is time for: the first in any case, the long ones last."""
+    """All runs; with a budget of seconds, those that there is time for: the first in any case, the
+    long ones last.
+    """
     if budget is None:
         return [search(Witness(play), play.seed, Work(replays)) for play in todo]
     whole, search_for, found = Seconds(budget), Seconds(SEARCH * budget), list[Found]()
     for at, play in enumerate(todo):
         if at and search_for.left() <= 0:
             break
-        found.append(search(Witness(play, whole), play.seed, Seconds(search_for.left() / (len(todo) - at)), least=1))
+        found.append(
+            search(
+                Witness(play, whole),
+                play.seed,
+                Seconds(search_for.left() / (len(todo) - at)),
+                least=1,
+            )
+        )
     return found
 
 
@@ -123,26 +166,46 @@ def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> F
             unclear = unclear or str(why)
         else:
             pairs.append(pair_of(witness, event, change, after))
-    sizes = {pair.loss: pair for pair in sorted(pairs, key=lambda pair: pair.outcome)}  # whose outcome tells most
+    # whose outcome tells most
+    sizes = {pair.loss: pair for pair in sorted(pairs, key=lambda pair: pair.outcome)}
     worst = tuple(sizes[size] for size in sorted(sizes, reverse=True)[:KEPT])
     return Found(witness, len(pairs), len(cases), worst, unclear)
 
 
 def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> LevelResult:
-    looked, unclear = [run for run in runs if run.worst], next((run.unclear for run in runs if run.unclear), "")
+    looked, unclear = (
+        [run for run in runs if run.worst],
+        next((run.unclear for run in runs if run.unclear), ""),
+    )
     if not looked:
         evidence = unclear or "No release in any run: there was nothing to look at."
-        return LevelResult(LEVEL, "not applicable", evidence=evidence, seconds=time.perf_counter() - start)
+        return LevelResult(
+            LEVEL, "not applicable", evidence=evidence, seconds=time.perf_counter() - start
+        )
     families = {draw.family for run in looked for draw in run.witness.draws}
     if "gaussian" in families and unit == "epsilon":
         return of_gaussians(looked, start)
     found = priced(looked)
-    outcome, bound, evidence = judged(found, claim), certified(looked, found) if unit == "epsilon" else 0.0, sentence(runs, found, unit)
+    outcome, bound, evidence = (
+        judged(found, claim),
+        certified(looked, found) if unit == "epsilon" else 0.0,
+        sentence(runs, found, unit),
+    )
     if "laplace" in families and unit == "rho":
         outcome, evidence = "not applicable", "It draws laplace noise, which is not priced in rho."
     if unclear:
-        outcome, evidence = outcome if outcome == "failed" else "not applicable", f"{unclear} Elsewhere: {evidence}"
-    return LevelResult(LEVEL, outcome, bound, evidence=evidence, seconds=time.perf_counter() - start, details=details(runs, found, unit))
+        outcome, evidence = (
+            outcome if outcome == "failed" else "not applicable",
+            f"{unclear} Elsewhere: {evidence}",
+        )
+    return LevelResult(
+        LEVEL,
+        outcome,
+        bound,
+        evidence=evidence,
+        seconds=time.perf_counter() - start,
+        details=details(runs, found, unit),
+    )
 
 
 def of_gaussians(runs: list[Found], start: float) -> LevelResult:
@@ -154,7 +217,13 @@ def of_gaussians(runs: list[Found], start: float) -> LevelResult:
         else "but these answers do not show all of it, so nothing is sure."
     )
     seconds = time.perf_counter() - start
-    return LevelResult(LEVEL, "failed" if told else "not applicable", float("inf") if told else 0.0, evidence=evidence, seconds=seconds)
+    return LevelResult(
+        LEVEL,
+        "failed" if told else "not applicable",
+        float("inf") if told else 0.0,
+        evidence=evidence,
+        seconds=seconds,
+    )
 
 
 def judged(found: Priced, claim: Fraction) -> Outcome:

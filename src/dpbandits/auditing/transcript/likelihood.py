@@ -1,4 +1,6 @@
-"""How much one outcome of recorded noise tells two inputs apart: its exact log-ratio, a lower bound on epsilon that holds for certain."""
+"""How much one outcome of recorded noise tells two inputs apart: its exact log-ratio, a lower bound
+on epsilon that holds for certain.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,18 @@ LARGEST = 10**7
 
 
 AGAIN = 32
-"""Times in a row the same may be asked before noise falls as it likes: who redraws until it is plausible would wait for ever."""
+"""Times in a row the same may be asked before noise falls as it likes: who redraws until it is
+plausible would wait for ever.
+"""
 
 RARE = 2.0**-30
 """The chance of a coin that is pushed to an end."""
 
 
 class Pushed:
-    """Seeded noise that lies a unit or more to one side of the exact value, and coins that often are next to 0 or to 1: outcomes that
-    can happen, chosen to tell much."""
+    """Seeded noise that lies a unit or more to one side of the exact value, and coins that often
+    are next to 0 or to 1: outcomes that can happen, chosen to tell much.
+    """
 
     kind: ClassVar[NoiseKind] = "simulated"
 
@@ -37,11 +42,19 @@ class Pushed:
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         noise = self._plain.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
-        return value + (noise if self._again(value, sensitivity, epsilon) else self._sign * (sensitivity + abs(noise)))
+        return value + (
+            noise
+            if self._again(value, sensitivity, epsilon)
+            else self._sign * (sensitivity + abs(noise))
+        )
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
         noise = self._plain.gaussian(0, sensitivity=sensitivity, rho=rho)
-        return value + (noise if self._again(value, sensitivity, rho) else self._sign * (sensitivity + abs(noise)))
+        return value + (
+            noise
+            if self._again(value, sensitivity, rho)
+            else self._sign * (sensitivity + abs(noise))
+        )
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         """The action least likely to be named, or the likeliest."""
@@ -50,7 +63,9 @@ class Pushed:
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         return self._plain.threshold(sensitivity=sensitivity, epsilon=epsilon)
 
-    def exceeds(self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction) -> bool:
+    def exceeds(
+        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
+    ) -> bool:
         return self._plain.exceeds(value, bar, threshold, sensitivity=sensitivity, epsilon=epsilon)
 
     def uniform(self) -> float:
@@ -68,7 +83,8 @@ class Pushed:
 
 
 def log_ratio(before: Sequence[Draw], after: Sequence[Draw]) -> float | Fraction | None:
-    """ln P[these noised values | before]/P[these | after], of recordings that gave the same answers: exact where all noise is Laplace.
+    """ln P[these noised values | before]/P[these | after], of recordings that gave the same
+    answers: exact where all noise is Laplace.
 
     None: of some of the noise it is not known here.
     """
@@ -85,12 +101,19 @@ def log_ratio(before: Sequence[Draw], after: Sequence[Draw]) -> float | Fraction
 
 def one_ratio(old: Draw, new: Draw) -> float | Fraction | None:
     if old.family == "laplace":
-        return old.price * Fraction(abs(new.value - new.noisy) - abs(old.value - old.noisy), old.sensitivity)
+        return old.price * Fraction(
+            abs(new.value - new.noisy) - abs(old.value - old.noisy), old.sensitivity
+        )
     if old.family.startswith("select by "):
         law = cast(Selection, old.family.removeprefix("select by "))
         scale = float(2 * old.sensitivity / old.price)
-        if law == "laplace" and len(old.value) * (scale + max(old.value) - min(old.value)) > LARGEST:
+        if (
+            law == "laplace"
+            and len(old.value) * (scale + max(old.value) - min(old.value)) > LARGEST
+        ):
             return None
-        before, after = (selection_law(d.value, scale=scale, selection=law)[old.noisy] for d in (old, new))
+        before, after = (
+            selection_law(d.value, scale=scale, selection=law)[old.noisy] for d in (old, new)
+        )
         return math.log(before) - math.log(after) if min(before, after) > 1e-12 else None
     return None

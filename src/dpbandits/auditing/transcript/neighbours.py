@@ -40,14 +40,22 @@ class Play(NamedTuple):
         """Shape (arms, rounds)."""
         rng, steps = np.random.default_rng(self.seed), self.policy.mechanism().grid.steps
         uniform = rng.random((self.policy.arms, rounds))
-        return np.rint(uniform * steps) / steps if self.spread else (uniform < self.means[:, None]).astype(float)
+        return (
+            np.rint(uniform * steps) / steps
+            if self.spread
+            else (uniform < self.means[:, None]).astype(float)
+        )
 
     def written(self) -> tuple[Recorder, Transcript]:
-        """The run and its draws; if need be of more rounds than were asked for, so that something is released."""
+        """The run and its draws; if need be of more rounds than were asked for, so that something
+        is released.
+        """
         rounds, most = self.rounds, min(LONGEST, longest(self.policy))
         while True:
             recorder = Recorder(self.seed, base=self.noise)
-            run = transcript(self.policy, Tape(self.rewards(rounds)), rounds, noise=recorder, seed=self.seed)
+            run = transcript(
+                self.policy, Tape(self.rewards(rounds)), rounds, noise=recorder, seed=self.seed
+            )
             if self.policy.about.goal == "estimate":
                 run.finish()
             if run.releases or rounds >= most:
@@ -56,8 +64,10 @@ class Play(NamedTuple):
 
 
 def plays(policy: Policy, rounds: int, seed: int) -> list[Play]:
-    """Rewards uneven, even and between 0 and 1; noise as it falls, and pushed far up or down, so that outcomes lie beyond both sums
-    (where the ratio is largest) and policies go other ways; a bare mechanism also with several records in a block."""
+    """Rewards uneven, even and between 0 and 1; noise as it falls, and pushed far up or down, so
+    that outcomes lie beyond both sums (where the ratio is largest) and policies go other ways; a
+    bare mechanism also with several records in a block.
+    """
     uneven = np.linspace(0.8, 0.2, policy.arms) if policy.arms > 1 else np.array([0.5])
     even, long = np.full(policy.arms, 0.5), min(rounds, longest(policy))
     short = min(SHORT, long)
@@ -71,7 +81,10 @@ def plays(policy: Policy, rounds: int, seed: int) -> list[Play]:
         found.append(Play(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
     if isinstance(policy, Feeding):
         several = replace(policy, each=3)
-        found += [Play(several, short, even, noise, seed + 5) for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))]
+        found += [
+            Play(several, short, even, noise, seed + 5)
+            for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))
+        ]
     return [
         *found,
         Play(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
@@ -88,9 +101,13 @@ def draws_gaussians(policy: Policy, seed: int) -> bool:
 
 
 def neighbours(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any]]:
-    """(block, change of its sums): one record of every block that a release may read, moved by a whole unit in every coordinate and
-    in each alone, and by some part of a unit. Blocks of the first rounds and others by turns."""
-    last = max((at for at, event in enumerate(run.events) if not isinstance(event, Entered)), default=0)
+    """(block, change of its sums): one record of every block that a release may read, moved by a
+    whole unit in every coordinate and in each alone, and by some part of a unit. Blocks of the
+    first rounds and others by turns.
+    """
+    last = max(
+        (at for at, event in enumerate(run.events) if not isinstance(event, Entered)), default=0
+    )
     blocks = [at for at, event in enumerate(run.events[:last]) if isinstance(event, Entered)]
     early, late = blocks[:EARLY], rng.permutation(blocks[EARLY:]).tolist()
     turns = [at for pair in zip(early, late, strict=False) for at in pair]
@@ -100,20 +117,28 @@ def neighbours(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any
 
 
 def changes(event: Any, unit: int, rng: np.random.Generator) -> list[Any]:
-    """What one record can do to a block's sums: any table with these sums will do, so a record may rise by what its block lacks to be
-    full, and fall by what it holds."""
+    """What one record can do to a block's sums: any table with these sums will do, so a record may
+    rise by what its block lacks to be full, and fall by what it holds.
+    """
     full = event.rounds * unit
     part = int(rng.integers(1, unit)) if unit > 1 else 0
     if np.ndim(event.steps) == 0:
         return [d for d in (unit, -unit, part, -part) if d and 0 <= event.steps + d <= full]
-    moves = [np.where((event.steps + wish >= 0) & (event.steps + wish <= full), wish, 0) for wish in wishes(event.steps, full, unit, rng)]
+    moves = [
+        np.where((event.steps + wish >= 0) & (event.steps + wish <= full), wish, 0)
+        for wish in wishes(event.steps, full, unit, rng)
+    ]
     if part:
         moves.append(np.where(event.steps + part <= full, part, 0))
     return [move for move in np.unique(moves, axis=0) if move.any()]
 
 
-def wishes(steps: np.ndarray[Any, Any], full: int, unit: int, rng: np.random.Generator) -> Iterator[np.ndarray[Any, Any]]:
-    """Moves of whole units: all one way, one coordinate alone, one against the others, and every coordinate wherever it can go."""
+def wishes(
+    steps: np.ndarray[Any, Any], full: int, unit: int, rng: np.random.Generator
+) -> Iterator[np.ndarray[Any, Any]]:
+    """Moves of whole units: all one way, one coordinate alone, one against the others, and every
+    coordinate wherever it can go.
+    """
     size = len(steps)
     some = np.arange(size) if size <= 6 else rng.choice(size, 3, replace=False)
     one = np.eye(size, dtype=np.int64)[some]

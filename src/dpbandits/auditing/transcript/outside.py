@@ -1,7 +1,9 @@
-"""Is randomness used that the noise source did not give? A replay cannot script it, so what it shows is no proof.
+"""Is randomness used that the noise source did not give? A replay cannot script it, so what it
+shows is no proof.
 
-Every generator of numpy's and of `random` that is alive is compared before and after; calls of `random` and of the system's randomness
-are noticed as they come, also where a generator is made, used and thrown away. Not seen: compiled code with generators of its own,
+Every generator of numpy's and of `random` that is alive is compared before and after; calls of
+`random` and of the system's randomness are noticed as they come, also where a generator is made,
+used and thrown away. Not seen: compiled code with generators of its own,
 a generator made afresh from a number that changes, the clock, what other threads do.
 """
 
@@ -21,7 +23,8 @@ SYSTEM = ("urandom", "getrandom")
 
 @final
 class Outside:
-    """A context; afterwards `used` says whether any was. Generators made inside from a fixed seed are no coins, and are not counted.
+    """A context; afterwards `used` says whether any was. Generators made inside from a fixed seed
+    are no coins, and are not counted.
 
     calls: whether calls are watched, too, which makes Python some three times slower.
     """
@@ -39,11 +42,15 @@ class Outside:
     def __exit__(self, *error: object) -> None:
         if self.calls:
             restore(self._profile)
-        self.used = self.used or any(state(generator) != before for generator, before in self._before)
+        self.used = self.used or any(
+            state(generator) != before for generator, before in self._before
+        )
         del self._before
 
     def _note(self, frame: FrameType, event: str, arg: Any) -> None:
-        if event == "c_call" and (arg.__name__ in SYSTEM or isinstance(getattr(arg, "__self__", None), random.Random)):
+        if event == "c_call" and (
+            arg.__name__ in SYSTEM or isinstance(getattr(arg, "__self__", None), random.Random)
+        ):
             self.used = True
 
 
@@ -58,9 +65,11 @@ def restore(profile: Any) -> None:
 
 @final
 class Alive:
-    """The generators that are alive. Looking through all objects takes long, so what is old is looked through once.
+    """The generators that are alive. Looking through all objects takes long, so what is old is
+    looked through once.
 
-    Since then nothing new became old unless a collection of the middle generation, or of all, was made.
+    Since then nothing new became old unless a collection of the middle generation, or of all, was
+    made.
     """
 
     def __init__(self) -> None:
@@ -86,8 +95,14 @@ generators = Alive()
 
 
 def generators_among(objects: list[Any]) -> list[Any]:
-    """By the identity of their types: there may be a million objects, of which some have types that cannot be compared."""
-    kinds = {id(kind) for root in (np.random.BitGenerator, np.random.RandomState, random.Random) for kind in family(root)}
+    """By the identity of their types: there may be a million objects, of which some have types that
+    cannot be compared.
+    """
+    kinds = {
+        id(kind)
+        for root in (np.random.BitGenerator, np.random.RandomState, random.Random)
+        for kind in family(root)
+    }
     return [one for one in objects if id(type(one)) in kinds]
 
 
@@ -103,5 +118,9 @@ def state(generator: Any) -> bytes:
         return b""
     if isinstance(generator, np.random.BitGenerator):
         return pickle.dumps(generator.state)
-    known = generator.get_state(legacy=False) if isinstance(generator, np.random.RandomState) else generator.getstate()
+    known = (
+        generator.get_state(legacy=False)
+        if isinstance(generator, np.random.RandomState)
+        else generator.getstate()
+    )
     return pickle.dumps(known)

@@ -1,4 +1,5 @@
-"""What replayed neighbours prove: at least, and at most, and what is certified of outcomes that were seen.
+"""What replayed neighbours prove: at least, and at most, and what is certified of outcomes that
+were seen.
 
 Nothing is said of a pair before it was replayed again and again, and came out the same each time.
 """
@@ -23,8 +24,9 @@ SLACK = Fraction(1, 10**9)
 
 
 class Pair(NamedTuple):
-    """Two reward tables that differ in one record, in block `event` of a run, by `change` grid steps. outcome: the log-ratio of what was
-    seen, either way, as far as it is known."""
+    """Two reward tables that differ in one record, in block `event` of a run, by `change` grid
+    steps. outcome: the log-ratio of what was seen, either way, as far as it is known.
+    """
 
     loss: Fraction
     outcome: float
@@ -36,7 +38,13 @@ class Pair(NamedTuple):
 def pair_of(witness: Witness, event: int, change: Any, after: list[Draw]) -> Pair:
     ratio = log_ratio(witness.draws, after)
     outcome = 0.0 if ratio is None else abs(float(ratio))
-    return Pair(loss(witness.draws, after), outcome, witness.begins(event), event, tuple(np.atleast_1d(change).tolist()))
+    return Pair(
+        loss(witness.draws, after),
+        outcome,
+        witness.begins(event),
+        event,
+        tuple(np.atleast_1d(change).tolist()),
+    )
 
 
 class Found(NamedTuple):
@@ -75,7 +83,9 @@ def case_of(pair: Pair, witness: Witness) -> Case:
 
 
 class Priced(NamedTuple):
-    """The largest loss of the answers is at least `least`, and at most `most` (None: not known). case: the one that shows most."""
+    """The largest loss of the answers is at least `least`, and at most `most` (None: not known).
+    case: the one that shows most.
+    """
 
     least: Fraction
     most: Fraction | None
@@ -83,9 +93,13 @@ class Priced(NamedTuple):
 
 
 def priced(runs: list[Found]) -> Priced:
-    """What answers tell, from what was drawn: pairs by falling loss, until what was drawn is no more than what is sure to be told."""
+    """What answers tell, from what was drawn: pairs by falling loss, until what was drawn is no
+    more than what is sure to be told.
+    """
     runs = sorted(runs, key=lambda run: len(run.witness.draws))
-    pairs = sorted(((pair, run.witness) for run in runs for pair in run.worst), key=lambda case: -case[0].loss)
+    pairs = sorted(
+        ((pair, run.witness) for run in runs for pair in run.worst), key=lambda case: -case[0].loss
+    )
     found = Priced(Fraction(0), Fraction(0), case_of(*pairs[0]))
     for pair, witness in pairs:
         if pair.loss <= found.least:
@@ -100,13 +114,15 @@ def priced(runs: list[Found]) -> Priced:
     if found.least:
         found.case.confirm()
     if any(run.unclear or (run.witness.self_adding and run.witness.sums is None) for run in runs):
-        return found._replace(most=None)  # what noise would have to do to keep the answers is not known
+        # what noise would have to do to keep the answers is not known
+        return found._replace(most=None)
     return found
 
 
 def price(case: Case) -> tuple[Fraction, Fraction | None]:
-    """At least, and at most. Of noise that is added and shown both are the loss; of a choice what was chosen is sure; of questions to a
-    threshold the proof's price is taken for both."""
+    """At least, and at most. Of noise that is added and shown both are the loss; of a choice what
+    was chosen is sure; of questions to a threshold the proof's price is taken for both.
+    """
     pair, witness = case.pair, case.witness
     if witness.shown:
         chosen = any(draw.family.startswith("select") for draw in witness.draws)
@@ -122,8 +138,12 @@ def price(case: Case) -> tuple[Fraction, Fraction | None]:
 
 
 def certified(runs: list[Found], found: Priced) -> float:
-    """The log-ratio of an outcome that was seen; of a bare mechanism, also what noise that is added tells in its tails."""
-    sure = isinstance(found.case.witness.run.policy, Feeding) and all(draw.family in ADDED for draw in found.case.witness.draws)
+    """The log-ratio of an outcome that was seen; of a bare mechanism, also what noise that is added
+    tells in its tails.
+    """
+    sure = isinstance(found.case.witness.run.policy, Feeding) and all(
+        draw.family in ADDED for draw in found.case.witness.draws
+    )
     certain, best = found.least if sure else Fraction(0), None
     for run in sorted(runs, key=lambda run: len(run.witness.draws)):
         for pair in run.worst:
@@ -138,7 +158,9 @@ def certified(runs: list[Found], found: Priced) -> float:
 
 
 def unbounded(runs: list[Found]) -> bool:
-    """Whether some answer shows Gaussian noise that a record moves: far out, it tells any epsilon."""
+    """Whether some answer shows Gaussian noise that a record moves: far out, it tells any
+    epsilon.
+    """
     for run in runs:
         for pair in run.worst if run.witness.shown else ():
             case = case_of(pair, run.witness)

@@ -11,13 +11,24 @@ import numpy as np
 from dpbandits.auditing.effort import Effort, Work
 from dpbandits.auditing.transcript.decoding import shown
 from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
-from dpbandits.auditing.transcript.hidden import MOST, Floats, Sums, Undecided, answered, moved, sums_of
+from dpbandits.auditing.transcript.hidden import (
+    MOST,
+    Floats,
+    Sums,
+    Undecided,
+    answered,
+    moved,
+    sums_of,
+)
 from dpbandits.auditing.transcript.neighbours import Play
 from dpbandits.auditing.transcript.outside import Outside
 from dpbandits.checks.tape import Diverged, Draw, Recorder
 from dpbandits.simulation.transcript import Entered, Replay
 
-BY_ITSELF = "It adds noise by itself, in a way that cannot be followed: pass exact values to the noise source."
+BY_ITSELF = (
+    "It adds noise by itself, in a way that cannot be followed: pass exact values to the noise "
+    "source."
+)
 
 
 @final
@@ -45,7 +56,9 @@ class Witness:
         return both[0] if both[0] == both[1] else None
 
     def _unchanged(self, seed: int | None) -> Replay:
-        """The unchanged table again: with the same noise and coins everything must be as it was, what is handed to the noise, too."""
+        """The unchanged table again: with the same noise and coins everything must be as it was,
+        what is handed to the noise, too.
+        """
         try:
             seen = self._script(self.draws)
             replay = self.run.replay({}, seen, seed=seed)
@@ -59,18 +72,27 @@ class Witness:
         """Replay a pair, and the unchanged table, again and again. after: the neighbour's draws.
 
         Raises:
-            Foreign: not always the same came out, or randomness was used that the noise source did not give.
+            Foreign: not always the same came out, or randomness was used that the noise source did
+            not give.
         """
         self._always(lambda: self._replayed(event, change).draws, after)
 
-    def _always(self, again: Callable[[], list[Draw] | str], first: list[Draw] | str, asking: bool = False) -> None:
+    def _always(
+        self, again: Callable[[], list[Draw] | str], first: list[Draw] | str, asking: bool = False
+    ) -> None:
         plans = self.plans if asking else None
         try:
             with Outside() as outside:
                 for _ in range(TIMES):
                     if self.effort.left() <= 0:
-                        raise Foreign("There was no time to repeat what was seen, and see whether it always comes out the same.")
-                    if self._unchanged(None if plans is None else self.seed).plans != (plans or []) or again() != first:
+                        raise Foreign(
+                            "There was no time to repeat what was seen, and see whether it "
+                            "always comes out the same."
+                        )
+                    if (
+                        self._unchanged(None if plans is None else self.seed).plans != (plans or [])
+                        or again() != first
+                    ):
                         raise Foreign(OWN_COINS)
         except Leak:
             raise Foreign(OWN_COINS) from None
@@ -79,11 +101,17 @@ class Witness:
 
     @cached_property
     def shown(self) -> bool:
-        """The answers determine all noise, so its loss is theirs: each release all of its own, and sums stay sums far away. Coins
-        never are: what is told by one coin may be hidden by another."""
+        """The answers determine all noise, so its loss is theirs: each release all of its own, and
+        sums stay sums far away. Coins
+        never are: what is told by one coin may be hidden by another.
+        """
         if self.recorder.coins or not shown(self.run, self.draws):
             return False
-        return len(self.draws) > MOST or any(draw.family != "laplace" for draw in self.draws) or self.sums is not None
+        return (
+            len(self.draws) > MOST
+            or any(draw.family != "laplace" for draw in self.draws)
+            or self.sums is not None
+        )
 
     def _script(self, draws: Sequence[Draw]) -> Recorder:
         return Recorder(self.seed, script=list(draws), tosses=self.recorder.thrown)
@@ -104,10 +132,13 @@ class Witness:
     @cached_property
     def self_adding(self) -> bool:
         """Noise is drawn for nothing, and added by the mechanism itself."""
-        return bool(self.draws) and all(draw.family in ("laplace", "gaussian") and draw.value == 0 for draw in self.draws)
+        return bool(self.draws) and all(
+            draw.family in ("laplace", "gaussian") and draw.value == 0 for draw in self.draws
+        )
 
     def replayed(self, event: int, change: Any, asking: bool = False) -> list[Draw]:
-        """The draws of the neighbour that gives the same answers. asking: for every plan again, too.
+        """The draws of the neighbour that gives the same answers. asking: for every plan again,
+        too.
 
         Raises:
             Leak: there is none, or plans differ; every time.
@@ -118,7 +149,9 @@ class Witness:
             return self._replayed(event, change, asking).draws
         except Leak as leak:
             if self.recorder.coins:
-                raise Unclear(f"{leak} Whether other coins make up for it, replays cannot say.") from None
+                raise Unclear(
+                    f"{leak} Whether other coins make up for it, replays cannot say."
+                ) from None
             self._always(lambda: self._text(event, change, asking), str(leak), asking)
             raise
 
@@ -131,9 +164,12 @@ class Witness:
         return ""
 
     def _replayed(self, event: int, change: Any, asking: bool = False) -> Recorder:
-        replay, other = self._again(event, change, self.draws, self.seed if asking and self.plans is not None else None)
+        replay, other = self._again(
+            event, change, self.draws, self.seed if asking and self.plans is not None else None
+        )
         if replay.at is not None:
-            if not other.draws and not other.coins:  # so far a function of the rewards: of these it cannot answer what it did
+            # so far a function of the rewards: of these it cannot answer what it did
+            if not other.draws and not other.coins:
                 raise self._leak(event, certain=True)
             if len(other.draws) != sum(self.drawn[at] for at in self.drawn if at <= replay.at):
                 raise Unclear(UNEVEN)
@@ -141,18 +177,23 @@ class Witness:
         self._same(replay, other, event)
         return other
 
-    def _again(self, event: int, change: Any, draws: Sequence[Draw], seed: int | None) -> tuple[Replay, Recorder]:
+    def _again(
+        self, event: int, change: Any, draws: Sequence[Draw], seed: int | None
+    ) -> tuple[Replay, Recorder]:
         other = self._script(draws)
         try:
             return self.run.replay({event: change}, other, seed=seed), other
         except Diverged as error:
             raise Unclear(
-                f"One changed record changes what is asked of the noise, and replays cannot say what that tells: {error}"
+                "One changed record changes what is asked of the noise, and replays cannot say "
+                f"what that tells: {error}"
             ) from None
 
     def _moved(self, event: int, change: Any) -> Recorder:
-        """With noise moved so that what the mechanism makes of it is as it was. It leaks where both runs' answers are the same sums of
-        their noise, near and far, and no move of it makes up for the record."""
+        """With noise moved so that what the mechanism makes of it is as it was. It leaks where both
+        runs' answers are the same sums of their noise, near and far, and no move of it makes up for
+        the record.
+        """
         if self.sums is None:
             raise Unclear(BY_ITSELF)
         gap = self._gap(self.sums, event, change)
@@ -168,18 +209,23 @@ class Witness:
         return other
 
     def _gap(self, sums: Sums, event: int, change: Any) -> Floats:
-        """By how much the noise has to move the neighbour's answers, if it moves them as it does the run's.
+        """By how much the noise has to move the neighbour's answers, if it moves them as it does
+        the run's.
 
         Raises:
             Leak: a number that no noise moves, in either run, is another one.
-            Unclear: it may make other sums of its noise, say with its sign turned: how they come to the same is not known.
+            Unclear: it may make other sums of its noise, say with its sign turned: how they come to
+            the same is not known.
         """
         old = answered(self.run, self.draws)
         try:
             new = sums.neighbour(self.run, {event: change})
         except Diverged:
             raise Unclear(UNEVEN) from None
-        if len(old) != len(new.answers) or ((old != new.answers) & new.still & ~sums.matrix.any(axis=1)).any():
+        if (
+            len(old) != len(new.answers)
+            or ((old != new.answers) & new.still & ~sums.matrix.any(axis=1)).any()
+        ):
             raise self._leak(event)
         if not new.fits:
             raise Unclear(BY_ITSELF)
@@ -187,7 +233,10 @@ class Witness:
 
     def _leak(self, event: int, certain: bool = False) -> Leak:
         return Leak(
-            f"A record changed in the block that begins with round {self.begins(event)} changes what is released, whatever the noise.",
+            (
+                f"A record changed in the block that begins with round {self.begins(event)} "
+                "changes what is released, whatever the noise."
+            ),
             certain,
         )
 
@@ -196,7 +245,8 @@ class Witness:
             raise Unclear(UNEVEN)
         if replay.at is None and replay.plans and replay.plans != self.plans:
             raise Leak(
-                f"A record changed in the block that begins with round {self.begins(event)} changes a plan, though releases stay the same."
+                f"A record changed in the block that begins with round {self.begins(event)} "
+                "changes a plan, though releases stay the same."
             )
 
     def begins(self, event: int) -> int:

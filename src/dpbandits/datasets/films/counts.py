@@ -1,4 +1,6 @@
-"""Films from a file of counts: enough for independent rewards where nobody's ratings may be passed on."""
+"""Films from a file of counts: enough for independent rewards where nobody's ratings may be passed
+on.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from dpbandits.datasets.films.films import Films
 
 
 def films_from_counts(path: PathLike) -> Films:
-    """Films of a JSON object with n_users, genres (names) and movies: id, title, count and vector (0 or 1 for each genre).
+    """Films of a JSON object with n_users, genres (names) and movies: id, title, count and vector
+    (0 or 1 for each genre).
 
     Further entries are passed over. `watched` is None: who rated what is not in such a file.
 
@@ -25,16 +28,36 @@ def films_from_counts(path: PathLike) -> Films:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         where = f" near line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise DataError(f"{file.name} is no JSON that can be read{where}: damaged, cut short, or of another format.") from None
-    people, genres, movies = (entry(content, key, kind, file.name) for key, kind in (("n_users", int), ("genres", list), ("movies", list)))
+        raise DataError(
+            f"{file.name} is no JSON that can be read{where}: damaged, cut short, or of another "
+            "format."
+        ) from None
+    people, genres, movies = (
+        entry(content, key, kind, file.name)
+        for key, kind in (("n_users", int), ("genres", list), ("movies", list))
+    )
     if people < 1 or not movies or not names_once(genres):
-        raise DataError(f"{file.name}: expected n_users of at least 1, at least one movie, and genres to be different names.")
-    rows = [film(movie, len(genres), people, f"{file.name}, movie {place}") for place, movie in enumerate(movies, start=1)]
+        raise DataError(
+            f"{file.name}: expected n_users of at least 1, at least one movie, and genres to be "
+            "different names."
+        )
+    rows = [
+        film(movie, len(genres), people, f"{file.name}, movie {place}")
+        for place, movie in enumerate(movies, start=1)
+    ]
     rows.sort(key=lambda row: (-row[2], row[0]))
     ids, titles, counts, vectors = zip(*rows, strict=True)
     if len(set(ids)) < len(ids):
         raise DataError(f"{file.name} lists a movie twice: expected every id once.")
-    return Films(titles, ids, tuple(genres), np.array(vectors, np.int64), np.array(counts, np.int64), people, None)
+    return Films(
+        titles,
+        ids,
+        tuple(genres),
+        np.array(vectors, np.int64),
+        np.array(counts, np.int64),
+        people,
+        None,
+    )
 
 
 def film(movie: object, genres: int, people: int, place: str) -> tuple[int, str, int, list[int]]:
@@ -51,9 +74,14 @@ def film(movie: object, genres: int, people: int, place: str) -> tuple[int, str,
 def entry(content: object, key: str, kind: type, place: str) -> Any:
     """What stands under a key, of the right kind."""
     if not isinstance(content, Mapping) or type(content.get(key)) is not kind:
-        raise DataError(f"{place}: expected an object with {key}, a JSON {({int: 'integer', str: 'string', list: 'array'})[kind]}.")
+        raise DataError(
+            f"{place}: expected an object with {key}, a JSON "
+            f"{({int: 'integer', str: 'string', list: 'array'})[kind]}."
+        )
     return content[key]
 
 
 def names_once(names: list[object]) -> bool:
-    return all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names) > 0
+    return (
+        all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names) > 0
+    )

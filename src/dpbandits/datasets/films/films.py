@@ -17,12 +17,15 @@ from dpbandits.environments.replay import Table
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Films:
-    """Films as arms, the most rated first (the lower number first on a tie). A reward is 1 where a user rated the film.
+    """Films as arms, the most rated first (the lower number first on a tie). A reward is 1 where a
+    user rated the film.
 
     titles, ids: one a film. genres: names of the columns of vectors.
-    vectors: 1 where a film has a genre, shape (films, genres); a film without a genre has the zero vector.
+    vectors: 1 where a film has a genre, shape (films, genres); a film without a genre has the zero
+        vector.
     counts: users who rated the film, shape (films,). people: all users.
-    watched: 1 where a user rated the film, shape (users, films); None where only the counts are known.
+    watched: 1 where a user rated the film, shape (users, films); None where only the counts are
+        known.
     """
 
     titles: tuple[str, ...]
@@ -35,7 +38,10 @@ class Films:
 
     def __repr__(self) -> str:
         known = "counts only" if self.watched is None else "user by user"
-        return f"Films(films={len(self.ids)}, genres={len(self.genres)}, people={self.people}, {known})"
+        return (
+            f"Films(films={len(self.ids)}, genres={len(self.genres)}, people={self.people}, "
+            f"{known})"
+        )
 
     @property
     def means(self) -> Floats:
@@ -48,7 +54,8 @@ class Films:
         return Bernoulli(self.means)
 
     def users(self, seed: int | None = 0, resample: bool = True) -> Table:
-        """A random user a round, so that rewards of one round are correlated as people's tastes are.
+        """A random user a round, so that rewards of one round are correlated as people's tastes
+        are.
 
         Args:
             seed: of the order users come in; None: by their number.
@@ -58,5 +65,8 @@ class Films:
             ValueError: only the counts are known.
         """
         if self.watched is None:
-            raise ValueError("Expected ratings user by user; these films have counts only. Load the data itself with movielens().")
+            raise ValueError(
+                "Expected ratings user by user; these films have counts only. Load the data "
+                "itself with movielens()."
+            )
         return Table(shuffled(self.watched, seed), resample=resample)

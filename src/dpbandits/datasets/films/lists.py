@@ -1,4 +1,6 @@
-"""The lists of films in the layouts MovieLens was published in: number, title and genres of each."""
+"""The lists of films in the layouts MovieLens was published in: number, title and genres of
+each.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,18 @@ from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
 from dpbandits.datasets.reading.lines import is_whole, lines
 
 FLAGS = (
-    *("Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama", "Fantasy", "Film-Noir"),
+    *(
+        "Action",
+        "Adventure",
+        "Animation",
+        "Children's",
+        "Comedy",
+        "Crime",
+        "Documentary",
+        "Drama",
+        "Fantasy",
+        "Film-Noir",
+    ),
     *("Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
 )
 """What the flags of u.item stand for, after the first one, "unknown"."""
@@ -23,7 +36,9 @@ NO_GENRE = "(no genres listed)"
 
 
 class FilmList(NamedTuple):
-    """Every film listed. ids, shape (films,); genres: their names, sorted; vectors: 1 where a film has a genre, shape (films, genres)."""
+    """Every film listed. ids, shape (films,); genres: their names, sorted; vectors: 1 where a film
+    has a genre, shape (films, genres).
+    """
 
     ids: NDArray[np.int64]
     titles: tuple[str, ...]
@@ -32,7 +47,9 @@ class FilmList(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """One way of publishing: names of the two files, how to read the list, and how the ratings are written."""
+    """One way of publishing: names of the two files, how to read the list, and how the ratings are
+    written.
+    """
 
     films: str
     ratings: str
@@ -44,7 +61,12 @@ class Layout(NamedTuple):
 def csv_list(path: Path) -> FilmList:
     """movies.csv: movieId, title, genres as `A|B`."""
     rows = read_columns(path, {"movieId": WHOLE, "title": TEXT, "genres": TEXT})
-    return collected(path.name, rows["movieId"].tolist(), rows["title"], [genres.split("|") for genres in rows["genres"]])
+    return collected(
+        path.name,
+        rows["movieId"].tolist(),
+        rows["title"],
+        [genres.split("|") for genres in rows["genres"]],
+    )
 
 
 def colon_list(path: Path) -> FilmList:
@@ -55,7 +77,10 @@ def colon_list(path: Path) -> FilmList:
         title, separator, names = rest.rpartition("::")
         place = f"{path.name}, line {line}"
         if not (separator and title and names):
-            raise DataError(f"{place}: expected number::title::genres; something is missing. Correct or drop the line.")
+            raise DataError(
+                f"{place}: expected number::title::genres; something is missing. Correct or drop "
+                "the line."
+            )
         ids.append(film_number(number, place))
         titles.append(title)
         genres.append(names.split("|"))
@@ -63,13 +88,18 @@ def colon_list(path: Path) -> FilmList:
 
 
 def flag_list(path: Path) -> FilmList:
-    """u.item: number|title|release|video release|address|19 flags, the first of which says that the genre is unknown."""
+    """u.item: number|title|release|video release|address|19 flags, the first of which says that the
+    genre is unknown.
+    """
     ids, titles, genres = [], [], []
     for line, text in lines(path):
         fields, place = text.split("|"), f"{path.name}, line {line}"
         flags = fields[5:]
         if len(flags) != 1 + len(FLAGS) or not set(flags) <= {"0", "1"}:
-            raise DataError(f"{place}: expected 24 fields separated by |, the last 19 of them 0 or 1. Correct or drop the line.")
+            raise DataError(
+                f"{place}: expected 24 fields separated by |, the last 19 of them 0 or 1. "
+                "Correct or drop the line."
+            )
         ids.append(film_number(fields[0], place))
         titles.append(fields[1])
         genres.append([name for name, flag in zip(FLAGS, flags[1:], strict=True) if flag == "1"])
@@ -85,12 +115,18 @@ LAYOUTS = (
 
 def film_number(field: str, place: str) -> int:
     if not is_whole(field):
-        raise DataError(f"{place}: expected the film's number first, a whole number. Correct or drop the line.")
+        raise DataError(
+            f"{place}: expected the film's number first, a whole number. Correct or drop the line."
+        )
     return int(field)
 
 
-def collected(file: str, ids: list[int], titles: Iterable[str], genres: list[list[str]]) -> FilmList:
-    """One list of them all; a film without a genre has the zero vector, and "no genre" is no genre."""
+def collected(
+    file: str, ids: list[int], titles: Iterable[str], genres: list[list[str]]
+) -> FilmList:
+    """One list of them all; a film without a genre has the zero vector, and "no genre" is no
+    genre.
+    """
     if not ids:
         raise DataError(f"{file} lists no films: expected one a line.")
     if len(set(ids)) < len(ids):

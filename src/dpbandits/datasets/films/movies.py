@@ -1,6 +1,8 @@
-"""MovieLens (Harper and Konstan 2015, GroupLens): which users rated which films, read from the zip or its folder.
+"""MovieLens (Harper and Konstan 2015, GroupLens): which users rated which films, read from the zip
+or its folder.
 
-The terms of GroupLens allow research, ask to be acknowledged, and forbid commercial use without permission.
+The terms of GroupLens allow research, ask to be acknowledged, and forbid commercial use without
+permission.
 """
 
 from __future__ import annotations
@@ -15,13 +17,16 @@ from dpbandits.datasets.films.ratings import Ids, pairs
 
 
 def movielens(path: PathLike, films: int = 100, *, drop_unlisted: bool = False) -> Films:
-    """The most rated films of a MovieLens set, and who rated them. A film rated twice by one user counts once.
+    """The most rated films of a MovieLens set, and who rated them. A film rated twice by one user
+    counts once.
 
     Args:
-        path: the zip as downloaded, or its unpacked folder: movies.csv and ratings.csv (ml-latest-small, ml-20m and later),
-            movies.dat and ratings.dat (ml-1m, ml-10m), or u.item and u.data (ml-100k).
+        path: the zip as downloaded, or its unpacked folder: movies.csv and ratings.csv
+            (ml-latest-small, ml-20m and later), movies.dat and ratings.dat (ml-1m, ml-10m), or
+            u.item and u.data (ml-100k).
         films: how many to take.
-        drop_unlisted: leave out ratings of films that are not in the list (copies found elsewhere than at GroupLens may have some).
+        drop_unlisted: leave out ratings of films that are not in the list (copies found elsewhere
+            than at GroupLens may have some).
 
     Raises:
         DataError: the files are not as published; the message says where.
@@ -37,7 +42,8 @@ def movielens(path: PathLike, films: int = 100, *, drop_unlisted: bool = False) 
     if not known.all() and not (drop_unlisted and known.any()):
         first, others = known.argmin() + 1, len(known) - known.sum()
         raise DataError(
-            f"{layout.ratings}, rating {first}: expected a film that {layout.films} lists; {others} of {len(known)} ratings have none. "
+            f"{layout.ratings}, rating {first}: expected a film that {layout.films} lists; "
+            f"{others} of {len(known)} ratings have none. "
             "Fetch both files again, or pass drop_unlisted=True to leave such ratings out."
         )
     users, rated = users[known], rated[known]
@@ -50,7 +56,10 @@ def layout_of(bundle: Bundle) -> Layout:
     if len(found) != 1:
         known = ", or ".join(f"{layout.films} and {layout.ratings}" for layout in LAYOUTS)
         problem = "neither is complete" if not found else "it holds more than one set"
-        raise DataError(f"Expected {bundle.path.name} to hold {known}; {problem}. Give the zip as downloaded, or its unpacked folder.")
+        raise DataError(
+            f"Expected {bundle.path.name} to hold {known}; {problem}. Give the zip as "
+            "downloaded, or its unpacked folder."
+        )
     return found[0]
 
 
@@ -59,7 +68,10 @@ def most_rated(listed: FilmList, users: Ids, rated: Ids, films: int) -> Films:
     people = int(row[-1]) + 1
     ids, counts = np.unique(rated, return_counts=True)
     if not 1 <= films <= len(ids):
-        raise ValueError(f"Expected films={films} to be from 1 to {len(ids)}, the number of films that were rated.")
+        raise ValueError(
+            f"Expected films={films} to be from 1 to {len(ids)}, the number of films that were "
+            "rated."
+        )
     top = np.lexsort((ids, -counts))[:films]
     order = np.argsort(listed.ids)
     at = order[np.searchsorted(listed.ids, ids[top], sorter=order)]
@@ -78,7 +90,9 @@ def most_rated(listed: FilmList, users: Ids, rated: Ids, films: int) -> Films:
 
 
 def different(users: Ids, rated: Ids) -> tuple[Ids, Ids]:
-    """Every pair once, by user: the user's number among all users, counted from 0, and the film. Sorted in place: there can be many."""
+    """Every pair once, by user: the user's number among all users, counted from 0, and the film.
+    Sorted in place: there can be many.
+    """
     keys = users.astype(np.int64) << 32 | rated
     keys.sort()
     keys = keys[np.append(True, keys[1:] != keys[:-1])]

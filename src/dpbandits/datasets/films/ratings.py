@@ -1,4 +1,6 @@
-"""Who rated which film, from files of up to tens of millions of lines: whole numbers read many lines at a time."""
+"""Who rated which film, from files of up to tens of millions of lines: whole numbers read many
+lines at a time.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ DIGITS = 9  # of a number; what an int32 holds
 
 
 class Shape(NamedTuple):
-    """How one line is laid out: its separator, the number of its fields, and which of them are the user and the film."""
+    """How one line is laid out: its separator, the number of its fields, and which of them are the
+    user and the film.
+    """
 
     separator: bytes
     width: int
@@ -29,19 +33,27 @@ class Shape(NamedTuple):
 def pairs(stream: IO[bytes], name: str, separator: str, header: bool) -> tuple[Ids, Ids]:
     """User and film of every line, each of shape (ratings,), in the file's order.
 
-    The fields are user, film, rating and time; a header (userId, movieId, …) may give another order.
+    The fields are user, film, rating and time; a header (userId, movieId, …) may give another
+    order.
 
     Raises:
-        DataError: the number of fields differs, or a user or film is no whole number; with the line.
+        DataError: the number of fields differs, or a user or film is no whole number; with the
+        line.
     """
-    shape = from_header(stream.readline(), name, separator) if header else Shape(separator.encode(), 4, 0, 1)
+    shape = (
+        from_header(stream.readline(), name, separator)
+        if header
+        else Shape(separator.encode(), 4, 0, 1)
+    )
     line = 1 + header
     read: list[tuple[Ids, Ids]] = []
     for chunk in chunks(stream):
         found = at_once(chunk, shape)
         read.append(one_by_one(chunk, shape, name, line) if found is None else found)
         line += chunk.count(b"\n")
-    users, films = (np.concatenate([part[i] for part in read] or [np.empty(0, np.int32)]) for i in (0, 1))
+    users, films = (
+        np.concatenate([part[i] for part in read] or [np.empty(0, np.int32)]) for i in (0, 1)
+    )
     if len(users) == 0:
         raise DataError(f"{name} holds no ratings: expected one a line.")
     return users, films
@@ -74,11 +86,15 @@ def at_once(chunk: bytes, shape: Shape) -> tuple[Ids, Ids] | None:
     starts = np.append(0, stops[:-1] + 1).reshape(-1, shape.width)
     if not (np.all(text[ends[:, -1]] == ord("\n")) and np.all(text[ends[:, :-1]] == MARK[0])):
         return None
-    users, films = (numbers(text, starts[:, field], ends[:, field]) for field in (shape.user, shape.film))
+    users, films = (
+        numbers(text, starts[:, field], ends[:, field]) for field in (shape.user, shape.film)
+    )
     return None if users is None or films is None else (users, films)
 
 
-def numbers(text: NDArray[np.uint8], starts: NDArray[np.intp], ends: NDArray[np.intp]) -> Ids | None:
+def numbers(
+    text: NDArray[np.uint8], starts: NDArray[np.intp], ends: NDArray[np.intp]
+) -> Ids | None:
     """The numbers written from starts to ends; None if one is not of 1 to `DIGITS` digits."""
     widths = ends - starts
     if widths.min() < 1 or widths.max() > DIGITS:
@@ -86,7 +102,8 @@ def numbers(text: NDArray[np.uint8], starts: NDArray[np.intp], ends: NDArray[np.
     total = np.zeros(len(starts), np.int32)
     for place in range(int(widths.max())):
         inside = widths > place
-        digits = text[starts[inside] + place] - np.uint8(ord("0"))  # what is below "0" wraps round to far above 9
+        # what is below "0" wraps round to far above 9
+        digits = text[starts[inside] + place] - np.uint8(ord("0"))
         if digits.max() > 9:
             return None
         total[inside] = total[inside] * 10 + digits
@@ -94,7 +111,9 @@ def numbers(text: NDArray[np.uint8], starts: NDArray[np.intp], ends: NDArray[np.
 
 
 def one_by_one(chunk: bytes, shape: Shape, name: str, first: int) -> tuple[Ids, Ids]:
-    """The same line by line: passes over empty lines, and says where the first wrong one is. first: number of the chunk's first line."""
+    """The same line by line: passes over empty lines, and says where the first wrong one is. first:
+    number of the chunk's first line.
+    """
     users: list[int] = []
     films: list[int] = []
     for line, text in enumerate(chunk.splitlines(), start=first):
@@ -102,9 +121,18 @@ def one_by_one(chunk: bytes, shape: Shape, name: str, first: int) -> tuple[Ids, 
             continue
         fields = text.split(shape.separator)
         if len(fields) != shape.width:
-            raise DataError(f"{name}, line {line}: expected {shape.width} fields, found {len(fields)}. Correct or drop the line.")
-        for what, numbers_read, field in (("user", users, fields[shape.user]), ("film", films, fields[shape.film])):
+            raise DataError(
+                f"{name}, line {line}: expected {shape.width} fields, found {len(fields)}. "
+                "Correct or drop the line."
+            )
+        for what, numbers_read, field in (
+            ("user", users, fields[shape.user]),
+            ("film", films, fields[shape.film]),
+        ):
             if not (field.isdigit() and len(field) <= DIGITS):
-                raise DataError(f"{name}, line {line}: expected the {what} to be a whole number; it is not. Correct or drop the line.")
+                raise DataError(
+                    f"{name}, line {line}: expected the {what} to be a whole number; it is not. "
+                    "Correct or drop the line."
+                )
             numbers_read.append(int(field))
     return np.array(users, np.int32), np.array(films, np.int32)

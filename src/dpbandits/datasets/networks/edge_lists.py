@@ -1,4 +1,6 @@
-"""Networks written as one edge a line: RocketFuel's maps of internet providers, and social networks as SNAP has them."""
+"""Networks written as one edge a line: RocketFuel's maps of internet providers, and social networks
+as SNAP has them.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,17 @@ Rows = list[tuple[int, list[str]]]
 
 
 def isp(path: PathLike) -> Network:
-    """An internet provider's routers and links (RocketFuel; Mahajan, Spring, Wetherall and Anderson 2002), undirected.
+    """An internet provider's routers and links (RocketFuel; Mahajan, Spring, Wetherall and Anderson
+    2002), undirected.
 
-    The cost is the inferred latency in milliseconds. The file lists a link in both directions; should they differ, the
-    smaller latency counts. Of a map in several pieces the largest is kept, and `dropped` says how many nodes went.
+    The cost is the inferred latency in milliseconds. The file lists a link in both directions;
+    should they differ, the
+    smaller latency counts. Of a map in several pieces the largest is kept, and `dropped` says how
+    many nodes went.
 
     Args:
-        path: a file ASN.latencies.intra: two router names (blanks are written as +) and the latency a line.
+        path: a file ASN.latencies.intra: two router names (blanks are written as +) and the latency
+            a line.
 
     Raises:
         DataError: the file is not such a map; the message says where.
@@ -29,20 +35,30 @@ def isp(path: PathLike) -> Network:
     name, rows = existing(path).name, fields_of(lines(path))
     for line, fields in rows:
         if len(fields) != 3:
-            raise DataError(f"{name}, line {line}: expected two router names and a latency; found {len(fields)} fields. Correct the line.")
+            raise DataError(
+                f"{name}, line {line}: expected two router names and a latency; found "
+                f"{len(fields)} fields. Correct the line."
+            )
     nodes = numbered(field for _, fields in rows for field in fields[:2])
-    return undirected(name, nodes, rows, np.array([cost(fields[2], f"{name}, line {line}") for line, fields in rows])).connected()
+    return undirected(
+        name,
+        nodes,
+        rows,
+        np.array([cost(fields[2], f"{name}, line {line}") for line, fields in rows]),
+    ).connected()
 
 
 def social(path: PathLike, directed: bool | None = None) -> Network:
     """A social network as SNAP and its followers write it; every cost is 1.
 
-    Undirected, an edge listed twice counts once and loops are left out. Directed, the network is as listed, parallel edges and
+    Undirected, an edge listed twice counts once and loops are left out. Directed, the network is as
+    listed, parallel edges and
     loops included, since the usual 1/indegree counts them; `simple()` leaves them out.
 
     Args:
-        path: two node names a line; lines that begin with # or % are passed over. Where lines have a third field (NetHEPT's
-            probabilities 1/indegree, which `indegree_probabilities` computes), a first line of two whole numbers says how many
+        path: two node names a line; lines that begin with # or % are passed over. Where lines have
+            a third field (NetHEPT's probabilities 1/indegree, which `indegree_probabilities`
+            computes), a first line of two whole numbers says how many
             nodes, counted from 0, and how many lines there are.
         directed: by default only where lines have a third field.
 
@@ -56,19 +72,29 @@ def social(path: PathLike, directed: bool | None = None) -> Network:
     rows = rows if count is None else rows[1:]
     for line, fields in rows:
         if len(fields) != width or width not in (2, 3):
-            raise DataError(f"{name}, line {line}: expected two node names, and on every line the same number of fields. Correct the line.")
+            raise DataError(
+                f"{name}, line {line}: expected two node names, and on every line the same "
+                "number of fields. Correct the line."
+            )
     nodes = social_nodes(name, rows, count)
     ones = np.ones(len(rows))
     if directed is None:
         directed = width == 3
-    return Network(tuple(nodes), ends(nodes, rows), True, ones) if directed and rows else undirected(name, nodes, rows, ones)
+    return (
+        Network(tuple(nodes), ends(nodes, rows), True, ones)
+        if directed and rows
+        else undirected(name, nodes, rows, ones)
+    )
 
 
 def header(name: str, rows: Rows) -> int:
     """The number of nodes, from the first line."""
     line, fields = rows[0]
     if not all(is_whole(field) for field in fields) or int(fields[1]) != len(rows) - 1:
-        raise DataError(f"{name}, line {line}: expected the numbers of nodes and of lines; {len(rows) - 1} lines follow. Fetch it again.")
+        raise DataError(
+            f"{name}, line {line}: expected the numbers of nodes and of lines; {len(rows) - 1} "
+            "lines follow. Fetch it again."
+        )
     return int(fields[0])
 
 
@@ -76,10 +102,15 @@ def social_nodes(name: str, rows: Rows, count: int | None) -> dict[str, int]:
     """Nodes by name: in the order of their numbers where all have one, else as they come."""
     if count is None:
         found = numbered(field for _, fields in rows for field in fields[:2])
-        return numbered(sorted(found, key=int)) if all(is_whole(field) for field in found) else found
+        return (
+            numbered(sorted(found, key=int)) if all(is_whole(field) for field in found) else found
+        )
     for line, fields in rows:
         if not all(is_whole(field) and int(field) < count for field in fields[:2]):
-            raise DataError(f"{name}, line {line}: expected two nodes from 0 to {count - 1}, as the first line says. Correct the line.")
+            raise DataError(
+                f"{name}, line {line}: expected two nodes from 0 to {count - 1}, as the first "
+                "line says. Correct the line."
+            )
     return numbered(str(node) for node in range(count))
 
 

@@ -1,4 +1,6 @@
-"""Road networks in the TNTP format of "Transportation Networks for Research" (Stabler, Bar-Gera and Sall): files *_net.tntp."""
+"""Road networks in the TNTP format of "Transportation Networks for Research" (Stabler, Bar-Gera and
+Sall): files *_net.tntp.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ COLUMNS = ("init_node", "term_node", "free_flow_time")
 
 
 class Road(NamedTuple):
-    """A one-way link between two nodes, counted from 0, and its free-flow time in the file's unit."""
+    """A one-way link between two nodes, counted from 0, and its free-flow time in the file's
+    unit.
+    """
 
     start: int
     end: int
@@ -22,12 +26,14 @@ class Road(NamedTuple):
 
 
 def roads(path: PathLike) -> Network:
-    """A road network, directed; the cost is the free-flow time (its unit is said in the data's own notes).
+    """A road network, directed; the cost is the free-flow time (its unit is said in the data's own
+    notes).
 
     The networks are published "for academic research purposes only": name the source.
 
     Args:
-        path: metadata as `<NUMBER OF NODES> 24` up to `<END OF METADATA>`, a line `~ init_node term_node … ;` that names the
+        path: metadata as `<NUMBER OF NODES> 24` up to `<END OF METADATA>`, a line `~ init_node
+            term_node … ;` that names the
             columns, then one link a line, ended by a semicolon.
 
     Raises:
@@ -35,11 +41,17 @@ def roads(path: PathLike) -> Network:
     """
     name, content = existing(path).name, list(lines(path))
     notes, table = metadata(name, content)
-    nodes, links = whole_note(name, notes, "NUMBER OF NODES"), whole_note(name, notes, "NUMBER OF LINKS")
+    nodes, links = (
+        whole_note(name, notes, "NUMBER OF NODES"),
+        whole_note(name, notes, "NUMBER OF LINKS"),
+    )
     zones = whole_note(name, notes, "FIRST THRU NODE") - 1 if "FIRST THRU NODE" in notes else 0
     found = link_rows(name, table, nodes)
     if len(found) != links:
-        raise DataError(f"{name}: expected {links} links, as <NUMBER OF LINKS> says; found {len(found)}. Fetch the file again.")
+        raise DataError(
+            f"{name}: expected {links} links, as <NUMBER OF LINKS> says; found {len(found)}. "
+            "Fetch the file again."
+        )
     return Network(
         nodes=tuple(str(node) for node in range(1, nodes + 1)),
         edges=tuple((road.start, road.end) for road in found),
@@ -58,7 +70,9 @@ def metadata(name: str, content: list[Line]) -> tuple[dict[str, str], list[Line]
             if tag == "END OF METADATA":
                 return notes, content[at + 1 :]
             notes[tag] = value.strip()
-    raise DataError(f"{name}: expected a line <END OF METADATA>; there is none. Is this the *_net.tntp file?")
+    raise DataError(
+        f"{name}: expected a line <END OF METADATA>; there is none. Is this the *_net.tntp file?"
+    )
 
 
 def whole_note(name: str, notes: dict[str, str], tag: str) -> int:
@@ -73,7 +87,9 @@ def link_rows(name: str, table: list[Line], nodes: int) -> list[Road]:
     headers = [text for _, text in table if text.startswith("~")]
     columns = headers[0].lstrip("~").rstrip(";").split() if headers else []
     if not set(COLUMNS) <= set(columns):
-        raise DataError(f"{name}: expected a line ~ that names the columns, {', '.join(COLUMNS)} among them.")
+        raise DataError(
+            f"{name}: expected a line ~ that names the columns, {', '.join(COLUMNS)} among them."
+        )
     start, end, time = (columns.index(column) for column in COLUMNS)
     found = []
     for line, text in table:
@@ -81,8 +97,17 @@ def link_rows(name: str, table: list[Line], nodes: int) -> list[Road]:
             continue
         place, fields = f"{name}, line {line}", text.split(";")[0].split()
         if not text.endswith(";") or len(fields) != len(columns):
-            raise DataError(f"{place}: expected {len(columns)} fields and a semicolon; found {len(fields)} fields. Correct the line.")
-        found.append(Road(node(fields[start], nodes, place), node(fields[end], nodes, place), cost(fields[time], place)))
+            raise DataError(
+                f"{place}: expected {len(columns)} fields and a semicolon; found {len(fields)} "
+                "fields. Correct the line."
+            )
+        found.append(
+            Road(
+                node(fields[start], nodes, place),
+                node(fields[end], nodes, place),
+                cost(fields[time], place),
+            )
+        )
     return found
 
 

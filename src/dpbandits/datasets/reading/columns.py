@@ -1,4 +1,6 @@
-"""Named columns of a data file, every value checked; an error names the file, the place and the column."""
+"""Named columns of a data file, every value checked; an error names the file, the place and the
+column.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ POSITIVE = Kind("a finite number above 0", np.float64, _positive)
 class Columns:
     """Checked columns of equal length, by name."""
 
-    def __init__(self, file: str, unit: str, places: list[int], arrays: dict[str, NDArray[Any]]) -> None:
+    def __init__(
+        self, file: str, unit: str, places: list[int], arrays: dict[str, NDArray[Any]]
+    ) -> None:
         self._file, self._unit, self._places, self._arrays = file, unit, places, arrays
 
     def __len__(self) -> int:
@@ -67,7 +71,10 @@ class Columns:
         """Raise for the first row that is not fine."""
         bad = np.flatnonzero(~fine)
         if len(bad):
-            raise DataError(f"{self._file}, {self._unit} {self._places[bad[0]]}: expected {expected}. Correct or drop the row.")
+            raise DataError(
+                f"{self._file}, {self._unit} {self._places[bad[0]]}: expected {expected}. "
+                "Correct or drop the row."
+            )
 
 
 def read_columns(path: PathLike, kinds: Mapping[str, Kind]) -> Columns:
@@ -82,7 +89,10 @@ def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Kind]
     source = rows(file)
     header = next(source, (0, []))[1]
     if not header:
-        raise DataError(f"{file.name} is empty: expected a header line that names the columns, then one line a row.")
+        raise DataError(
+            f"{file.name} is empty: expected a header line that names the columns, then one line "
+            "a row."
+        )
     kinds = choose(header)
     at = positions(file.name, header, kinds)
     lists: dict[str, list[Any]] = {name: [] for name in kinds}
@@ -92,15 +102,25 @@ def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Kind]
         places.append(place)
     if not places:
         raise DataError(f"{file.name} has a header and no rows.")
-    return Columns(file.name, unit, places, {name: np.array(lists[name], dtype=kind.dtype) for name, kind in kinds.items()})
+    return Columns(
+        file.name,
+        unit,
+        places,
+        {name: np.array(lists[name], dtype=kind.dtype) for name, kind in kinds.items()},
+    )
 
 
 def positions(file: str, header: list[str], kinds: Mapping[str, Kind]) -> dict[str, int]:
     """Where each wanted column stands."""
     missing = [name for name in kinds if name not in header]
     if missing:
-        found = ", ".join(name or "(no name)" for name in header[:20]) + (", …" if len(header) > 20 else "")
-        raise DataError(f"{file} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has {found}.")
+        found = ", ".join(name or "(no name)" for name in header[:20]) + (
+            ", …" if len(header) > 20 else ""
+        )
+        raise DataError(
+            f"{file} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has "
+            f"{found}."
+        )
     twice = [name for name in kinds if header.count(name) > 1]
     if twice:
         raise DataError(f"{file} names the column {twice[0]} twice; rename one of them.")
@@ -108,7 +128,12 @@ def positions(file: str, header: list[str], kinds: Mapping[str, Kind]) -> dict[s
 
 
 def parse_row(
-    place: str, fields: list[str], width: int, kinds: Mapping[str, Kind], at: Mapping[str, int], lists: dict[str, list[Any]]
+    place: str,
+    fields: list[str],
+    width: int,
+    kinds: Mapping[str, Kind],
+    at: Mapping[str, int],
+    lists: dict[str, list[Any]],
 ) -> None:
     """Append one row's wanted values to the lists."""
     if len(fields) != width:
@@ -118,5 +143,6 @@ def parse_row(
             lists[name].append(kind.parse(fields[at[name]]))
         except ValueError:
             raise DataError(
-                f"{place}, column {name}: expected {kind.what}; what stands there (not shown) is not. Correct or drop it."
+                f"{place}, column {name}: expected {kind.what}; what stands there (not shown) is "
+                "not. Correct or drop it."
             ) from None

@@ -14,7 +14,8 @@ Line = tuple[int, str]
 
 
 def lines(path: PathLike) -> Iterator[Line]:
-    """The lines that hold anything. Text is UTF-8 or, where it cannot be, Latin-1, as files of the 1990s are.
+    """The lines that hold anything. Text is UTF-8 or, where it cannot be, Latin-1, as files of the
+    1990s are.
 
     Raises:
         DataError: a damaged gzip stream (undone where the name ends in .gz).
@@ -27,7 +28,10 @@ def lines(path: PathLike) -> Iterator[Line]:
                 if text:
                     yield number, text
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise DataError(f"{file.name} is cut short, damaged, or no gzip file: it breaks off after line {number}. Fetch it again.") from None
+        raise DataError(
+            f"{file.name} is cut short, damaged, or no gzip file: it breaks off after line "
+            f"{number}. Fetch it again."
+        ) from None
 
 
 def is_whole(field: str) -> bool:

@@ -1,8 +1,10 @@
-"""One call at a time, through every interruption: a second thread waits, a call from within a call is refused, nobody waits for ever.
+"""One call at a time, through every interruption: a second thread waits, a call from within a call
+is refused, nobody waits for ever.
 
-A plain lock would not do. An exception that arrives while it is released (Ctrl-C, an alarm) leaves it locked; a signal handler waits for
-its own thread; a forked child waits for a thread it does not have. So what is remembered is the call that is inside. Where its frame runs
-no more, it was interrupted on its way out, and the next call takes its place.
+A plain lock would not do. An exception that arrives while it is released (Ctrl-C, an alarm) leaves
+it locked; a signal handler waits for its own thread; a forked child waits for a thread it does not
+have. So what is remembered is the call that is inside. Where its frame runs no more, it was
+interrupted on its way out, and the next call takes its place.
 """
 
 from __future__ import annotations
@@ -17,11 +19,15 @@ from types import FrameType
 from typing import Any, final
 
 PAUSE = 0.001
-"""Seconds between two looks at a place that another thread holds: less than a file takes to be synced."""
+"""Seconds between two looks at a place that another thread holds: less than a file takes to be
+synced.
+"""
 
 
 class BudgetError(ValueError):
-    """There is less left than a report costs, nobody knows what is left, or it is being spent already. No report was made."""
+    """There is less left than a report costs, nobody knows what is left, or it is being spent
+    already. No report was made.
+    """
 
 
 @final
@@ -53,7 +59,8 @@ class Alone:
     """A place for one call. A method calls `enter()`, and then, in a `finally`, `leave(call)`."""
 
     def __init__(self) -> None:
-        self.inside: dict[int, Call] = {}  # empty, or {0: call}: setdefault looks and takes in one step
+        # empty, or {0: call}: setdefault looks and takes in one step
+        self.inside: dict[int, Call] = {}
         PLACES.add(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -76,8 +83,10 @@ class Alone:
                     break
             elif found.thread == get_ident():
                 raise BudgetError(
-                    "Expected no other call of this device's client or budget under way in this thread, got one from within another (in a "
-                    "signal handler, a noise source or a budget). No report was made. Answer after the first call has returned."
+                    "Expected no other call of this device's client or budget under way in this "
+                    "thread, got one from within another (in a "
+                    "signal handler, a noise source or a budget). No report was made. Answer "
+                    "after the first call has returned."
                 )
             else:
                 time.sleep(PAUSE)
@@ -87,23 +96,31 @@ class Alone:
         """Give the place up.
 
         Raises:
-            BudgetError: this is a forked child, and the call is its parent's, which makes the report.
+            BudgetError: this is a forked child, and the call is its parent's, which makes the
+            report.
         """
         if self.holder() is call:  # not so in a forked child
             self.inside.pop(0, None)
         call.frame = None  # which refers to the call in turn
         if call.forked:
-            raise BudgetError("Expected the process that began this call, got its forked child. No report was made here.")
+            raise BudgetError(
+                "Expected the process that began this call, got its forked child. No report was "
+                "made here."
+            )
 
     def holder(self) -> Call | None:
-        """The call that is inside: the first one, or the last that took the place of one before it."""
+        """The call that is inside: the first one, or the last that took the place of one before
+        it.
+        """
         call = self.inside.get(0)
         while call is not None and call.next:
             call = call.next[0]
         return call
 
     def _replace(self, found: Call, mine: Call) -> bool:
-        """Take the place of a call that was interrupted. Two may try, and only one becomes its next; unless it had left, and is none's."""
+        """Take the place of a call that was interrupted. Two may try, and only one becomes its
+        next; unless it had left, and is none's.
+        """
         found.next.setdefault(0, mine)
         if self.holder() is not mine:
             return False
@@ -116,7 +133,8 @@ PLACES: weakref.WeakSet[Alone] = weakref.WeakSet()
 
 
 def empty_all() -> None:
-    """In a forked child: the calls that were inside go on in the parent, and what they hold locked is the parent's.
+    """In a forked child: the calls that were inside go on in the parent, and what they hold locked
+    is the parent's.
 
     The files are closed here, not unlocked: that would unlock them for the parent, too.
     """

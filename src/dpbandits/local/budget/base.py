@@ -11,24 +11,33 @@ from dpbandits.local.budget.alone import Alone, BudgetError
 from dpbandits.noise.sources import Process
 
 FINEST = 10**40
-"""Parts of a unit that a budget can tell apart: what is spent is a number of at most so large a denominator, whoever chose the costs."""
+"""Parts of a unit that a budget can tell apart: what is spent is a number of at most so large a
+denominator, whoever chose the costs.
+"""
 
 
 class Budget(Protocol):
-    """What a client asks of its budget. One of your own, over the device's storage, is called in this order: spend, then keep."""
+    """What a client asks of its budget. One of your own, over the device's storage, is called in
+    this order: spend, then keep.
+    """
 
     def spend(self, amount: Fraction) -> None:
-        """Take `amount` for ever, durably before it returns. Raises BudgetError where less is left."""
+        """Take `amount` for ever, durably before it returns. Raises BudgetError where less is
+        left.
+        """
 
     def recall(self, key: str) -> str | None:
         """What was kept under `key`."""
 
     def keep(self, key: str, answer: str) -> str:
-        """Keep `answer` for ever, unless there is one already; the one that is kept. Two processes at once get the same."""
+        """Keep `answer` for ever, unless there is one already; the one that is kept. Two processes
+        at once get the same.
+        """
 
 
 def spent_after(amount: Fraction, spent: Fraction, total: Fraction) -> Fraction:
-    """What is spent once `amount` is: their sum; of one that a file could not hold, the next larger number that it can.
+    """What is spent once `amount` is: their sum; of one that a file could not hold, the next larger
+    number that it can.
 
     Raises:
         BudgetError: it is more than the total.
@@ -42,7 +51,8 @@ def spent_after(amount: Fraction, spent: Fraction, total: Fraction) -> Fraction:
     exact = spent + as_fraction(amount, "amount")
     if exact > total:
         raise BudgetError(
-            f"Expected this device's reports to cost at most total={total}; {spent} of it is spent, and this report costs {told(amount)}. "
+            f"Expected this device's reports to cost at most total={total}; {spent} of it is "
+            f"spent, and this report costs {told(amount)}. "
             "No report was made. Only the user can agree to a larger total."
         )
     return exact if exact.denominator <= FINEST else Fraction(math.ceil(exact * FINEST), FINEST)
@@ -54,9 +64,11 @@ def told(amount: Fraction) -> str:
 
 @final
 class MemoryBudget:
-    """A budget for the life of one process: of the one that made it, not of its forked children. Threads may share it.
+    """A budget for the life of one process: of the one that made it, not of its forked children.
+    Threads may share it.
 
-    There is one of it: a copy would spend the same total again, so it is neither copied nor pickled.
+    There is one of it: a copy would spend the same total again, so it is neither copied nor
+    pickled.
 
     total: the most that all reports together may cost.
     """
@@ -68,7 +80,8 @@ class MemoryBudget:
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError(
-            "Expected one MemoryBudget for all who share it, got a copy or a pickle, which would spend its total again. "
+            "Expected one MemoryBudget for all who share it, got a copy or a pickle, which would "
+            "spend its total again. "
             "Hand the budget itself on, or use a FileBudget, which processes share by its path."
         )
 
@@ -90,5 +103,6 @@ class MemoryBudget:
     def _check_owner(self) -> None:
         if self._owner != Process.now():
             raise BudgetError(
-                "Expected the process that made this budget, got a forked child, which would spend it again. Use a FileBudget."
+                "Expected the process that made this budget, got a forked child, which would "
+                "spend it again. Use a FileBudget."
             )

@@ -1,4 +1,6 @@
-"""A budget in a file, which outlives the process: for all processes and campaigns of one user's device."""
+"""A budget in a file, which outlives the process: for all processes and campaigns of one user's
+device.
+"""
 
 from __future__ import annotations
 
@@ -40,19 +42,22 @@ EMPTY = Page(Fraction(0), {})
 
 @final
 class FileBudget:
-    """A budget in a file, for all processes and campaigns of one user's device. Without the file, or with an old one, it starts over.
+    """A budget in a file, for all processes and campaigns of one user's device. Without the file,
+    or with an old one, it starts over.
 
-    Every change is a new file (written, synced, renamed) under a lock that is a second file beside it, `path` + ".lock". A change during
-    which somebody deletes that second file is an error, and what it took stays spent.
+    Every change is a new file (written, synced, renamed) under a lock that is a second file beside
+    it, `path` + ".lock". A change during which somebody deletes that second file is an error, and
+    what it took stays spent.
 
     Args:
-        path: the file; made if there is none, for its user's eyes only. It holds reports and the names of data, never a reward. A
-            symbolic link stands for the file it leads to. A relative path is one of the folder that is current now.
+        path: the file; made if there is none, for its user's eyes only. It holds reports and the
+            names of data, never a reward. A symbolic link stands for the file it leads to. A
+            relative path is one of the folder that is current now.
         total: the most that all reports together may cost, those of earlier processes included.
 
     Raises:
-        BudgetError: there is a file, and it is no budget, or it has a second name (a hard link), or `path` is a link to no file; or its
-            folder does not exist.
+        BudgetError: there is a file, and it is no budget, or it has a second name (a hard link), or
+        `path` is a link to no file; or its folder does not exist.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, total: Real) -> None:
@@ -61,10 +66,14 @@ class FileBudget:
         self._alone = BY_PATH.setdefault(str(self.path), Alone())
         if os.path.islink(path) and not self.path.exists():
             raise BudgetError(
-                f"Expected the budget that {path} links to, got a dead link. No report was made. Restore the file, or remove the link."
+                f"Expected the budget that {path} links to, got a dead link. No report was made. "
+                "Restore the file, or remove the link."
             )
         if not self.path.parent.is_dir():
-            raise BudgetError(f"Expected {self.path.parent} to be a folder, for the budget's file: make it first. No report was made.")
+            raise BudgetError(
+                f"Expected {self.path.parent} to be a folder, for the budget's file: make it "
+                "first. No report was made."
+            )
         self._change(lambda page: page, new=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -82,7 +91,11 @@ class FileBudget:
         return self._read().answers.get(key)
 
     def keep(self, key: str, answer: str) -> str:
-        return self._change(lambda page: page if key in page.answers else Page(page.spent, page.answers | {key: answer})).answers[key]
+        return self._change(
+            lambda page: (
+                page if key in page.answers else Page(page.spent, page.answers | {key: answer})
+            )
+        ).answers[key]
 
     def _read(self) -> Page:
         page = None
@@ -91,16 +104,20 @@ class FileBudget:
             page = page_from_text(self.path.read_text(encoding="utf-8"))
         if page is None:
             raise BudgetError(
-                f"Expected the budget that a FileBudget wrote to {self.path}, under this one name; it is missing or damaged, "
+                f"Expected the budget that a FileBudget wrote to {self.path}, under this one "
+                "name; it is missing or damaged, "
                 "or has a second name (a link). No report was made."
             )
         return page
 
     def _write(self, page: Page) -> None:
         here = os.getpid()
-        new = self.path.with_name(f"{self.path.name}.{here}.new")  # nobody else's, though the lock file were deleted
+        # nobody else's, though the lock file were deleted
+        new = self.path.with_name(f"{self.path.name}.{here}.new")
         try:
-            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            with open(
+                os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+            ) as file:
                 json.dump({"version": 1, "spent": str(page.spent), "answers": page.answers}, file)
                 file.flush()
                 os.fsync(file.fileno())
@@ -114,7 +131,8 @@ class FileBudget:
         self._check_lock()
 
     def _change(self, change: Callable[[Page], Page], *, new: bool = False) -> Page:
-        """Read the page, change it and write it, alone among threads and processes; a process that dies lets go. The page as it is now.
+        """Read the page, change it and write it, alone among threads and processes; a process that
+        dies lets go. The page as it is now.
 
         The lock is let go by no Python code of ours, where an interruption could come between.
         """
@@ -126,7 +144,8 @@ class FileBudget:
                     wait_for(file)
                     try:
                         if not is_at(file, self._lock):
-                            continue  # it was deleted while we waited, and others wait for another one by now
+                            # it was deleted while we waited, and others wait for another one by now
+                            continue
                         fresh = new and not os.path.lexists(self.path)
                         old = EMPTY if fresh else self._read()
                         page = change(old)
@@ -135,28 +154,36 @@ class FileBudget:
                         return page
                     finally:
                         if sys.platform != "win32" and not file.closed:
-                            fcntl.flock(file, fcntl.LOCK_UN)  # closing would not do while a child has a copy that it never closes
+                            # closing would not do while a child has a copy that it never closes
+                            fcntl.flock(file, fcntl.LOCK_UN)
         finally:
             self._alone.leave(call)
 
     def _check_lock(self) -> None:
         """Refuse to go on where others may be inside, too.
 
-        Before a write: a forked child goes on with its parent's call, and would write what its parent wrote before. After it: whoever
-        read the file before this write holds another lock file by now.
+        Before a write: a forked child goes on with its parent's call, and would write what its
+        parent wrote before. After it: whoever read the file before this write holds another lock
+        file by now.
         """
         call = self._alone.holder()
         if call is None or call.file is None or call.file.closed:
-            raise BudgetError("Expected the process that began to change this budget, got its forked child. No report was made.")
+            raise BudgetError(
+                "Expected the process that began to change this budget, got its forked child. No "
+                "report was made."
+            )
         if not is_at(call.file, self._lock):
             raise BudgetError(
-                f"Expected {self._lock} to stay while this budget is changed; it was deleted or replaced. No report was made. "
+                f"Expected {self._lock} to stay while this budget is changed; it was deleted or "
+                "replaced. No report was made. "
                 "Leave the file where it is: it keeps two processes from spending the same budget."
             )
 
 
 def check_one_name(path: Path) -> None:
-    """Raise ValueError where the file is a link, or has a second name: a new file under one name leaves the old one under the other."""
+    """Raise ValueError where the file is a link, or has a second name: a new file under one name
+    leaves the old one under the other.
+    """
     found = os.lstat(path)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         raise ValueError
@@ -172,7 +199,11 @@ def page_from_text(text: str) -> Page | None:
     ):
         return None
     spent, answers = data["spent"], data["answers"]
-    if not isinstance(spent, str) or not isinstance(answers, dict) or not all(isinstance(answer, str) for answer in answers.values()):
+    if (
+        not isinstance(spent, str)
+        or not isinstance(answers, dict)
+        or not all(isinstance(answer, str) for answer in answers.values())
+    ):
         return None
     return Page(Fraction(0) if spent == "0" else as_fraction(spent, "spent"), answers)
 
@@ -189,13 +220,16 @@ def wait_for(file: FileIO) -> None:
     """The lock on a file, until it is closed."""
     if sys.platform == "win32":
         file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # after ten seconds an error: no report is made
+        # after ten seconds an error: no report is made
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
     else:
         fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def sync_folder(folder: Path) -> None:
-    """So that a renamed file keeps its new name through a crash; Windows has no such call and needs none."""
+    """So that a renamed file keeps its new name through a crash; Windows has no such call and needs
+    none.
+    """
     if sys.platform != "win32":
         handle = os.open(folder, os.O_RDONLY)
         try:

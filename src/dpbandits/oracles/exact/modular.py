@@ -1,7 +1,10 @@
-"""Elimination modulo a prime in double precision, exact because every number stays a whole number below 2^53.
+"""Elimination modulo a prime in double precision, exact because every number stays a whole number
+below 2^53.
 
-Residues are balanced: of size at most p/2 + 2. With p < 2^27 a product of two of them plus a third is below 2^53, and the
-callers keep inner products below it too (`exact_rank.py`), so no operation rounds, in whatever order a library adds.
+Residues are balanced: of size at most p/2 + 2. With p < 2^27 a product of two of them plus a third
+is below 2^53, and the
+callers keep inner products below it too (`exact_rank.py`), so no operation rounds, in whatever
+order a library adds.
 """
 
 from __future__ import annotations
@@ -40,10 +43,13 @@ def primes_from(limit: int) -> Iterator[int]:
 
 
 def balanced(numbers: Floats, prime: int) -> Floats:
-    """Residues, in place: whole numbers x below 2^53 in size become x - prime * rint(x / prime). Exactly 0 at multiples.
+    """Residues, in place: whole numbers x below 2^53 in size become x - prime * rint(x / prime).
+    Exactly 0 at multiples.
 
-    The quotient x * (1/prime) is two roundings away from x / prime: less than x/prime * 2^-51 <= 4/prime, and far less for
-    small primes, whose numbers here are small too. So rint is exact at multiples of the prime, and what is left is at most
+    The quotient x * (1/prime) is two roundings away from x / prime: less than x/prime * 2^-51 <=
+    4/prime, and far less for
+    small primes, whose numbers here are small too. So rint is exact at multiples of the prime, and
+    what is left is at most
     prime/2 + 2 in size: no other number can become 0, nor a multiple anything else.
     """
     numbers -= prime * np.rint(numbers * (1 / prime))
@@ -51,10 +57,13 @@ def balanced(numbers: Floats, prime: int) -> Floats:
 
 
 def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[int]:
-    """Places in `order` where the rank modulo the prime of the vectors so far grows, at most `stop` of them.
+    """Places in `order` where the rank modulo the prime of the vectors so far grows, at most `stop`
+    of them.
 
-    vectors: shape (n, d), whole numbers. Every chosen vector is kept in reduced echelon form: 1 in its own pivot column, 0 in
-    those of the others, `reduced` in the free columns. A new vector, reduced by all of these, is zero if and only if it
+    vectors: shape (n, d), whole numbers. Every chosen vector is kept in reduced echelon form: 1 in
+        its own pivot column, 0 in
+    those of the others, `reduced` in the free columns. A new vector, reduced by all of these, is
+    zero if and only if it
     depends on them. Vectors are reduced a block at a time, by one matrix product.
     """
     free = np.arange(vectors.shape[1])
@@ -73,10 +82,13 @@ def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[in
     return jumps
 
 
-def eliminate(fresh: Floats, reduced: Floats, free: Places, prime: int, stop: int) -> tuple[Floats, list[tuple[int, int]], Places]:
+def eliminate(
+    fresh: Floats, reduced: Floats, free: Places, prime: int, stop: int
+) -> tuple[Floats, list[tuple[int, int]], Places]:
     """Walks down a block of reduced vectors and takes each that is not zero, up to `stop` of them.
 
-    Returns the echelon rows, one (place in the block, pivot column) for each vector taken, and the columns still free.
+    Returns the echelon rows, one (place in the block, pivot column) for each vector taken, and the
+    columns still free.
     """
     done = len(reduced)
     work = np.concatenate([reduced, fresh])
@@ -97,7 +109,8 @@ def eliminate(fresh: Floats, reduced: Floats, free: Places, prime: int, stop: in
 
 def nonzero_from(work: Floats, i: int) -> tuple[int, int] | None:
     """Row and column of the first number at or after row i that is not zero."""
-    if i < len(work) and not work[i].any():  # mostly the next row is it; look further only where it is not
+    # mostly the next row is it; look further only where it is not
+    if i < len(work) and not work[i].any():
         rows = np.flatnonzero(work[i:].any(axis=1))
         i = i + int(rows[0]) if len(rows) else len(work)
     return (i, int(np.flatnonzero(work[i])[0])) if i < len(work) else None

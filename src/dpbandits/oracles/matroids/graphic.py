@@ -10,21 +10,35 @@ from numpy.typing import NDArray
 
 from dpbandits.core.inputs import switch
 from dpbandits.oracles.graphs import is_forest, neighbours, reachable
-from dpbandits.oracles.inputs import Action, Booleans, Floats, Label, checked_edges, checked_labels, largest_first, numbered, sorted_arms
+from dpbandits.oracles.inputs import (
+    Action,
+    Booleans,
+    Floats,
+    Label,
+    checked_edges,
+    checked_labels,
+    largest_first,
+    numbered,
+    sorted_arms,
+)
 from dpbandits.oracles.matroids.matroid import Matroid
 
 
 class GraphicMatroid(Matroid):
-    """One arm an undirected edge; independent sets are forests. Where the graph is disconnected a basis spans every part.
+    """One arm an undirected edge; independent sets are forests. Where the graph is disconnected a
+    basis spans every part.
 
-    edges: pairs of node labels (whole numbers or strings). Parallel edges are arms of their own, self-loops are loops.
+    edges: pairs of node labels (whole numbers or strings). Parallel edges are arms of their own,
+        self-loops are loops.
     nodes: all labels, if edges shall be checked against them.
 
     >>> GraphicMatroid([("a", "b"), ("b", "c"), ("a", "c"), ("d", "d")]).best([0.1, 0.3, 0.2, 1])
     (1, 2)
     """
 
-    def __init__(self, edges: Iterable[Sequence[Any]] | NDArray[Any], *, nodes: Iterable[Label] | None = None) -> None:
+    def __init__(
+        self, edges: Iterable[Sequence[Any]] | NDArray[Any], *, nodes: Iterable[Label] | None = None
+    ) -> None:
         self.edges, self.nodes = checked_edges(edges), checked_labels(nodes)
         index = numbered(self.edges, self.nodes)
         self._labels = list(index)
@@ -37,12 +51,18 @@ class GraphicMatroid(Matroid):
         return {"edges": [list(edge) for edge in self.edges], "nodes": self.nodes}
 
     def _slots(self) -> None:
-        """The graph without self-loops and parallel edges, in SciPy's layout, and each arm's place in it (-1: self-loop)."""
+        """The graph without self-loops and parallel edges, in SciPy's layout, and each arm's place
+        in it (-1: self-loop).
+        """
         lower, upper = np.sort(np.array(self._ends), axis=1).T
-        keys, where = np.unique((lower * len(self._labels) + upper)[lower != upper], return_inverse=True)
+        keys, where = np.unique(
+            (lower * len(self._labels) + upper)[lower != upper], return_inverse=True
+        )
         self._slot = np.full(len(lower), -1, dtype=np.intp)
         self._slot[lower != upper] = where
-        starts = np.bincount(keys // len(self._labels) + 1, minlength=len(self._labels) + 1).cumsum()
+        starts = np.bincount(
+            keys // len(self._labels) + 1, minlength=len(self._labels) + 1
+        ).cumsum()
         self._layout = (keys % len(self._labels)).astype(np.int32), starts.astype(np.int32)
 
     def _parts(self) -> int:
@@ -50,17 +70,22 @@ class GraphicMatroid(Matroid):
         from scipy.sparse import csr_array  # slow to import
         from scipy.sparse.csgraph import connected_components
 
-        graph = csr_array((np.ones(len(self._layout[0])), *self._layout), shape=(len(self._labels),) * 2)
+        graph = csr_array(
+            (np.ones(len(self._layout[0])), *self._layout), shape=(len(self._labels),) * 2
+        )
         return int(connected_components(graph, directed=False)[0])
 
     def _best(self, weights: Floats) -> Action:
-        """A minimum spanning forest of places in the order of weights, which are distinct: the greedy's basis, and no other."""
+        """A minimum spanning forest of places in the order of weights, which are distinct: the
+        greedy's basis, and no other.
+        """
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import minimum_spanning_tree
 
         order = largest_first(weights)
         place = np.empty(len(self._layout[0]) + 1)  # the last entry collects self-loops
-        place[self._slot[order[::-1]]] = np.arange(self.arms, 0, -1)  # the last write wins: the best of parallel edges
+        # the last write wins: the best of parallel edges
+        place[self._slot[order[::-1]]] = np.arange(self.arms, 0, -1)
         graph = csr_array((place[:-1], *self._layout), shape=(len(self._labels),) * 2)
         return sorted_arms(order[minimum_spanning_tree(graph).data.astype(np.intp) - 1])
 
@@ -78,7 +103,8 @@ class GraphicMatroid(Matroid):
     def _exchanges(self, basis: Action) -> Booleans:
         paths = self._paths(basis)
         ends = np.array(self._ends)
-        table: Booleans = paths[ends[:, 0]] ^ paths[ends[:, 1]]  # two ways to the root share all but the path between them
+        # two ways to the root share all but the path between them
+        table: Booleans = paths[ends[:, 0]] ^ paths[ends[:, 1]]
         return table
 
     def _paths(self, basis: Action) -> Booleans:
@@ -103,7 +129,8 @@ class GraphicMatroid(Matroid):
 
 @final
 class SpanningTrees(GraphicMatroid):
-    """Spanning trees of a connected graph. All have equally many edges, so the best is the same for rewards and costs.
+    """Spanning trees of a connected graph. All have equally many edges, so the best is the same for
+    rewards and costs.
 
     edges, nodes: as in `GraphicMatroid`, where an isolated node of `nodes` counts as not connected.
     costs: rewards are 1 - cost.
@@ -112,14 +139,21 @@ class SpanningTrees(GraphicMatroid):
     -0.75
     """
 
-    def __init__(self, edges: Iterable[Sequence[Any]] | NDArray[Any], *, nodes: Iterable[Label] | None = None, costs: bool = False) -> None:
+    def __init__(
+        self,
+        edges: Iterable[Sequence[Any]] | NDArray[Any],
+        *,
+        nodes: Iterable[Label] | None = None,
+        costs: bool = False,
+    ) -> None:
         super().__init__(edges, nodes=nodes)
         self.costs = switch(costs, "costs")
         connected = reachable(neighbours(self._ends, len(self._labels), directed=False), 0)
         if len(connected) < len(self._labels):
             lost = next(label for i, label in enumerate(self._labels) if i not in connected)
             raise ValueError(
-                f"Expected a connected graph; node {lost!r} cannot be reached from node {self._labels[0]!r}. "
+                f"Expected a connected graph; node {lost!r} cannot be reached from node "
+                f"{self._labels[0]!r}. "
                 "Add an edge between the parts, or use GraphicMatroid for a spanning forest."
             )
 

@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from dpbandits.core.privacy import LARGEST
 from dpbandits.oracles.exact.modular import is_prime
 from dpbandits.oracles.exact.rank import ExactRows
-from dpbandits.oracles.inputs import Action, Booleans, Floats, Places, exact, largest_first, listed, sorted_arms, whole
+from dpbandits.oracles.inputs import (
+    Action,
+    Booleans,
+    Floats,
+    Places,
+    exact,
+    largest_first,
+    listed,
+    sorted_arms,
+    whole,
+)
 from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
 
 Row = list[int] | list[Fraction]
@@ -21,33 +31,49 @@ Row = list[int] | list[Fraction]
 
 @final
 class LinearMatroid(Matroid):
-    """One vector an arm; independent arms have linearly independent vectors. Never decided by floating-point rank.
+    """One vector an arm; independent arms have linearly independent vectors. Never decided by
+    floating-point rank.
 
-    vectors: shape (arms, dimensions): whole numbers, fractions, decimal strings, or floats, read as the decimals they are
+    vectors: shape (arms, dimensions): whole numbers, fractions, decimal strings, or floats, read as
+        the decimals they are
         written as; of at most 100 digits each.
     field: None for the rationals; a prime below 2^20 for whole numbers modulo it, so 2 for GF(2).
 
-    Over the rationals an arm's vector may be scaled, and the matrix cut down to columns of full rank, without changing which
-    rows depend on which. So vectors become whole numbers without a common factor, in `rank` columns; parallel vectors become
-    equal, of which a basis holds at most one: the first in order of weights. `exact_rank.py` proves the rest.
+    Over the rationals an arm's vector may be scaled, and the matrix cut down to columns of full
+    rank, without changing which
+    rows depend on which. So vectors become whole numbers without a common factor, in `rank`
+    columns; parallel vectors become
+    equal, of which a basis holds at most one: the first in order of weights. `exact_rank.py` proves
+        the rest.
 
-    >>> seven = LinearMatroid([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)])
+    >>> unit = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    >>> seven = LinearMatroid([*unit, (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)])
     >>> seven.best([0.8, 0.75, 0.6, 0.2, 0.3, 0.4, 0.7]), seven.loops
     ((0, 1, 2), (6,))
-    >>> LinearMatroid([(1, 1, 0), (0, 1, 1), (1, 0, 1)]).rank, LinearMatroid([(1, 1, 0), (0, 1, 1), (1, 0, 1)], field=2).rank
+    >>> cycle = [(1, 1, 0), (0, 1, 1), (1, 0, 1)]
+    >>> LinearMatroid(cycle).rank, LinearMatroid(cycle, field=2).rank
     (3, 2)
     """
 
-    def __init__(self, vectors: Iterable[Sequence[Any]] | NDArray[Any], *, field: int | None = None) -> None:
+    def __init__(
+        self, vectors: Iterable[Sequence[Any]] | NDArray[Any], *, field: int | None = None
+    ) -> None:
         self.field = None if field is None else checked_field(field)
         self._given = exact_rows(vectors)
-        scaled = [primitive(row) for row in self._given] if self.field is None else [modulo(row, self.field) for row in self._given]
+        scaled = (
+            [primitive(row) for row in self._given]
+            if self.field is None
+            else [modulo(row, self.field) for row in self._given]
+        )
         nonzero = np.array([arm for arm, row in enumerate(scaled) if any(row)], dtype=np.intp)
         if len(nonzero) == 0:
             self._set_rank(len(scaled), 0)
         rows, rank = full_rank(whole_array([scaled[arm] for arm in nonzero]), self.field)
-        distinct: dict[tuple[int, ...], int] = {}  # a direction, the same for parallel vectors: its number
-        directions = [distinct.setdefault(direction(row, self.field), len(distinct)) for row in rows.tolist()]
+        # a direction, the same for parallel vectors: its number
+        distinct: dict[tuple[int, ...], int] = {}
+        directions = [
+            distinct.setdefault(direction(row, self.field), len(distinct)) for row in rows.tolist()
+        ]
         self._direction = np.full(len(scaled), -1, dtype=np.intp)  # -1: a loop
         self._direction[nonzero] = directions
         self._rows = ExactRows(whole_array(list(distinct)), self.field)
@@ -64,7 +90,8 @@ class LinearMatroid(Matroid):
         order = largest_first(weights)
         directions = self._direction[order]
         first = np.full(len(self._rows.vectors) + 1, -1, dtype=np.intp)
-        first[directions[::-1]] = np.arange(len(order))[::-1]  # the last write wins, so each direction keeps its first place
+        # the last write wins, so each direction keeps its first place
+        first[directions[::-1]] = np.arange(len(order))[::-1]
         is_first = np.zeros(len(order), dtype=bool)
         is_first[first[:-1]] = True
         order = order[is_first]
@@ -84,8 +111,11 @@ class LinearMatroid(Matroid):
         return tuple(f for f, exchangeable in zip(basis, row, strict=True) if exchangeable)
 
     def _exchanges(self, basis: Action) -> Booleans:
-        rows = self._rows.exchanges(self._direction[list(basis)], np.arange(len(self._rows.vectors)))
-        table = np.concatenate([rows, np.zeros((1, self.rank), dtype=bool)])[self._direction]  # -1 finds the zeros
+        rows = self._rows.exchanges(
+            self._direction[list(basis)], np.arange(len(self._rows.vectors))
+        )
+        # -1 finds the zeros
+        table = np.concatenate([rows, np.zeros((1, self.rank), dtype=bool)])[self._direction]
         return exchange_rows(basis, table)
 
 
@@ -101,15 +131,26 @@ def exact_rows(vectors: Iterable[Sequence[Any]] | NDArray[Any]) -> list[Row]:
     rows: list[Any] = (
         vectors.tolist()
         if isinstance(vectors, np.ndarray)
-        else [listed(row, f"vectors[{arm}]", "numbers") for arm, row in enumerate(listed(vectors, "vectors", "lists of numbers"))]
+        else [
+            listed(row, f"vectors[{arm}]", "numbers")
+            for arm, row in enumerate(listed(vectors, "vectors", "lists of numbers"))
+        ]
     )
     if not rows or not isinstance(rows[0], list) or not rows[0]:
-        raise ValueError("Expected at least one vector of at least one number: shape (arms, dimensions).")
+        raise ValueError(
+            "Expected at least one vector of at least one number: shape (arms, dimensions)."
+        )
     for arm, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            raise ValueError(f"Expected vectors[{arm}] to have {len(rows[0])} entries like vectors[0], got {len(row)}.")
+            raise ValueError(
+                f"Expected vectors[{arm}] to have {len(rows[0])} entries like vectors[0], got "
+                f"{len(row)}."
+            )
     return [
-        row if all(map(short_whole, row)) else [exact(x, f"vectors[{arm}][{i}]") for i, x in enumerate(row)] for arm, row in enumerate(rows)
+        row
+        if all(map(short_whole, row))
+        else [exact(x, f"vectors[{arm}][{i}]") for i, x in enumerate(row)]
+        for arm, row in enumerate(rows)
     ]
 
 
@@ -122,7 +163,10 @@ def primitive(row: Row) -> list[int]:
     """The row times a positive number: whole numbers without a common factor. Zero stays zero."""
     scale = math.lcm(*(x.denominator for x in row))
     if scale > LARGEST:
-        raise ValueError("Expected the numbers of a vector to have a common denominator of at most 100 digits. Round them.")
+        raise ValueError(
+            "Expected the numbers of a vector to have a common denominator of at most 100 "
+            "digits. Round them."
+        )
     whole_row = [x.numerator * (scale // x.denominator) for x in row]
     divisor = math.gcd(*whole_row) or 1
     return [x // divisor for x in whole_row]
@@ -154,11 +198,17 @@ def whole_array(rows: Sequence[Sequence[int]]) -> NDArray[np.int64] | NDArray[np
         return np.array(rows, dtype=object)
 
 
-def full_rank(vectors: NDArray[np.int64] | NDArray[np.object_], field: int | None) -> tuple[NDArray[np.int64] | NDArray[np.object_], int]:
-    """The vectors in as many columns as their rank, and that rank. Chosen columns span all others, so dependence is the same."""
+def full_rank(
+    vectors: NDArray[np.int64] | NDArray[np.object_], field: int | None
+) -> tuple[NDArray[np.int64] | NDArray[np.object_], int]:
+    """The vectors in as many columns as their rank, and that rank. Chosen columns span all others,
+    so dependence is the same.
+    """
     n, d = vectors.shape
     chosen = ExactRows(vectors, field).jumps(np.arange(n), min(n, d))
     columns = vectors[chosen].T
     nonzero = np.flatnonzero((columns != 0).any(axis=1))
-    independent = nonzero[ExactRows(columns[nonzero], field).jumps(np.arange(len(nonzero)), len(chosen))]
+    independent = nonzero[
+        ExactRows(columns[nonzero], field).jumps(np.arange(len(nonzero)), len(chosen))
+    ]
     return vectors[:, independent], len(chosen)

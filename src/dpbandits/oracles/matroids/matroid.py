@@ -1,4 +1,6 @@
-"""Matroids: sets of arms that are independent of each other. The super arms are the bases, found greedily."""
+"""Matroids: sets of arms that are independent of each other. The super arms are the bases, found
+greedily.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,23 @@ from typing import SupportsIndex, final
 import numpy as np
 
 from dpbandits.oracles.base import Covering, DecisionSet, covering
-from dpbandits.oracles.inputs import Action, Booleans, Floats, largest_first, listed, sorted_arms, whole
+from dpbandits.oracles.inputs import (
+    Action,
+    Booleans,
+    Floats,
+    largest_first,
+    listed,
+    sorted_arms,
+    whole,
+)
 
 
 class Matroid(DecisionSet):
-    """The bases of a matroid. A subclass needs `_independent` and `parameters`, and calls `_set_rank` when it is built.
+    """The bases of a matroid. A subclass needs `_independent` and `parameters`, and calls
+    `_set_rank` when it is built.
 
-    All bases have `size == rank` arms. The greedy algorithm (heaviest arm first, lower number first on a tie, skipping what
+    All bases have `size == rank` arms. The greedy algorithm (heaviest arm first, lower number first
+    on a tie, skipping what
     depends on the arms taken) finds a heaviest basis for weights of either sign (Edmonds 1971).
 
     Source: Oxley, Matroid Theory, chapters 1 and 2.
@@ -31,11 +43,16 @@ class Matroid(DecisionSet):
             ValueError: an unknown arm.
         """
         arms = [whole(arm, "arm", 0, self.arms - 1) for arm in listed(subset, "subset", "arms")]
-        return len(arms) <= self.rank and len(set(arms)) == len(arms) and self._independent(tuple(sorted(arms)))
+        return (
+            len(arms) <= self.rank
+            and len(set(arms)) == len(arms)
+            and self._independent(tuple(sorted(arms)))
+        )
 
     @final
     def fundamental_circuit(self, basis: Iterable[SupportsIndex], e: SupportsIndex) -> Action:
-        """Every f in the basis for which basis - f + e is a basis: (e,) where e is in it already, () for a loop.
+        """Every f in the basis for which basis - f + e is a basis: (e,) where e is in it already,
+        () for a loop.
 
         Raises:
             ValueError: not a basis, or an unknown arm.
@@ -46,7 +63,8 @@ class Matroid(DecisionSet):
 
     @final
     def exchanges(self, basis: Iterable[SupportsIndex]) -> Booleans:
-        """All fundamental circuits, shape (arms, rank): entry [e, j] says whether basis - basis[j] + e is a basis.
+        """All fundamental circuits, shape (arms, rank): entry [e, j] says whether basis - basis[j]
+        + e is a basis.
 
         Columns follow the sorted basis.
         """
@@ -59,7 +77,10 @@ class Matroid(DecisionSet):
             ValueError: rank 0, where the only basis is empty and nothing can be played.
         """
         if rank < 1:
-            raise ValueError(f"Expected a {type(self).__name__} of rank >= 1, got rank 0: {arms} arms, all loops. Give an independent arm.")
+            raise ValueError(
+                f"Expected a {type(self).__name__} of rank >= 1, got rank 0: {arms} arms, all "
+                "loops. Give an independent arm."
+            )
         self.arms, self.rank, self.size = arms, rank, rank
 
     @abstractmethod

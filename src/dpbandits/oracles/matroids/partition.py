@@ -9,7 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbandits.oracles.base import Covering
-from dpbandits.oracles.inputs import Action, Booleans, Floats, Integers, Places, arms_of, largest_first, listed, sorted_arms, whole
+from dpbandits.oracles.inputs import (
+    Action,
+    Booleans,
+    Floats,
+    Integers,
+    Places,
+    arms_of,
+    largest_first,
+    listed,
+    sorted_arms,
+    whole,
+)
 from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
 
 
@@ -30,15 +41,30 @@ class PartitionMatroid(Matroid):
     example: ClassVar[str] = "PartitionMatroid(blocks=[[0, 3], [1, 2]], capacities=[1, 2])"
 
     def __init__(
-        self, *, categories: ArrayLike | None = None, blocks: Iterable[Sequence[int]] | None = None, capacities: Iterable[int]
+        self,
+        *,
+        categories: ArrayLike | None = None,
+        blocks: Iterable[Sequence[int]] | None = None,
+        capacities: Iterable[int],
     ) -> None:
-        limits = [whole(capacity, f"capacity[{c}]", 0) for c, capacity in enumerate(listed(capacities, "capacities", "whole numbers"))]
+        limits = [
+            whole(capacity, f"capacity[{c}]", 0)
+            for c, capacity in enumerate(listed(capacities, "capacities", "whole numbers"))
+        ]
         if (categories is None) == (blocks is None):
-            raise ValueError("Expected either categories (one an arm) or blocks (the arms of each category), not both.")
-        self.categories = checked_categories(categories, len(limits)) if blocks is None else from_blocks(blocks, len(limits))
+            raise ValueError(
+                "Expected either categories (one an arm) or blocks (the arms of each category), "
+                "not both."
+            )
+        self.categories = (
+            checked_categories(categories, len(limits))
+            if blocks is None
+            else from_blocks(blocks, len(limits))
+        )
         sizes = np.bincount(self.categories, minlength=len(limits))
         self.capacities = limits
-        self._filled = np.minimum([min(limit, len(self.categories)) for limit in limits], sizes)  # what a basis has of each
+        # what a basis has of each
+        self._filled = np.minimum([min(limit, len(self.categories)) for limit in limits], sizes)
         self._place = np.arange(len(self.categories)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         self._kept = self._place < np.repeat(self._filled, sizes)
         self._set_rank(len(self.categories), int(self._filled.sum()))
@@ -50,7 +76,9 @@ class PartitionMatroid(Matroid):
         return sorted_arms(self._by_category(largest_first(weights))[self._kept])
 
     def _by_category(self, order: Places) -> Places:
-        """The same order within each category, categories one after another: a stable sort, 16 bits at a time (the fast kind)."""
+        """The same order within each category, categories one after another: a stable sort, 16 bits
+        at a time (the fast kind).
+        """
         for digits in (self.categories & 0xFFFF, self.categories >> 16):
             if digits.any():
                 order = order[np.argsort(digits[order].astype(np.uint16), kind="stable")]
@@ -64,7 +92,9 @@ class PartitionMatroid(Matroid):
         return sorted_arms(np.flatnonzero(self._filled[self.categories] == 0))
 
     def _cover(self) -> Covering:
-        """Super arm i takes the i-th handful of every category; where a category has run out, its first arms."""
+        """Super arm i takes the i-th handful of every category; where a category has run out, its
+        first arms.
+        """
         sizes = np.bincount(self.categories, minlength=len(self.capacities))
         capacity = np.repeat(self._filled, sizes)
         grouped, first = self._by_category(np.arange(self.arms)), self._place < capacity
@@ -88,10 +118,16 @@ def checked_categories(categories: ArrayLike | None, count: int) -> Integers:
     """A known category for every arm."""
     given = np.asarray(categories)
     if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
-        raise ValueError(f"Expected categories to be a non-empty list of whole numbers, got shape {given.shape} of {given.dtype}.")
+        raise ValueError(
+            "Expected categories to be a non-empty list of whole numbers, got shape "
+            f"{given.shape} of {given.dtype}."
+        )
     bad = np.flatnonzero((given < 0) | (given >= count))
     if len(bad):
-        raise ValueError(f"Expected categories[{bad[0]}]={given[bad[0]]} in 0..{count - 1}: there are {count} capacities.")
+        raise ValueError(
+            f"Expected categories[{bad[0]}]={given[bad[0]]} in 0..{count - 1}: there are {count} "
+            "capacities."
+        )
     return given.astype(np.int64)
 
 
@@ -106,6 +142,9 @@ def from_blocks(blocks: Iterable[Sequence[int]], count: int) -> Integers:
         for arm in row:
             if arm >= total or found[arm] >= 0:
                 what = "comes twice" if arm < total else f"is out of range for {total} arms"
-                raise ValueError(f"Expected every arm from 0 on in exactly one block; arm {arm} of blocks[{c}] {what}.")
+                raise ValueError(
+                    f"Expected every arm from 0 on in exactly one block; arm {arm} of "
+                    f"blocks[{c}] {what}."
+                )
             found[arm] = c
     return found

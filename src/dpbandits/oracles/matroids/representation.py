@@ -1,11 +1,15 @@
-"""Matroids as vectors modulo a prime: the same independent sets, in arithmetic that is exact and fast.
+"""Matroids as vectors modulo a prime: the same independent sets, in arithmetic that is exact and
+fast.
 
 A set of arms is independent if and only if its vectors are, modulo the prime:
 
-* linear: a maximal minor over the rationals is a whole number of size at most H, the product of the `rank` largest lengths of vectors
-  (Hadamard 1893). A prime above H divides none but 0. Where no prime is large enough there is no representation here.
-* graphic: u − v for an edge {u, v}. Every minor is 0, 1 or −1 (totally unimodular), so any prime will do.
-* uniform: (1, x, x², …) with another x for each arm; minors are products of differences of two x (Vandermonde), not 0 modulo the prime.
+* linear: a maximal minor over the rationals is a whole number of size at most H, the product of the
+  `rank` largest lengths of vectors (Hadamard 1893). A prime above H divides none but 0. Where no
+  prime is large enough there is no representation here.
+* graphic: u − v for an edge {u, v}. Every minor is 0, 1 or −1 (totally unimodular), so any prime
+  will do.
+* uniform: (1, x, x², …) with another x for each arm; minors are products of differences of two x
+  (Vandermonde), not 0 modulo the prime.
 * partition: uniform within each category, the categories side by side.
 """
 
@@ -29,9 +33,11 @@ LARGEST = 2**20
 
 
 class Tableau(NamedTuple):
-    """Every arm's coordinates in a basis, modulo a prime; zero exactly where the arm cannot replace that element.
+    """Every arm's coordinates in a basis, modulo a prime; zero exactly where the arm cannot replace
+    that element.
 
-    table: shape (arms, rank), whole numbers of size at most prime/2 + 2; the basis's own rows are unit vectors.
+    table: shape (arms, rank), whole numbers of size at most prime/2 + 2; the basis's own rows are
+        unit vectors.
     basis: shape (rank,), column j belongs to arm basis[j].
     """
 
@@ -41,7 +47,9 @@ class Tableau(NamedTuple):
 
 
 def tableau(matroid: Matroid) -> Tableau | None:
-    """The matroid's tableau in the basis of the lowest arms; None where it has no representation here, or too large a one."""
+    """The matroid's tableau in the basis of the lowest arms; None where it has no representation
+    here, or too large a one.
+    """
     if matroid.arms * matroid.rank > LARGEST:
         return None
     found = representation(matroid)
@@ -54,7 +62,9 @@ def tableau(matroid: Matroid) -> Tableau | None:
 
 
 def representation(matroid: Matroid) -> tuple[Floats, int] | None:
-    """Vectors, shape (arms, rank or more), of balanced residues, and the prime. None where there is none here."""
+    """Vectors, shape (arms, rank or more), of balanced residues, and the prime. None where there is
+    none here.
+    """
     found = REPRESENTED.get(type(matroid))
     return None if found is None else found(matroid)
 
@@ -71,7 +81,8 @@ def linear(matroid: LinearMatroid) -> tuple[Floats, int] | None:
     prime = rows.prime(0)
     if matroid.field is None and rows._bounds[matroid.rank - 1] >= prime**2:
         return None
-    vectors = np.concatenate([rows._modulo(0), np.zeros((1, matroid.rank))])[matroid._direction]  # −1, a loop, finds the zeros
+    # −1, a loop, finds the zeros
+    vectors = np.concatenate([rows._modulo(0), np.zeros((1, matroid.rank))])[matroid._direction]
     return balanced(vectors.astype(np.float64), prime), prime
 
 
@@ -93,8 +104,13 @@ def partition(matroid: PartitionMatroid) -> tuple[Floats, int]:
     return powers(matroid.categories, np.minimum(np.minimum(matroid.capacities, 2**31), sizes))
 
 
-def powers(categories: np.ndarray[tuple[int], np.dtype[np.int64]], ranks: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[Floats, int]:
-    """Vandermonde rows, those of a category in columns of their own. A category of rank 0 has zero rows: loops."""
+def powers(
+    categories: np.ndarray[tuple[int], np.dtype[np.int64]],
+    ranks: np.ndarray[tuple[int], np.dtype[np.int64]],
+) -> tuple[Floats, int]:
+    """Vandermonde rows, those of a category in columns of their own. A category of rank 0 has zero
+    rows: loops.
+    """
     prime = prime_from(len(categories) + 1)
     table = np.zeros((len(categories), int(ranks.sum())))
     ends = np.cumsum(ranks)
@@ -114,11 +130,15 @@ REPRESENTED: dict[type[Matroid], Callable[[Any], tuple[Floats, int] | None]] = {
     TopK: uniform,
     PartitionMatroid: partition,
 }
-"""By exact type: a subclass may hold other sets to be independent, and these vectors would be another matroid's."""
+"""By exact type: a subclass may hold other sets to be independent, and these vectors would be
+another matroid's.
+"""
 
 
 def solved(vectors: Floats, basis: tuple[int, ...], prime: int) -> Floats | None:
-    """Every vector's coordinates in the basis. Columns are cut down to as many as there are basis vectors first."""
+    """Every vector's coordinates in the basis. Columns are cut down to as many as there are basis
+    vectors first.
+    """
     rows = vectors[list(basis)]
     columns = independent_columns(rows, prime)
     inverted = inverse(rows[:, columns], prime)

@@ -8,16 +8,26 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.core.inputs import MOST_ARMS
-from dpbandits.oracles.inputs import Action, Booleans, Floats, arms_of, largest_first, sorted_arms, whole
+from dpbandits.oracles.inputs import (
+    Action,
+    Booleans,
+    Floats,
+    arms_of,
+    largest_first,
+    sorted_arms,
+    whole,
+)
 from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
 
 
 @final
 class TransversalMatroid(Matroid):
-    """Independent arms have a system of distinct representatives: arm e may stand for any set that contains it.
+    """Independent arms have a system of distinct representatives: arm e may stand for any set that
+    contains it.
 
     sets: the arms of each set, for instance the workers who can do each job.
-    arms: how many arms there are; one more than the largest named if not given. Arms in no set are loops.
+    arms: how many arms there are; one more than the largest named if not given. Arms in no set are
+        loops.
 
     >>> TransversalMatroid([[0, 1], [1, 2]]).best([0.9, 0.1, 0.8])
     (0, 2)
@@ -28,7 +38,9 @@ class TransversalMatroid(Matroid):
         most = max((row[-1] for row in self.sets if row), default=-1) + 1
         count = most if arms is None else whole(arms, "arms", 1, MOST_ARMS)
         if count < most:
-            raise ValueError(f"Expected arms below arms={count} in every set, found arm {most - 1}.")
+            raise ValueError(
+                f"Expected arms below arms={count} in every set, found arm {most - 1}."
+            )
         self._sets_of: dict[int, list[int]] = {}  # of arms in a set: there may be many more
         for i, row in enumerate(self.sets):
             for arm in row:
@@ -56,12 +68,16 @@ class TransversalMatroid(Matroid):
         return exchange_rows(basis, table)
 
     def _freed(self, e: int, owner: dict[int, int]) -> Action:
-        """Who can be set free when e comes: the arms matched to sets that alternating paths from e reach."""
+        """Who can be set free when e comes: the arms matched to sets that alternating paths from e
+        reach.
+        """
         reached, _ = self._search(e, owner, set())
         return tuple(sorted(owner[i] for i in reached if i in owner))
 
     def _match(self, arms: Iterable[int], most: int | None = None) -> dict[int, int]:
-        """The greedy's matching, set to arm. A set seen in a failed search never leads to a free one later: it is skipped."""
+        """The greedy's matching, set to arm. A set seen in a failed search never leads to a free
+        one later: it is skipped.
+        """
         owner: dict[int, int] = {}
         held: dict[int, int] = {}  # the other way round
         dead: set[int] = set()
@@ -69,7 +85,8 @@ class TransversalMatroid(Matroid):
             reached, end = self._search(arm, owner, dead)
             if end is None:
                 dead.update(reached)
-            while end is not None:  # back along the path: everyone takes the next set and leaves their own
+            # back along the path: everyone takes the next set and leaves their own
+            while end is not None:
                 taker = reached[end]
                 owner[end] = taker
                 held[taker], end = end, held.get(taker)
@@ -77,8 +94,12 @@ class TransversalMatroid(Matroid):
                 break
         return owner
 
-    def _search(self, arm: int, owner: dict[int, int], dead: set[int]) -> tuple[dict[int, int], int | None]:
-        """Breadth first from an arm over sets it could take from others: who reached each set, and the first free one."""
+    def _search(
+        self, arm: int, owner: dict[int, int], dead: set[int]
+    ) -> tuple[dict[int, int], int | None]:
+        """Breadth first from an arm over sets it could take from others: who reached each set, and
+        the first free one.
+        """
         reached: dict[int, int] = {}
         queue = [arm]
         for current in queue:

@@ -1,4 +1,6 @@
-"""Any so many arms: the uniform matroid, and the same super arms where only the best of them counts."""
+"""Any so many arms: the uniform matroid, and the same super arms where only the best of them
+counts.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ import numpy as np
 
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.oracles.base import Covering, DecisionSet
-from dpbandits.oracles.inputs import Action, Booleans, Floats, checked_probabilities, sorted_arms, whole
+from dpbandits.oracles.inputs import (
+    Action,
+    Booleans,
+    Floats,
+    checked_probabilities,
+    sorted_arms,
+    whole,
+)
 from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
 
 
@@ -63,9 +72,11 @@ class TopK(UniformMatroid):
 
 @final
 class TopKMax(DecisionSet):
-    """Exactly k arms, worth the chance that at least one of them answers 1: 1 - prod(1 - mean), for independent 0/1 rewards.
+    """Exactly k arms, worth the chance that at least one of them answers 1: 1 - prod(1 - mean), for
+    independent 0/1 rewards.
 
-    The k largest means maximise it, so the oracle is exact. Not linear: a Bernoulli case of the expected maximum.
+    The k largest means maximise it, so the oracle is exact. Not linear: a Bernoulli case of the
+    expected maximum.
 
     >>> TopKMax(arms=3, k=2).value((0, 1), [0.5, 0.5, 0.1])
     0.75
@@ -104,4 +115,7 @@ def top(weights: Floats, k: int) -> Action:
 def chunks(arms: int, k: int) -> tuple[Action, ...]:
     """What the greedy cover is here: k arms after k, the last few filled up with the first ones."""
     starts = range(0, arms, k)
-    return tuple(tuple(range(i, i + k)) if i + k <= arms else (*range(k - arms + i), *range(i, arms)) for i in starts)
+    return tuple(
+        tuple(range(i, i + k)) if i + k <= arms else (*range(k - arms + i), *range(i, arms))
+        for i in starts
+    )

@@ -1,4 +1,6 @@
-"""Super arms written down one by one: an explicit matroid, whose axioms are verified, and any explicit list."""
+"""Super arms written down one by one: an explicit matroid, whose axioms are verified, and any
+explicit list.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,12 @@ Sets = set[frozenset[int]]
 
 @final
 class ExplicitMatroid(Matroid):
-    """A matroid by all its bases, or by all its independent sets, the empty one included; the axioms are verified here.
+    """A matroid by all its bases, or by all its independent sets, the empty one included; the
+    axioms are verified here.
 
     arms: how many arms there are.
-    bases, independent_sets: give one of the two. The check compares pairs of sets: up to a few thousand are fine.
+    bases, independent_sets: give one of the two. The check compares pairs of sets: up to a few
+        thousand are fine.
 
     Raises:
         ValueError: not a matroid; the message names the violated axiom and the sets that show it.
@@ -33,7 +37,11 @@ class ExplicitMatroid(Matroid):
     example: ClassVar[str] = "ExplicitMatroid(arms=4, bases=[(0, 1), (0, 2)])"
 
     def __init__(
-        self, *, arms: int, bases: Iterable[Iterable[int]] | None = None, independent_sets: Iterable[Iterable[int]] | None = None
+        self,
+        *,
+        arms: int,
+        bases: Iterable[Iterable[int]] | None = None,
+        independent_sets: Iterable[Iterable[int]] | None = None,
     ) -> None:
         count = whole(arms, "arms", 1, MOST_ARMS)
         if bases is not None and independent_sets is None:
@@ -72,17 +80,25 @@ class ExplicitSet(DecisionSet):
     """A list of super arms, none empty.
 
     super_arms: the arms of each. Their order does not matter.
-    arms: how many arms there are; one more than the largest named if not given. Arms in no super arm are loops.
+    arms: how many arms there are; one more than the largest named if not given. Arms in no super
+        arm are loops.
     costs: rewards are 1 - cost.
 
     >>> ExplicitSet([(0, 1), (2,)]).best([0.5, 0.1, 0.55])
     (0, 1)
     """
 
-    def __init__(self, super_arms: Iterable[Iterable[int]], *, arms: int | None = None, costs: bool = False) -> None:
-        given = frozensets(super_arms, "super_arms", None if arms is None else whole(arms, "arms", 1, MOST_ARMS))
+    def __init__(
+        self, super_arms: Iterable[Iterable[int]], *, arms: int | None = None, costs: bool = False
+    ) -> None:
+        given = frozensets(
+            super_arms, "super_arms", None if arms is None else whole(arms, "arms", 1, MOST_ARMS)
+        )
         if not given or frozenset() in given:
-            raise ValueError(f"Expected at least one super arm, each of at least one arm; got {'an empty one' if given else 'none'}.")
+            raise ValueError(
+                "Expected at least one super arm, each of at least one arm; got "
+                f"{'an empty one' if given else 'none'}."
+            )
         self.super_arms = sorted(tuple(sorted(arms)) for arms in given)
         self.arms = max(row[-1] for row in self.super_arms) + 1 if arms is None else int(arms)
         self.size, self.costs = max(map(len, self.super_arms)), switch(costs, "costs")
@@ -91,7 +107,11 @@ class ExplicitSet(DecisionSet):
         self._known = set(self.super_arms)
 
     def parameters(self) -> dict[str, Any]:
-        return {"super_arms": [list(row) for row in self.super_arms], "arms": self.arms, "costs": self.costs}
+        return {
+            "super_arms": [list(row) for row in self.super_arms],
+            "arms": self.arms,
+            "costs": self.costs,
+        }
 
     def _best(self, weights: Floats) -> Action:
         values = np.add.reduceat(weights[self._flat] - self.costs, self._starts)
@@ -115,17 +135,22 @@ def frozensets(rows: Iterable[Iterable[int]], what: str, arms: int | None) -> Se
 
 
 def check_exchange(bases: Sets) -> None:
-    """There is a basis, and for bases A, B and x in A but not B some y in B but not A makes A - x + y a basis."""
+    """There is a basis, and for bases A, B and x in A but not B some y in B but not A makes A - x +
+    y a basis.
+    """
     if not bases:
         raise ValueError("Not a matroid: there is no basis. Give at least one.")
     ordered = sorted(bases, key=sorted)
     for a in ordered:
-        reachable = {x: {y for y in frozenset().union(*bases) - a if a - {x} | {y} in bases} for x in a}
+        reachable = {
+            x: {y for y in frozenset().union(*bases) - a if a - {x} | {y} in bases} for x in a
+        }
         for b in ordered:
             for x in a - b:
                 if reachable[x].isdisjoint(b):
                     raise ValueError(
-                        f"Not a matroid, basis exchange fails: {sorted(a)} and {sorted(b)} are bases, "
+                        f"Not a matroid, basis exchange fails: {sorted(a)} and {sorted(b)} are "
+                        "bases, "
                         f"but no arm of the second can replace arm {x} of the first."
                     )
 
@@ -133,18 +158,25 @@ def check_exchange(bases: Sets) -> None:
 def maximal(independent: Sets) -> Sets:
     """The bases, after a check of the three axioms of independence."""
     if frozenset() not in independent:
-        raise ValueError("Not a matroid: the empty set must be independent. Add () to independent_sets.")
+        raise ValueError(
+            "Not a matroid: the empty set must be independent. Add () to independent_sets."
+        )
     for large in sorted(independent, key=sorted):
         for x in sorted(large):
             if large - {x} not in independent:
                 raise ValueError(
-                    f"Not a matroid, heredity fails: {sorted(large)} is independent, but its subset {sorted(large - {x})} is not."
+                    f"Not a matroid, heredity fails: {sorted(large)} is independent, but its "
+                    f"subset {sorted(large - {x})} is not."
                 )
-    growths = {small: {x for x in frozenset().union(*independent) - small if small | {x} in independent} for small in independent}
+    growths = {
+        small: {x for x in frozenset().union(*independent) - small if small | {x} in independent}
+        for small in independent
+    }
     for small, large in combinations(sorted(independent, key=lambda s: (len(s), sorted(s))), 2):
         if len(small) < len(large) and growths[small].isdisjoint(large):
             raise ValueError(
-                f"Not a matroid, augmentation fails: {sorted(small)} and {sorted(large)} are independent, "
+                f"Not a matroid, augmentation fails: {sorted(small)} and {sorted(large)} are "
+                "independent, "
                 "but no arm of the second can be added to the first."
             )
     rank = max(map(len, independent))

@@ -9,20 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import Action, Floats, Label, checked_edges, checked_labels, largest_first, numbered, sorted_arms
+from dpbandits.oracles.inputs import (
+    Action,
+    Floats,
+    Label,
+    checked_edges,
+    checked_labels,
+    largest_first,
+    numbered,
+    sorted_arms,
+)
 
 
 @final
 class Matchings(DecisionSet):
-    """Non-empty sets of edges that share no node, in a bipartite graph. The value of a matching is the sum of its edges.
+    """Non-empty sets of edges that share no node, in a bipartite graph. The value of a matching is
+    the sum of its edges.
 
-    edges: pairs (left label, right label), one arm each; parallel ones are arms of their own. The two sides have separate
+    edges: pairs (left label, right label), one arm each; parallel ones are arms of their own. The
+        two sides have separate
         labels: 0 on the left is not 0 on the right.
     left, right: all labels of a side, if edges shall be checked against them.
 
-    The best matching has the greatest sum. Edges of weight <= 0 are left out, unless there are no others: then it is the best
-    single edge, the lower number on a tie. Ties between matchings are settled by the assignment algorithm (SciPy's, a
-    function of the weights alone). Time is cubic in the smaller side and the matrix is dense: fine up to some thousand nodes.
+    The best matching has the greatest sum. Edges of weight <= 0 are left out, unless there are no
+    others: then it is the best
+    single edge, the lower number on a tie. Ties between matchings are settled by the assignment
+    algorithm (SciPy's, a
+    function of the weights alone). Time is cubic in the smaller side and the matrix is dense: fine
+    up to some thousand nodes.
 
     >>> Matchings([("ann", "day"), ("ann", "night"), ("bob", "day")]).best([0.9, 0.6, 0.5])
     (1, 2)
@@ -45,7 +59,11 @@ class Matchings(DecisionSet):
         self.size = self._largest()
 
     def parameters(self) -> dict[str, Any]:
-        return {"edges": [list(edge) for edge in self.edges], "left": self.left, "right": self.right}
+        return {
+            "edges": [list(edge) for edge in self.edges],
+            "left": self.left,
+            "right": self.right,
+        }
 
     def _largest(self) -> int:
         from scipy.sparse import csr_array  # slow to import
@@ -58,7 +76,8 @@ class Matchings(DecisionSet):
         from scipy.optimize import linear_sum_assignment
 
         order = largest_first(weights)
-        positive = order[weights[order] > 0][::-1]  # the best last, so that it wins among parallel edges
+        # the best last, so that it wins among parallel edges
+        positive = order[weights[order] > 0][::-1]
         if len(positive) == 0:
             return (int(order[0]),)
         arm_at = np.full(self._shape, -1)
@@ -69,7 +88,9 @@ class Matchings(DecisionSet):
 
     def _contains(self, action: Action) -> bool:
         arms = list(action)
-        return len(arms) > 0 and len(set(self._rows[arms])) == len(set(self._columns[arms])) == len(arms)
+        return len(arms) > 0 and len(set(self._rows[arms])) == len(set(self._columns[arms])) == len(
+            arms
+        )
 
     def _containing(self, arm: int) -> Action | None:
         return (arm,)

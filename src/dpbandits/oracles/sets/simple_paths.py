@@ -6,21 +6,31 @@ import numpy as np
 
 from dpbandits.oracles.graphs import Neighbours
 
-Node = tuple[int, int]  # (node, 0) where a path enters it, (node, 1) where it leaves; (-1, ...) the common source and sink
+# (node, 0) where a path enters it, (node, 1) where it leaves; (-1, ...) the common source and sink
+Node = tuple[int, int]
 Path = list[tuple[int, int]]  # (arm, node it leads to), from a start given apart
 
 
-def path_through(table: Neighbours, arm: int, ends: tuple[int, int], source: int, target: int, *, directed: bool) -> list[int] | None:
+def path_through(
+    table: Neighbours, arm: int, ends: tuple[int, int], source: int, target: int, *, directed: bool
+) -> list[int] | None:
     """The arms of a simple path from source to target over this arc; None if there is none.
 
-    Undirected, two node-disjoint paths between {source, target} and the arc's ends decide it (Menger), either way round.
-    Directed, the pairing matters and the question is hard in general (Fortune, Hopcroft and Wyllie 1980): where shortest
-    paths are in each other's way, but two disjoint paths exist in some pairing, an integer program decides.
+    Undirected, two node-disjoint paths between {source, target} and the arc's ends decide it
+    (Menger), either way round.
+    Directed, the pairing matters and the question is hard in general (Fortune, Hopcroft and Wyllie
+    1980): where shortest
+    paths are in each other's way, but two disjoint paths exist in some pairing, an integer program
+    decides.
     """
     u, v = ends
     if not directed:
         pair = disjoint(table, (source, target), (u, v))
-        return None if pair is None else [step[0] for path in pair.values() for step in path[1]] + [arm]
+        return (
+            None
+            if pair is None
+            else [step[0] for path in pair.values() for step in path[1]] + [arm]
+        )
     if source == v or target == u:
         return None
     first, second = (source, u), (v, target)
@@ -30,8 +40,12 @@ def path_through(table: Neighbours, arm: int, ends: tuple[int, int], source: int
     return None if joined is None else [*joined, arm]
 
 
-def one_after_the_other(table: Neighbours, first: tuple[int, int], second: tuple[int, int]) -> list[int] | None:
-    """Arms of a shortest first path that leaves the other's ends alone, and of a shortest second one that avoids it."""
+def one_after_the_other(
+    table: Neighbours, first: tuple[int, int], second: tuple[int, int]
+) -> list[int] | None:
+    """Arms of a shortest first path that leaves the other's ends alone, and of a shortest second
+    one that avoids it.
+    """
     path = shortest(table, *first, set(second))
     if path is None:
         return None
@@ -58,10 +72,14 @@ def shortest(table: Neighbours, start: int, stop: int, avoided: set[int]) -> Pat
     return path[::-1]
 
 
-def two_commodities(table: Neighbours, first: tuple[int, int], second: tuple[int, int]) -> list[int] | None:
-    """Arms of paths first[0] to first[1] and second[0] to second[1] without a common node, by integer programming.
+def two_commodities(
+    table: Neighbours, first: tuple[int, int], second: tuple[int, int]
+) -> list[int] | None:
+    """Arms of paths first[0] to first[1] and second[0] to second[1] without a common node, by
+    integer programming.
 
-    Two unit flows, at most one of them through any node. Cycles that a solution has besides are of no use and left out.
+    Two unit flows, at most one of them through any node. Cycles that a solution has besides are of
+    no use and left out.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
     from scipy.sparse import csr_array, eye_array, kron
@@ -77,15 +95,24 @@ def two_commodities(table: Neighbours, first: tuple[int, int], second: tuple[int
         balance[flow, start] += 1
         balance[flow, stop] -= 1
         room[start] = 0
-    conserved = LinearConstraint(kron(eye_array(2), leaving - entering), balance.ravel(), balance.ravel())
+    conserved = LinearConstraint(
+        kron(eye_array(2), leaving - entering), balance.ravel(), balance.ravel()
+    )
     disjointed = LinearConstraint(kron(np.ones((1, 2)), entering), -np.inf, room)
-    solution = milp(np.zeros(2 * len(arcs)), constraints=[conserved, disjointed], integrality=1, bounds=Bounds(0, 1))
+    solution = milp(
+        np.zeros(2 * len(arcs)),
+        constraints=[conserved, disjointed],
+        integrality=1,
+        bounds=Bounds(0, 1),
+    )
     if solution.x is None:
         if solution.status != 2:  # neither solved nor infeasible
             raise RuntimeError(f"Could not decide whether disjoint paths exist: {solution.message}")
         return None
     used = solution.x.reshape(2, -1) > 0.5
-    onward = {int(tails[i]): (int(arms[i]), int(heads[i])) for i in np.flatnonzero(used.any(axis=0))}
+    onward = {
+        int(tails[i]): (int(arms[i]), int(heads[i])) for i in np.flatnonzero(used.any(axis=0))
+    }
     return [arm for start, stop in (first, second) for arm in followed(onward, start, stop)]
 
 
@@ -98,8 +125,11 @@ def followed(onward: dict[int, tuple[int, int]], start: int, stop: int) -> list[
     return arms
 
 
-def disjoint(table: Neighbours, starts: tuple[int, int], stops: tuple[int, int]) -> dict[int, tuple[int, Path]] | None:
-    """Two paths from the starts to the stops, in either pairing, without a common node: start to (stop, path); None if none.
+def disjoint(
+    table: Neighbours, starts: tuple[int, int], stops: tuple[int, int]
+) -> dict[int, tuple[int, Path]] | None:
+    """Two paths from the starts to the stops, in either pairing, without a common node: start to
+    (stop, path); None if none.
 
     Two augmentations of a unit flow in which every node can be passed once.
     """
@@ -118,9 +148,14 @@ def disjoint(table: Neighbours, starts: tuple[int, int], stops: tuple[int, int])
 
 
 def augmenting(
-    table: Neighbours, flow: dict[Node, dict[Node, int]], starts: tuple[int, int], stops: tuple[int, int]
+    table: Neighbours,
+    flow: dict[Node, dict[Node, int]],
+    starts: tuple[int, int],
+    stops: tuple[int, int],
 ) -> dict[Node, tuple[Node, int]] | None:
-    """Breadth first over half nodes with room: for each the one before it and the arm between; None if the sink is not reached."""
+    """Breadth first over half nodes with room: for each the one before it and the arm between; None
+    if the sink is not reached.
+    """
     parents: dict[Node, tuple[Node, int]] = {}
     taken_back: dict[Node, list[Node]] = {}
     for before, onward in flow.items():

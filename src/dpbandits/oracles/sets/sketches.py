@@ -1,8 +1,12 @@
-"""Reverse-reachable sets: who could have infected a node. The spread of seeds is the weight of the sets they hit.
+"""Reverse-reachable sets: who could have infected a node. The spread of seeds is the weight of the
+sets they hit.
 
-Under independent cascade, let every edge be live with its own probability. A node is infected if and only if a live path
-leads to it from a seed, that is, if a seed lies in the set of nodes that reach it. So spread = nodes * P(seeds hit the set of
-a random node) (Borgs, Brautbar, Chayes and Lucier 2014). `enumerated` lists all outcomes of all nodes and is exact; `sampled`
+Under independent cascade, let every edge be live with its own probability. A node is infected if
+and only if a live path
+leads to it from a seed, that is, if a seed lies in the set of nodes that reach it. So spread =
+nodes * P(seeds hit the set of
+a random node) (Borgs, Brautbar, Chayes and Lucier 2014). `enumerated` lists all outcomes of all
+nodes and is exact; `sampled`
 draws them. Seeds, samples and probabilities are all public.
 """
 
@@ -19,11 +23,14 @@ ENUMERATED = 10  # uncertain edges up to which all outcomes are listed
 ENTRIES = 2**18  # ... unless that makes too many sets
 EXAMINED = 3_000_000  # edges examined after which no further batch of sets is drawn
 
-Live = Callable[[Integers, Integers], Booleans]  # (set, edge): is it live? asked once for each edge and set
+# (set, edge): is it live? asked once for each edge and set
+Live = Callable[[Integers, Integers], Booleans]
 
 
 class Sets(NamedTuple):
-    """Many sets of nodes: entry i says that node `node[i]` is in set `member[i]`. Entries are sorted by set."""
+    """Many sets of nodes: entry i says that node `node[i]` is in set `member[i]`. Entries are
+    sorted by set.
+    """
 
     member: Integers
     node: Integers
@@ -39,7 +46,9 @@ class Sets(NamedTuple):
 
 
 class Incoming(NamedTuple):
-    """A graph by the edges into each node: those of node v are edge[start[v] : start[v + 1]], from tail[...]."""
+    """A graph by the edges into each node: those of node v are edge[start[v] : start[v + 1]], from
+    tail[...].
+    """
 
     start: Integers
     edge: Integers
@@ -52,7 +61,9 @@ class Incoming(NamedTuple):
         return cls(start, order.astype(np.int64), tails[order])
 
     def grow(self, roots: Integers, live: Live) -> tuple[Integers, Integers, int]:
-        """All sets at once, one level a step: (set, node) entries sorted by set, and how many edges were examined."""
+        """All sets at once, one level a step: (set, node) entries sorted by set, and how many edges
+        were examined.
+        """
         nodes = len(self.start) - 1
         seen = np.zeros(len(roots) * nodes, dtype=bool)
         frontier = np.arange(len(roots)) * nodes + roots  # set * nodes + node
@@ -73,12 +84,15 @@ class Incoming(NamedTuple):
 
 
 def enumerated(graph: Incoming, probabilities: Floats) -> Sets | None:
-    """Every outcome of the uncertain edges, for every node, weighted by its probability; None where there are too many."""
+    """Every outcome of the uncertain edges, for every node, weighted by its probability; None where
+    there are too many.
+    """
     nodes = len(graph.start) - 1
     uncertain = np.flatnonzero((probabilities > 0) & (probabilities < 1))
     if len(uncertain) > ENUMERATED or nodes**2 << len(uncertain) > ENTRIES:
         return None
-    table = (np.arange(1 << len(uncertain))[:, None] >> np.arange(len(uncertain))) & 1 == 1  # one outcome a row
+    # one outcome a row
+    table = (np.arange(1 << len(uncertain))[:, None] >> np.arange(len(uncertain))) & 1 == 1
     outcomes = np.tile(probabilities == 1, (len(table), 1))
     outcomes[:, uncertain] = table
     p = probabilities[uncertain]
@@ -91,14 +105,17 @@ def enumerated(graph: Incoming, probabilities: Floats) -> Sets | None:
 def sampled(graph: Incoming, probabilities: Floats, samples: int, rng: np.random.Generator) -> Sets:
     """Sets of random nodes: `samples` of them, or fewer (64 or more) where they are large.
 
-    The relative error of a spread of S nodes is about sqrt(nodes / (S * sets)): where sets are large so is S, and few do.
+    The relative error of a spread of S nodes is about sqrt(nodes / (S * sets)): where sets are
+    large so is S, and few do.
     """
     nodes = len(graph.start) - 1
     members, found, drawn, examined = [], [], 0, 0
     while drawn < samples and (drawn == 0 or examined < EXAMINED):
         batch = min(samples - drawn, max(64, drawn), max(64, 2**23 // nodes))
         roots = rng.integers(nodes, size=batch)
-        member, node, work = graph.grow(roots, lambda _, edge: rng.random(len(edge)) < probabilities[edge])
+        member, node, work = graph.grow(
+            roots, lambda _, edge: rng.random(len(edge)) < probabilities[edge]
+        )
         members.append(member + drawn)
         found.append(node)
         drawn, examined = drawn + batch, examined + work
@@ -106,10 +123,14 @@ def sampled(graph: Incoming, probabilities: Floats, samples: int, rng: np.random
 
 
 def greedy_cover(sets: Sets, candidates: Integers, nodes: int, k: int) -> list[int]:
-    """k candidates, each the one that hits the most weight not yet hit; on a tie the first. Touches every entry once or twice."""
+    """k candidates, each the one that hits the most weight not yet hit; on a tie the first. Touches
+    every entry once or twice.
+    """
     by_node = np.argsort(sets.node, kind="stable")
     node_start = np.concatenate([[0], np.cumsum(np.bincount(sets.node, minlength=nodes))])
-    set_start = np.concatenate([[0], np.cumsum(np.bincount(sets.member, minlength=len(sets.weight)))])
+    set_start = np.concatenate(
+        [[0], np.cumsum(np.bincount(sets.member, minlength=len(sets.weight)))]
+    )
     gains = np.bincount(sets.node, sets.weight[sets.member], minlength=nodes)
     left = np.ones(len(sets.weight), dtype=bool)
     chosen: list[int] = []

@@ -1,4 +1,6 @@
-"""Super arms that are chosen by their starting nodes: choose k nodes, play all edges that leave them."""
+"""Super arms that are chosen by their starting nodes: choose k nodes, play all edges that leave
+them.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.oracles.base import Covering, DecisionSet
-from dpbandits.oracles.inputs import Action, Floats, Integers, Label, checked_edges, checked_label, sorted_arms, whole
+from dpbandits.oracles.inputs import (
+    Action,
+    Floats,
+    Integers,
+    Label,
+    checked_edges,
+    checked_label,
+    sorted_arms,
+    whole,
+)
 from dpbandits.oracles.matroids.uniform import chunks
 
 EXACT = 2000  # choices of nodes that `optimum` tries one by one
 
 
 class VertexChoice(DecisionSet):
-    """What probabilistic coverage and influence share: an arm is an edge, its weight the probability that it activates.
+    """What probabilistic coverage and influence share: an arm is an edge, its weight the
+    probability that it activates.
 
-    A super arm is all edges out of k different nodes. Nodes without such an edge cannot be chosen, so super arms and choices
-    of nodes are the same thing. The greedy's answer is worth at least 1 - 1/e of the optimum (Nemhauser, Wolsey and Fisher
+    A super arm is all edges out of k different nodes. Nodes without such an edge cannot be chosen,
+    so super arms and choices
+    of nodes are the same thing. The greedy's answer is worth at least 1 - 1/e of the optimum
+    (Nemhauser, Wolsey and Fisher
     1978: the value is monotone and submodular in the nodes).
 
     `optimum` is exact up to 2000 choices of nodes, else the value of the greedy's answer.
@@ -38,10 +52,15 @@ class VertexChoice(DecisionSet):
             ValueError: k below 1, or more than there are nodes to choose.
         """
         self.edges = checked_edges(edges)
-        self._chooseable = {node: i for i, node in enumerate(dict.fromkeys(u for u, _ in self.edges))}
+        self._chooseable = {
+            node: i for i, node in enumerate(dict.fromkeys(u for u, _ in self.edges))
+        }
         self.k = whole(k, name, 1)
         if self.k > len(self._chooseable):
-            raise ValueError(f"Expected {name}={k} to be <= {len(self._chooseable)}, the number of nodes with an edge to play.")
+            raise ValueError(
+                f"Expected {name}={k} to be <= {len(self._chooseable)}, the number of nodes with "
+                "an edge to play."
+            )
         self._group: Integers = np.array([self._chooseable[u] for u, _ in self.edges])
         self._sizes = np.bincount(self._group)
         self.arms, self.size = len(self.edges), int(np.sort(self._sizes)[::-1][: self.k].sum())
@@ -86,4 +105,7 @@ class VertexChoice(DecisionSet):
     def _optimum(self, means: Floats) -> float:
         if comb(len(self._sizes), self.k) > EXACT:
             return self._value(self._best(means), means)
-        return max(self._value(self._edges_of(chosen), means) for chosen in combinations(range(len(self._sizes)), self.k))
+        return max(
+            self._value(self._edges_of(chosen), means)
+            for chosen in combinations(range(len(self._sizes)), self.k)
+        )

@@ -43,13 +43,21 @@ UPPER = 256.0
 
 
 def growth(
-    evidence: Evidence, *, labels: Sequence[str], of: str, at_least: float = -math.inf, at_most: float = math.inf,
-    environments: Names = None, epsilons: Numbers = None,
-) -> list[Check]:  # fmt: skip
-    """The exponent p of regret ∝ of**p ("K", "ln K", "1/Δ" or "1/ε"): a least-squares slope of logarithms, all else being equal.
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    of: str,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    environments: Names = None,
+    epsilons: Numbers = None,
+) -> list[Check]:
+    """The exponent p of regret ∝ of**p ("K", "ln K", "1/Δ" or "1/ε"): a least-squares slope of
+    logarithms, all else being equal.
 
     Raises:
-        ValueError: two environments are equally large, so that all else is not equal; name those to compare.
+        ValueError: two environments are equally large, so that all else is not equal; name those to
+        compare.
     """
     moves, value = VARIABLES[of]
     checks = []
@@ -60,18 +68,31 @@ def growth(
             groups.setdefault(size._replace(**{moves: 0}), []).append((value(size), s))
         for rest, points in groups.items():
             if len({x for x, _ in points}) < len(points):
-                raise ValueError(f"Expected environments that differ in {of}; two have {rest} beside it.")
+                raise ValueError(
+                    f"Expected environments that differ in {of}; two have {rest} beside it."
+                )
             if len(points) > 1:
                 samples = [evidence.at(label, s) for _, s in points]
                 slope = contrast(samples, slope_weights([x for x, _ in points]), log=False)
-                checks.append(Check(f"exponent of {of}, {label}, {named(rest, moves)}", slope, at_least, at_most))
+                checks.append(
+                    Check(
+                        f"exponent of {of}, {label}, {named(rest, moves)}", slope, at_least, at_most
+                    )
+                )
     return checks
 
 
 def follows_rate(
-    evidence: Evidence, *, labels: Sequence[str], within: float, environments: Names = None, epsilons: Numbers = None
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    within: float,
+    environments: Names = None,
+    epsilons: Numbers = None,
 ) -> list[Check]:
-    """Regret · min(Δ, ε)/ln K differs from its geometric mean over all settings by at most the factor `within`, either way."""
+    """Regret · min(Δ, ε)/ln K differs from its geometric mean over all settings by at most the
+    factor `within`, either way.
+    """
     checks = []
     for label in labels:
         settings = evidence.settings([label], environments, epsilons)
@@ -83,12 +104,25 @@ def follows_rate(
 
 
 def environment_ratio(
-    evidence: Evidence, *, labels: Sequence[str], environments: Sequence[str], against: Sequence[str],
-    at_least: float = -math.inf, at_most: float = math.inf, epsilons: Numbers = None,
-) -> list[Check]:  # fmt: skip
-    """Regret in each environment over that in the one at the same place of `against`, at the same ε."""
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    environments: Sequence[str],
+    against: Sequence[str],
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    epsilons: Numbers = None,
+) -> list[Check]:
+    """Regret in each environment over that in the one at the same place of `against`, at the same
+    ε.
+    """
     return [
-        Check(f"{label}, {s} over {other}", contrast([evidence.at(label, s), evidence.at(label, twin)], [1.0, -1.0]), at_least, at_most)
+        Check(
+            f"{label}, {s} over {other}",
+            contrast([evidence.at(label, s), evidence.at(label, twin)], [1.0, -1.0]),
+            at_least,
+            at_most,
+        )
         for label in labels
         for name, other in zip(environments, against, strict=True)
         for s in evidence.settings([label], [name], epsilons)
@@ -97,28 +131,56 @@ def environment_ratio(
 
 
 def ratio_growth(
-    evidence: Evidence, *, over: str, under: str, environments: Sequence[str], sizes: Sequence[float],
-    at_least: float = -math.inf, at_most: float = math.inf, epsilons: Numbers = None,
-) -> list[Check]:  # fmt: skip
-    """The exponent p of regret(over)/regret(under) ∝ size**p, where the environments have these sizes: a slope of logarithms, at each ε."""
+    evidence: Evidence,
+    *,
+    over: str,
+    under: str,
+    environments: Sequence[str],
+    sizes: Sequence[float],
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    epsilons: Numbers = None,
+) -> list[Check]:
+    """The exponent p of regret(over)/regret(under) ∝ size**p, where the environments have these
+    sizes: a slope of logarithms, at each ε.
+    """
     if len(environments) != len(sizes):
-        raise ValueError(f"Expected a size for each of {len(environments)} environments, got {len(sizes)}.")
+        raise ValueError(
+            f"Expected a size for each of {len(environments)} environments, got {len(sizes)}."
+        )
     weights, checks = slope_weights(sizes), []
-    for epsilon in sorted({s.epsilon for s in evidence.settings([over, under], environments, epsilons)}):
-        settings = [s for name in environments for s in evidence.settings([over, under], [name], [epsilon])]
+    for epsilon in sorted(
+        {s.epsilon for s in evidence.settings([over, under], environments, epsilons)}
+    ):
+        settings = [
+            s for name in environments for s in evidence.settings([over, under], [name], [epsilon])
+        ]
         samples = [evidence.at(label, s) for label in (over, under) for s in settings]
         slope = contrast(samples, [*weights, *(-w for w in weights)], log=False)
-        checks.append(Check(f"exponent of {over} / {under}, ε = {epsilon:g}", slope, at_least, at_most))
+        checks.append(
+            Check(f"exponent of {over} / {under}, ε = {epsilon:g}", slope, at_least, at_most)
+        )
     return checks
 
 
-def between_bounds(evidence: Evidence, *, labels: Sequence[str], environments: Names = None, epsilons: Numbers = None) -> list[Check]:
-    """Full information: regret over the lower bound, with its proof's constant; at least 1, and at most what the upper bound is over it."""
+def between_bounds(
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    environments: Names = None,
+    epsilons: Numbers = None,
+) -> list[Check]:
+    """Full information: regret over the lower bound, with its proof's constant; at least 1, and at
+    most what the upper bound is over it.
+    """
     checks = []
     for label in labels:
         for s in evidence.settings([label], environments, epsilons):
             low = full_information_lower_bound(evidence.environments[s.environment], s.epsilon)
-            high = sum(UPPER * (1.0 + math.log(n)) / min(gap, s.epsilon) for gap, n in brackets(gaps_of(evidence, s)))
+            high = sum(
+                UPPER * (1.0 + math.log(n)) / min(gap, s.epsilon)
+                for gap, n in brackets(gaps_of(evidence, s))
+            )
             regret = contrast([evidence.at(label, s)], [1.0], scale=1.0 / low)
             checks.append(Check(f"{label}, {s}, over the lower bound", regret, 1.0, high / low))
     return checks
@@ -131,17 +193,28 @@ def gaps_of(evidence: Evidence, setting: Setting) -> Floats:
 
 
 def size_of(evidence: Evidence, setting: Setting) -> Size:
-    return Size(evidence.environments[setting.environment].arms, float(gaps_of(evidence, setting).min()), setting.epsilon)
+    return Size(
+        evidence.environments[setting.environment].arms,
+        float(gaps_of(evidence, setting).min()),
+        setting.epsilon,
+    )
 
 
 def brackets(gaps: Floats) -> list[tuple[float, int]]:
-    """2**(ℓ−1) times the smallest gap, and how many gaps are at least that and below its double, where there are any."""
+    """2**(ℓ−1) times the smallest gap, and how many gaps are at least that and below its double,
+    where there are any.
+    """
     levels, counts = np.unique(np.floor(np.log2(gaps / gaps.min()) + 1e-9), return_counts=True)
-    return [(float(gaps.min() * 2.0**level), int(count)) for level, count in zip(levels, counts, strict=True)]
+    return [
+        (float(gaps.min() * 2.0**level), int(count))
+        for level, count in zip(levels, counts, strict=True)
+    ]
 
 
 def slope_weights(values: Sequence[float]) -> list[float]:
-    """Weights that make a sum of logarithms the least-squares slope on the logarithm of `values`."""
+    """Weights that make a sum of logarithms the least-squares slope on the logarithm of
+    `values`.
+    """
     x = np.log(values)
     x -= x.mean()
     weights: list[float] = (x / (x @ x)).tolist()
@@ -150,5 +223,9 @@ def slope_weights(values: Sequence[float]) -> list[float]:
 
 def named(rest: Size, moves: str) -> str:
     """The coordinates that stay."""
-    texts = {"arms": f"K = {rest.arms}", "gap": f"Δ = {rest.gap:g}", "epsilon": f"ε = {rest.epsilon:g}"}
+    texts = {
+        "arms": f"K = {rest.arms}",
+        "gap": f"Δ = {rest.gap:g}",
+        "epsilon": f"ε = {rest.epsilon:g}",
+    }
     return ", ".join(text for name, text in texts.items() if name != moves)

@@ -1,4 +1,6 @@
-"""Measures of returns: what a policy earns a round beside the optimum and beside a policy without privacy, and how regret grows."""
+"""Measures of returns: what a policy earns a round beside the optimum and beside a policy without
+privacy, and how regret grows.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ GROUPS = 10
 
 
 def share_of_optimum(
-    evidence: Evidence, *, labels: Sequence[str], optimum: float, at_least: float, environments: Names = None, epsilons: Numbers = None
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    optimum: float,
+    at_least: float,
+    environments: Names = None,
+    epsilons: Numbers = None,
 ) -> list[Check]:
     """Mean return a round over all rounds, as a share of the optimum."""
     checks = []
@@ -29,13 +37,23 @@ def share_of_optimum(
 
 
 def return_ratio(
-    evidence: Evidence, *, over: str, under: str, optimum: float, at_least: float, environments: Names = None, epsilons: Numbers = None
+    evidence: Evidence,
+    *,
+    over: str,
+    under: str,
+    optimum: float,
+    at_least: float,
+    environments: Names = None,
+    epsilons: Numbers = None,
 ) -> list[Check]:
     """Mean return a round of a private policy, divided by that of one without privacy."""
     checks = []
     for s in evidence.settings([over], environments, epsilons):
         rounds = evidence.rounds(over, s)
-        returns = [optimum - regret / rounds for regret in (evidence.at(over, s), without_privacy(evidence, under, s.environment))]
+        returns = [
+            optimum - regret / rounds
+            for regret in (evidence.at(over, s), without_privacy(evidence, under, s.environment))
+        ]
         checks.append(Check(f"{over} / {under}, {s}", ratio_of(*returns), at_least=at_least))
     return checks
 
@@ -46,33 +64,65 @@ def without_privacy(evidence: Evidence, label: str, environment: str) -> Floats:
     Raises:
         LookupError: there are no results of it.
     """
-    frame = evidence.curves.filter(pl.col("epsilon").is_null() & (pl.col("label") == label) & (pl.col("environment") == environment))
+    frame = evidence.curves.filter(
+        pl.col("epsilon").is_null()
+        & (pl.col("label") == label)
+        & (pl.col("environment") == environment)
+    )
     if frame.is_empty():
         raise LookupError(f"No setting has results of {label} in {environment}.")
-    return frame.filter(pl.col("round") == frame["round"].max()).sort("run")["regret"].to_numpy().astype(np.float64)
+    return (
+        frame.filter(pl.col("round") == frame["round"].max())
+        .sort("run")["regret"]
+        .to_numpy()
+        .astype(np.float64)
+    )
 
 
 def log_rate(
-    evidence: Evidence, *, labels: Sequence[str], share: float, within: float, environments: Names = None, epsilons: Numbers = None
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    share: float,
+    within: float,
+    environments: Names = None,
+    epsilons: Numbers = None,
 ) -> list[Check]:
-    """Regret/ln n at the end over regret/ln n after `share` of the rounds: near 1 once it has converged."""
+    """Regret/ln n at the end over regret/ln n after `share` of the rounds: near 1 once it has
+    converged.
+    """
     checks = []
     for label in labels:
         for s in evidence.settings([label], environments, epsilons):
             rounds = evidence.rounds(label, s)
             early = share * rounds
-            ratio = ratio_of(evidence.at(label, s) / math.log(rounds), evidence.at(label, s, share) / math.log(early))
+            ratio = ratio_of(
+                evidence.at(label, s) / math.log(rounds),
+                evidence.at(label, s, share) / math.log(early),
+            )
             checks.append(Check(f"{label}, {s}", ratio, 1.0 / within, within))
     return checks
 
 
-def straight_line(evidence: Evidence, *, labels: Sequence[str], at_least: float, environments: Names = None) -> list[Check]:
-    """R² of the least-squares line of mean regret against 1/ε, over all budgets; its error from ten groups of runs."""
+def straight_line(
+    evidence: Evidence, *, labels: Sequence[str], at_least: float, environments: Names = None
+) -> list[Check]:
+    """R² of the least-squares line of mean regret against 1/ε, over all budgets; its error from ten
+    groups of runs.
+    """
     checks = []
     for label in labels:
         settings = evidence.settings([label], environments)
         x = np.array([1.0 / s.epsilon for s in settings])
-        groups = np.stack([[part.mean() for part in np.array_split(evidence.at(label, s), GROUPS)] for s in settings], axis=1)
+        groups = np.stack(
+            [
+                [part.mean() for part in np.array_split(evidence.at(label, s), GROUPS)]
+                for s in settings
+            ],
+            axis=1,
+        )
         squares = np.array([np.corrcoef(x, y)[0, 1] ** 2 for y in groups])
-        checks.append(Check(f"{label}, R² over {len(x)} budgets", mean_of(squares), at_least=at_least))
+        checks.append(
+            Check(f"{label}, R² over {len(x)} budgets", mean_of(squares), at_least=at_least)
+        )
     return checks

@@ -1,4 +1,5 @@
-"""How a claim is measured: small functions of the evidence, each of which compares numbers with the claim's threshold.
+"""How a claim is measured: small functions of the evidence, each of which compares numbers with the
+claim's threshold.
 
 A measure returns one `Check` a comparison; `claims.judge` makes a verdict of them.
 """
@@ -29,33 +30,49 @@ class Check(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """The whole 95 % interval is in the range. Asked of every comparison at once, so no correction is needed."""
+        """The whole 95 % interval is in the range. Asked of every comparison at once, so no
+        correction is needed.
+        """
         low, high = self.estimate.interval(MISS)
         return self.at_least <= low and high <= self.at_most
 
     def fails(self, looks: int) -> bool:
-        """The whole interval is outside; it is wider, because one failure in any of `looks` comparisons refutes the claim."""
+        """The whole interval is outside; it is wider, because one failure in any of `looks`
+        comparisons refutes the claim.
+        """
         low, high = self.estimate.interval(MISS / looks)
         return high < self.at_least or low > self.at_most
 
     @property
     def margin(self) -> float:
-        """How far the number is inside the range, as a share of the nearest threshold; negative outside."""
+        """How far the number is inside the range, as a share of the nearest threshold; negative
+        outside.
+        """
         value = self.estimate.value
-        above = (value - self.at_least) / self.at_least if math.isfinite(self.at_least) else math.inf
+        above = (
+            (value - self.at_least) / self.at_least if math.isfinite(self.at_least) else math.inf
+        )
         below = (self.at_most - value) / self.at_most if math.isfinite(self.at_most) else math.inf
         return min(above, below)
 
     @property
     def asked(self) -> str:
         low, high = f"at least {self.at_least:.3g}", f"at most {self.at_most:.3g}"
-        return " and ".join(text for text, end in ((low, self.at_least), (high, self.at_most)) if math.isfinite(end))
+        return " and ".join(
+            text for text, end in ((low, self.at_least), (high, self.at_most)) if math.isfinite(end)
+        )
 
 
 def regret_ratio(
-    evidence: Evidence, *, over: Sequence[str], under: str, at_least: float = -math.inf, at_most: float = math.inf,
-    environments: Names = None, epsilons: Numbers = None,
-) -> list[Check]:  # fmt: skip
+    evidence: Evidence,
+    *,
+    over: Sequence[str],
+    under: str,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    environments: Names = None,
+    epsilons: Numbers = None,
+) -> list[Check]:
     """Final regret of each policy in `over`, divided by that of `under`."""
     return [
         Check(f"{label} / {under}, {s}", evidence.ratio(label, under, s), at_least, at_most)
@@ -64,25 +81,59 @@ def regret_ratio(
     ]
 
 
-def lowest(evidence: Evidence, *, label: str, others: Sequence[str], environments: Names = None, epsilons: Numbers = None) -> list[Check]:
+def lowest(
+    evidence: Evidence,
+    *,
+    label: str,
+    others: Sequence[str],
+    environments: Names = None,
+    epsilons: Numbers = None,
+) -> list[Check]:
     """The policy has the lowest final regret: every other one's is at least as large."""
-    return regret_ratio(evidence, over=others, under=label, at_least=1.0, environments=environments, epsilons=epsilons)
+    return regret_ratio(
+        evidence,
+        over=others,
+        under=label,
+        at_least=1.0,
+        environments=environments,
+        epsilons=epsilons,
+    )
 
 
 def similar(
-    evidence: Evidence, *, one: str, other: str, within: float, environments: Names = None, epsilons: Numbers = None
+    evidence: Evidence,
+    *,
+    one: str,
+    other: str,
+    within: float,
+    environments: Names = None,
+    epsilons: Numbers = None,
 ) -> list[Check]:
     """The two final regrets differ by at most the factor `within`, either way."""
     return regret_ratio(
-        evidence, over=[one], under=other, at_least=1.0 / within, at_most=within, environments=environments, epsilons=epsilons
+        evidence,
+        over=[one],
+        under=other,
+        at_least=1.0 / within,
+        at_most=within,
+        environments=environments,
+        epsilons=epsilons,
     )
 
 
 def late_share(
-    evidence: Evidence, *, label: str, last: float, at_least: float = -math.inf, at_most: float = math.inf,
-    environments: Names = None, epsilons: Numbers = None,
-) -> list[Check]:  # fmt: skip
-    """The share of the final regret that came in the last part (`last`) of the rounds: 0 for a curve that is flat by then."""
+    evidence: Evidence,
+    *,
+    label: str,
+    last: float,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    environments: Names = None,
+    epsilons: Numbers = None,
+) -> list[Check]:
+    """The share of the final regret that came in the last part (`last`) of the rounds: 0 for a
+    curve that is flat by then.
+    """
     checks = []
     for s in evidence.settings([label], environments, epsilons):
         final = evidence.at(label, s)
@@ -92,11 +143,20 @@ def late_share(
 
 
 def spread_over_epsilon(
-    evidence: Evidence, *, labels: Sequence[str], at_most: float, environments: Names = None, epsilons: Numbers = None
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    at_most: float,
+    environments: Names = None,
+    epsilons: Numbers = None,
 ) -> list[Check]:
     """Between any two budgets final regret differs by at most this factor, in each environment."""
     return [
-        Check(f"{label}, {a} over ε = {b.epsilon:g}", ratio_of(evidence.at(label, a), evidence.at(label, b)), at_most=at_most)
+        Check(
+            f"{label}, {a} over ε = {b.epsilon:g}",
+            ratio_of(evidence.at(label, a), evidence.at(label, b)),
+            at_most=at_most,
+        )
         for label in labels
         for a, b in permutations(evidence.settings([label], environments, epsilons), 2)
         if a.environment == b.environment
@@ -104,16 +164,27 @@ def spread_over_epsilon(
 
 
 def falls_with_epsilon(
-    evidence: Evidence, *, labels: Sequence[str], rise: float, environments: Names = None, epsilons: Numbers = None
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    rise: float,
+    environments: Names = None,
+    epsilons: Numbers = None,
 ) -> list[Check]:
-    """From each budget to the next larger one final regret rises by no more than the share `rise`, and it falls from first to last."""
+    """From each budget to the next larger one final regret rises by no more than the share `rise`,
+    and it falls from first to last.
+    """
     checks = []
     for label in labels:
         settings = evidence.settings([label], environments, epsilons)
         for name in dict.fromkeys(s.environment for s in settings):
             by_budget = sorted(s for s in settings if s.environment == name)
-            steps = [(a, b, 1.0 + rise) for a, b in pairwise(by_budget)] + [(by_budget[0], by_budget[-1], 1.0)]
+            steps = [(a, b, 1.0 + rise) for a, b in pairwise(by_budget)] + [
+                (by_budget[0], by_budget[-1], 1.0)
+            ]
             for small, large, most in steps:
                 ratio = ratio_of(evidence.at(label, large), evidence.at(label, small))
-                checks.append(Check(f"{label}, {large} over ε = {small.epsilon:g}", ratio, at_most=most))
+                checks.append(
+                    Check(f"{label}, {large} over ε = {small.epsilon:g}", ratio, at_most=most)
+                )
     return checks

@@ -1,4 +1,6 @@
-"""DP-KLUCB and DP-IMED (Azize et al. 2025): batches without forgetting, indices in the privacy-aware divergence d_eps."""
+"""DP-KLUCB and DP-IMED (Azize et al. 2025): batches without forgetting, indices in the
+privacy-aware divergence d_eps.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,19 @@ PAPER = "Azize, Wu, Honda, Orabona, Ito and Basu 2025"
 
 
 def growing_batch(rounds: int, first: int, alpha: float) -> int:
-    """Rounds in the batch of an arm with `rounds` released: `first`, then what makes its rounds grow by the factor alpha."""
+    """Rounds in the batch of an arm with `rounds` released: `first`, then what makes its rounds
+    grow by the factor alpha.
+    """
     return first if rounds == 0 else max(1, math.ceil(min(2.0**62, (alpha - 1.0) * rounds)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class CumulativeBatches(IndexPolicy, PrivatePolicy):
-    """Batches whose noisy sums all stay in the mean; each makes the arm's rounds grow by the factor alpha.
+    """Batches whose noisy sums all stay in the mean; each makes the arm's rounds grow by the factor
+    alpha.
 
-    first: rounds in an arm's first batch (n₀); None stands for ⌈32/epsilon⌉. alpha: growth of an arm's rounds, above 1.
+    first: rounds in an arm's first batch (n₀); None stands for ⌈32/epsilon⌉. alpha: growth of an
+        arm's rounds, above 1.
     """
 
     first: int | None = None
@@ -45,14 +51,22 @@ class CumulativeBatches(IndexPolicy, PrivatePolicy):
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         # Pinsker for d_eps: d_eps(x, x + Δ) >= min(eps·Δ/2, 2Δ²).
         eps = float(self.epsilon)
-        return sum_of([self.alpha * math.log(rounds) * g / min(eps * g / 2, 2 * g * g) if g else 0.0 for g in gaps], gaps)
+        return sum_of(
+            [
+                self.alpha * math.log(rounds) * g / min(eps * g / 2, 2 * g * g) if g else 0.0
+                for g in gaps
+            ],
+            gaps,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class DPKLUCB(CumulativeBatches):
-    """The recommended default: low regret with a proof, and thin tails unless means are close to one (docs/instances.md).
+    """The recommended default: low regret with a proof, and thin tails unless means are close to
+    one (docs/instances.md).
 
-    Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-KLUCB; default constants chosen by tail, see decisions/.
+    Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-KLUCB; default constants chosen by
+    tail, see decisions/.
     Guarantee: epsilon-DP for the whole sequence of decisions.
     Regret: about alpha·Σ Δ ln T/d_eps(μ, μ*), within the factor alpha of the lower bound.
 
@@ -64,7 +78,11 @@ class DPKLUCB(CumulativeBatches):
     """
 
     about: ClassVar[About] = About(
-        paper=PAPER, algorithm="DP-KLUCB", bound="α Σ Δ ln T/d_ε(μ, μ*) + o(ln T)", proof="dp_klucb", twin="KLUCB"
+        paper=PAPER,
+        algorithm="DP-KLUCB",
+        bound="α Σ Δ ln T/d_ε(μ, μ*) + o(ln T)",
+        proof="dp_klucb",
+        twin="KLUCB",
     )
     preset: str = "default"
 
@@ -79,18 +97,28 @@ class DPKLUCB(CumulativeBatches):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, level = float(self.epsilon), indices.kl_level(math.log(t), self.c)
-        return [indices.dp_klucb(total / n, n, level, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.dp_klucb(total / n, n, level, eps)
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DPIMED(CumulativeBatches):
-    """Indexed minimum empirical divergence under privacy. Heavy-tailed: prefer `DPKLUCB` outside comparisons.
+    """Indexed minimum empirical divergence under privacy. Heavy-tailed: prefer `DPKLUCB` outside
+    comparisons.
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-IMED. Guarantee: epsilon-DP.
     Regret: about alpha·Σ Δ ln T/d_eps(μ, μ*).
     """
 
-    about: ClassVar[About] = About(paper=PAPER, algorithm="DP-IMED", bound="α Σ Δ ln T/d_ε(μ, μ*) + o(ln T)", proof="dp_imed", twin="KLUCB")
+    about: ClassVar[About] = About(
+        paper=PAPER,
+        algorithm="DP-IMED",
+        bound="α Σ Δ ln T/d_ε(μ, μ*) + o(ln T)",
+        proof="dp_imed",
+        twin="KLUCB",
+    )
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps = float(self.epsilon)

@@ -1,4 +1,6 @@
-"""AdaP (Azize and Basu 2022) and AdaC (Azize and Basu 2024): per-arm doubling episodes; an index is made of the newest episode alone."""
+"""AdaP (Azize and Basu 2022) and AdaC (Azize and Basu 2024): per-arm doubling episodes; an index is
+made of the newest episode alone.
+"""
 
 from __future__ import annotations
 
@@ -43,18 +45,26 @@ class LaplaceEpisodes(DoublingEpisodes, PrivatePolicy):
 class AdaPUCB(LaplaceEpisodes):
     """UCB in doubling episodes that forget.
 
-    Source: Azize and Basu 2022, AdaP-UCB. Guarantee: epsilon-DP. Regret: O(Σ ln T/min(Δ, epsilon)) for a > 3.
+    Source: Azize and Basu 2022, AdaP-UCB. Guarantee: epsilon-DP. Regret: O(Σ ln T/min(Δ, epsilon))
+    for a > 3.
 
     a: the paper's α; above 3 (3.1 in its experiments).
     """
 
     about: ClassVar[About] = About(
-        paper="Azize and Basu 2022", algorithm="AdaP-UCB", bound="O(Σ max(a/Δ, a/ε) ln T), a > 3", proof="adap_ucb", twin="UCB1"
+        paper="Azize and Basu 2022",
+        algorithm="AdaP-UCB",
+        bound="O(Σ max(a/Δ, a/ε) ln T), a > 3",
+        proof="adap_ucb",
+        twin="UCB1",
     )
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, log_t = float(self.epsilon), math.log(t)
-        return [indices.adap_ucb(total / n, n, log_t, eps, self.a) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.adap_ucb(total / n, n, log_t, eps, self.a)
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -72,16 +82,26 @@ class AdaPKLUCB(LaplaceEpisodes):
     """
 
     about: ClassVar[About] = About(
-        paper="Azize and Basu 2022", algorithm="AdaP-KLUCB", bound="O(Σ Δ ln T/min(kl(μ, μ*), εΔ)), a > 3", proof="adap_klucb", twin="KLUCB"
+        paper="Azize and Basu 2022",
+        algorithm="AdaP-KLUCB",
+        bound="O(Σ Δ ln T/min(kl(μ, μ*), εΔ)), a > 3",
+        proof="adap_klucb",
+        twin="KLUCB",
     )
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, log_t = float(self.epsilon), math.log(t)
-        return [indices.adap_klucb(total / n, n, log_t, eps, self.a) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.adap_klucb(total / n, n, log_t, eps, self.a)
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return sum_of([self.a * g * math.log(rounds) / min(2 * g * g, eps * g) if g else 0.0 for g in gaps], gaps)
+        return sum_of(
+            [self.a * g * math.log(rounds) / min(2 * g * g, eps * g) if g else 0.0 for g in gaps],
+            gaps,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +137,13 @@ class AdaCUCB(DoublingEpisodes):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         rho, log_t = float(self.rho), math.log(t)
-        return [indices.adac_ucb(total / n, n, log_t, rho, self.b) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.adac_ucb(total / n, n, log_t, rho, self.b)
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t, rho = math.log(rounds), float(self.rho)
-        return sum_of([self.b * (log_t / g + math.sqrt(log_t / rho)) if g else 0.0 for g in gaps], gaps)
+        return sum_of(
+            [self.b * (log_t / g + math.sqrt(log_t / rho)) if g else 0.0 for g in gaps], gaps
+        )

@@ -1,4 +1,6 @@
-"""Anytime-Lazy-UCB: forgetful batches of 1, 2, 4, 8, … and an index that may change its mind inside a batch."""
+"""Anytime-Lazy-UCB: forgetful batches of 1, 2, 4, 8, … and an index that may change its mind inside
+a batch.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,10 @@ from dpbandits.policies.formulas.indices import crossing, lazy_ucb
 class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
     """UCB on the newest full batch of each arm; batch sizes double, each reward is read once.
 
-    Source: Hu, Huang and Mehta 2021, Algorithm 1 (Anytime-Lazy-UCB); also Hu, Huang, Mehta and Hegde 2024, Algorithm 1.
-    Guarantee: epsilon-DP for the whole sequence of decisions. Regret: O(Σ ln T/min(Δ, epsilon)), order-optimal.
+    Source: Hu, Huang and Mehta 2021, Algorithm 1 (Anytime-Lazy-UCB); also Hu, Huang, Mehta and
+    Hegde 2024, Algorithm 1.
+    Guarantee: epsilon-DP for the whole sequence of decisions. Regret: O(Σ ln T/min(Δ, epsilon)),
+    order-optimal.
 
     | name    | paper |
     |---------|-------|
@@ -45,7 +49,9 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        """Hold the best arm until its batch is full or another arm's index, which grows with ln t, overtakes."""
+        """Hold the best arm until its batch is full or another arm's index, which grows with ln t,
+        overtakes.
+        """
         arm = first_unseen(state)
         if arm is not None:
             return Hold(arm, 1, (arm,))
@@ -58,7 +64,9 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         end = full
         for j in range(self.arms):
             if j != arm:
-                end = crossing(arm, means[arm], state.rounds[arm], j, means[j], state.rounds[j], t, end, eps)
+                end = crossing(
+                    arm, means[arm], state.rounds[arm], j, means[j], state.rounds[j], t, end, eps
+                )
         return Hold(arm, end - t, (arm,) if end == full else ())
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:

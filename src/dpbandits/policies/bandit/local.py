@@ -32,7 +32,8 @@ class OnReports(IndexPolicy, PrivatePolicy):
 class LDPUCB(OnReports):
     """UCB on Laplace reports.
 
-    Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-L; the one-arm case of Chen et al. 2020, CUCB-LDP.
+    Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-L; the one-arm case of Chen et al. 2020,
+    CUCB-LDP.
     Guarantee: epsilon-LDP for every report. Regret: O((1 + 1/epsilon²) Σ ln T/Δ).
     """
 
@@ -53,7 +54,10 @@ class LDPUCB(OnReports):
         if min(s.rounds) <= indices.forced_rounds(t):  # forced arms: the least played first
             return [-float(n) for n in s.rounds]
         eps, log_t = float(self.epsilon), math.log(t)
-        return [indices.ldp_ucb(total / n, n, log_t, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.ldp_ucb(total / n, n, log_t, eps)
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -62,10 +66,13 @@ class LDPUCB(OnReports):
 
 @dataclass(frozen=True, kw_only=True)
 class LDPKLUCB(OnReports):
-    """KL-UCB on randomised-response bits: the map from a mean to its bits' mean is increasing, so the best arm stays the best.
+    """KL-UCB on randomised-response bits: the map from a mean to its bits' mean is increasing, so
+    the best arm stays the best.
 
-    Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-B (convert-to-Bernoulli), with the KL index of Garivier and Cappé 2011.
-    Guarantee: epsilon-LDP for every report. Regret: Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T) for c = 3, bit(r) = (r e^ε + 1 − r)/(1 + e^ε).
+    Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-B (convert-to-Bernoulli), with the KL index of
+    Garivier and Cappé 2011.
+    Guarantee: epsilon-LDP for every report. Regret: Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T) for c =
+    3, bit(r) = (r e^ε + 1 − r)/(1 + e^ε).
 
     c: weight of ln ln t in the level (3 in the proof, 0 in practice).
     """
@@ -89,7 +96,9 @@ class LDPKLUCB(OnReports):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         level = indices.kl_level(math.log(t), self.c)
-        return [indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         shrink = math.tanh(float(self.epsilon) / 2)  # bits' gaps are shrink·Δ; Pinsker

@@ -17,7 +17,9 @@ from dpbandits.policies.formulas.indices import neglected
 
 
 class Gaussians(NamedTuple):
-    """The arm with the largest sample: mean + sd·Z, or mean + sd·|Z| if optimistic. The same law every round."""
+    """The arm with the largest sample: mean + sd·Z, or mean + sd·|Z| if optimistic. The same law
+    every round.
+    """
 
     means: tuple[float, ...]
     sds: tuple[float, ...]
@@ -25,12 +27,17 @@ class Gaussians(NamedTuple):
 
     def sample(self, round: int, rng: PublicRng) -> int:
         z = rng.generator.standard_normal(len(self.means)).tolist()
-        draws = [m + sd * (abs(x) if self.optimistic else x) for m, sd, x in zip(self.means, self.sds, z, strict=True)]
+        draws = [
+            m + sd * (abs(x) if self.optimistic else x)
+            for m, sd, x in zip(self.means, self.sds, z, strict=True)
+        ]
         return draws.index(max(draws))
 
 
 def posterior_sd(mean: float, n: int, draws: int, eps: float, c: float) -> float:
-    """√(c·(p(1 − p)/n + 2m/(eps² n²))), p = mean held in [.5/n, 1 − .5/n]: sampling and privacy variance of a noisy mean."""
+    """√(c·(p(1 − p)/n + 2m/(eps² n²))), p = mean held in [.5/n, 1 − .5/n]: sampling and privacy
+    variance of a noisy mean.
+    """
     p = min(1.0 - 0.5 / n, max(0.5 / n, mean))
     return math.sqrt(c * (p * (1.0 - p) / n + 2.0 * draws / (eps * eps * n * n)))
 
@@ -45,18 +52,22 @@ class Preset(NamedTuple):
 class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
     """Gaussian posterior with both variances, that of the rewards and that of the privacy noise.
 
-    Mean regret 12 to 23 % below DPKLUCB's on the three instances it was tuned on; above DPKLUCB's at click rates, near one and at tiny
-    gaps; above DPIMED's on all we played (docs/instances.md).
+    Mean regret 12 to 23 % below DPKLUCB's on the three instances it was tuned on; above DPKLUCB's
+    at click rates, near one and at tiny gaps; above DPIMED's on all we played (docs/instances.md).
 
-    After a release, an arm with too little evidence against it (n·d_eps(mean, best) at most net·ln t) is played to the end of
-    its batch; otherwise every round draws from the posterior. Without that net, runs lock on a wrong arm: a rarely drawn arm
+    After a release, an arm with too little evidence against it (n·d_eps(mean, best) at most net·ln
+    t) is played to the end of
+    its batch; otherwise every round draws from the posterior. Without that net, runs lock on a
+    wrong arm: a rarely drawn arm
     needs long to fill the batch that would clear it.
 
-    Source: ours; how the constants were found: decisions/. Guarantee: epsilon-DP (post-processing of lazy-cumulative releases).
+    Source: ours; how the constants were found: decisions/. Guarantee: epsilon-DP (post-processing
+    of lazy-cumulative releases).
     Regret: none proved. Measured figures: docs/tails.md, docs/instances.md.
 
     first, alpha: first batch (None: ⌈32/epsilon⌉), and growth of an arm's rounds by each later one.
-    preset: "safe" (c = 0.6, net = 0.65); "gaussian" (c = 1, no net) and "optimistic" (the same, samples above the mean only)
+    preset: "safe" (c = 0.6, net = 0.65); "gaussian" (c = 1, no net) and "optimistic" (the same,
+        samples above the mean only)
     have heavier tails. c, net: override the preset's.
     """
 
@@ -109,7 +120,10 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
         arm = neglected(means, state.rounds, math.log(state.t + 1), eps, net)
         if arm >= 0:
             return Hold(arm, limits[arm], (arm,))
-        sds = tuple(posterior_sd(m, n, d, eps, c) for m, n, d in zip(means, state.rounds, state.draws, strict=True))
+        sds = tuple(
+            posterior_sd(m, n, d, eps, c)
+            for m, n, d in zip(means, state.rounds, state.draws, strict=True)
+        )
         return Draw(Gaussians(means, sds, self.optimistic), limits)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:

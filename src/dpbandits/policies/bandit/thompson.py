@@ -1,4 +1,6 @@
-"""Thompson sampling: an arm is drawn afresh every round from laws that change only when something is released."""
+"""Thompson sampling: an arm is drawn afresh every round from laws that change only when something
+is released.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,25 @@ from dpbandits.policies.formulas.indices import lifted_mean
 
 
 class BetaPosteriors(NamedTuple):
-    """Law of ThompsonBeta's draw: the arm with the largest Beta(successes + 1, failures + 1) sample."""
+    """Law of ThompsonBeta's draw: the arm with the largest Beta(successes + 1, failures + 1)
+    sample.
+    """
 
     successes: tuple[float, ...]
     failures: tuple[float, ...]
 
     def sample(self, round: int, rng: PublicRng) -> int:
-        draws = [rng.generator.beta(s + 1.0, f + 1.0) for s, f in zip(self.successes, self.failures, strict=True)]
+        draws = [
+            rng.generator.beta(s + 1.0, f + 1.0)
+            for s, f in zip(self.successes, self.failures, strict=True)
+        ]
         return draws.index(max(draws))
 
 
 class LazyBetas(NamedTuple):
-    """Law of LazyDPTS's draw at round t: largest Beta(c·n + 1, (1 − c)·n + 1), c = clip(mean + 3 ln t/(eps n))."""
+    """Law of LazyDPTS's draw at round t: largest Beta(c·n + 1, (1 − c)·n + 1), c = clip(mean + 3 ln
+    t/(eps n)).
+    """
 
     means: tuple[float, ...]
     rounds: tuple[int, ...]
@@ -43,13 +52,16 @@ class LazyBetas(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ThompsonBeta(StatisticsPolicy):
-    """Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded to Bernoulli first.
+    """Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded to Bernoulli
+    first.
 
     Source: Agrawal and Goyal 2012, Algorithms 1 and 2. Guarantee: none.
     Regret: Σ Δ ln T/kl(μ, μ*) + o(ln T) (Kaufmann, Korda and Munos 2012).
     """
 
-    not_taken: ClassVar[Mapping[str, str]] = {"grid": "a coin rounds its rewards to 0 or 1, so there is no grid to choose"}
+    not_taken: ClassVar[Mapping[str, str]] = {
+        "grid": "a coin rounds its rewards to 0 or 1, so there is no grid to choose"
+    }
     about: ClassVar[About] = About(
         paper="Agrawal and Goyal 2012",
         algorithm="Algorithms 1 and 2 (Thompson sampling)",
@@ -74,10 +86,13 @@ class ThompsonBeta(StatisticsPolicy):
 class LazyDPTS(StatisticsPolicy, PrivatePolicy):
     """Private Thompson sampling on forgetful doubling batches, with a bonus for the noise.
 
-    Source: Hu, Huang, Mehta and Hegde 2024 (journal version of the lazy paper), Algorithm 3 (Lazy-DP-TS).
-    Guarantee: epsilon-DP. Regret: O(Σ ln T/min(Δ, epsilon)); rewards other than 0/1 are rounded to Bernoulli before they are added.
+    Source: Hu, Huang, Mehta and Hegde 2024 (journal version of the lazy paper), Algorithm 3
+    (Lazy-DP-TS).
+    Guarantee: epsilon-DP. Regret: O(Σ ln T/min(Δ, epsilon)); rewards other than 0/1 are rounded to
+    Bernoulli before they are added.
 
-    The index that is played is drawn afresh each round, which is post-processing of released values.
+    The index that is played is drawn afresh each round, which is post-processing of released
+    values.
     """
 
     about: ClassVar[About] = About(
@@ -98,7 +113,9 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
         if arm is not None:
             return Hold(arm, 1, (arm,))
         means = tuple(total / n for total, n in zip(state.totals, state.rounds, strict=True))
-        limits = tuple(max(1, 2 * n - open_) for n, open_ in zip(state.rounds, state.open, strict=True))
+        limits = tuple(
+            max(1, 2 * n - open_) for n, open_ in zip(state.rounds, state.open, strict=True)
+        )
         return Draw(LazyBetas(means, state.rounds, float(self.epsilon)), limits)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:

@@ -1,4 +1,6 @@
-"""UCB on continual counters: a tree or a hybrid counter an arm, a release every round. Baselines of the lazy policies."""
+"""UCB on continual counters: a tree or a hybrid counter an arm, a release every round. Baselines of
+the lazy policies.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,15 @@ class DPUCB(EveryRound):
     """UCB1 on one binary tree an arm; the horizon must be known.
 
     Source: Mishra and Thakurta 2015 (DP-UCB), the baseline of Sajed and Sheffet 2019.
-    Guarantee: "tight" (default): epsilon a tree, which is enough because a replaced reward touches one arm: epsilon-DP.
-    "published": epsilon/K a tree, so it holds epsilon/K-DP, K times more than it claims, at the price of its regret.
-    Regret: O(Σ ln T/Δ + K ln² T/epsilon) ("tight"); as published O(Σ ln T/Δ + K² ln² T ln(K T ln T)/epsilon).
+    Guarantee: "tight" (default): epsilon a tree, which is enough because a replaced reward touches
+    one arm: epsilon-DP.
+    "published": epsilon/K a tree, so it holds epsilon/K-DP, K times more than it claims, at the
+    price of its regret.
+    Regret: O(Σ ln T/Δ + K ln² T/epsilon) ("tight"); as published O(Σ ln T/Δ + K² ln² T ln(K T ln
+    T)/epsilon).
 
-    horizon: T, rounds; an arm's tree has T leaves. gamma: failure probability in the published width.
+    horizon: T, rounds; an arm's tree has T leaves. gamma: failure probability in the published
+        width.
     """
 
     about: ClassVar[About] = About(
@@ -59,14 +65,29 @@ class DPUCB(EveryRound):
 
     def mechanism(self) -> BinaryTree:
         claimed = self.budget if self.preset == "published" else None
-        return BinaryTree(epsilon=self.tree_epsilon, leaves=self.horizon, claimed=claimed, grid=Grid(steps=self.grid))
+        return BinaryTree(
+            epsilon=self.tree_epsilon,
+            leaves=self.horizon,
+            claimed=claimed,
+            grid=Grid(steps=self.grid),
+        )
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        eps, log_t, scale = float(self.epsilon), math.log(t), self.horizon.bit_length() / float(self.tree_epsilon)
+        eps, log_t, scale = (
+            float(self.epsilon),
+            math.log(t),
+            self.horizon.bit_length() / float(self.tree_epsilon),
+        )
         pairs = [(total / n, n) for total, n in zip(s.totals, s.rounds, strict=True)]
         if self.preset == "published":
-            return [indices.dp_ucb_published(m, n, log_t, eps, self.arms, self.horizon, self.gamma) for m, n in pairs]
-        return [indices.dp_ucb_tight(m, n, log_t, d, scale) for (m, n), d in zip(pairs, s.draws, strict=True)]
+            return [
+                indices.dp_ucb_published(m, n, log_t, eps, self.arms, self.horizon, self.gamma)
+                for m, n in pairs
+            ]
+        return [
+            indices.dp_ucb_tight(m, n, log_t, d, scale)
+            for (m, n), d in zip(pairs, s.draws, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
@@ -80,9 +101,12 @@ class DPUCB(EveryRound):
 class DPUCBBound(EveryRound):
     """UCB on hybrid counters with the width of Tossou and Dimitrakakis.
 
-    Source: Tossou and Dimitrakakis 2016, DP-UCB-Bound, on the hybrid mechanism of Chan, Shi and Song 2011.
-    Guarantee: epsilon-DP (with noise on every increment; variants with exact increments are not private at all).
-    Regret: O(Σ ln T/Δ + ln T ln ln T/epsilon) as claimed; Hu, Huang and Mehta 2021, App. E, found gaps in the proof.
+    Source: Tossou and Dimitrakakis 2016, DP-UCB-Bound, on the hybrid mechanism of Chan, Shi and
+    Song 2011.
+    Guarantee: epsilon-DP (with noise on every increment; variants with exact increments are not
+    private at all).
+    Regret: O(Σ ln T/Δ + ln T ln ln T/epsilon) as claimed; Hu, Huang and Mehta 2021, App. E, found
+    gaps in the proof.
     """
 
     about: ClassVar[About] = About(
@@ -100,7 +124,10 @@ class DPUCBBound(EveryRound):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, log_t = float(self.epsilon), math.log(t)
-        return [indices.dp_ucb_bound(total / n, n, log_t, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.dp_ucb_bound(total / n, n, log_t, eps)
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         return math.nan
@@ -111,8 +138,10 @@ class HybridUCB(EveryRound):
     """UCB on hybrid counters that double their segments.
 
     Source: Hu, Huang and Mehta 2021, Appendix E, Algorithm 4 (Hybrid-UCB).
-    Guarantee: "corrected" (default): epsilon-DP, a full segment is answered from the array side. "published": as printed, the
-    full tree's root is released, too, with too little noise: 3·epsilon/2 holds, and that is what `guarantee` reports.
+    Guarantee: "corrected" (default): epsilon-DP, a full segment is answered from the array side.
+    "published": as printed, the
+    full tree's root is released, too, with too little noise: 3·epsilon/2 holds, and that is what
+    `guarantee` reports.
     Regret: O(Σ max(ln T/Δ, (ln T/epsilon) ln(ln T/(epsilon Δ)))).
     """
 
@@ -130,12 +159,26 @@ class HybridUCB(EveryRound):
         self._one_of("preset", "corrected", "published")
 
     def mechanism(self) -> Hybrid:
-        return Hybrid(epsilon=self.budget, segments="doubling", root=self.preset == "published", grid=Grid(steps=self.grid))
+        return Hybrid(
+            epsilon=self.budget,
+            segments="doubling",
+            root=self.preset == "published",
+            grid=Grid(steps=self.grid),
+        )
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, log_t = float(self.epsilon), math.log(t)
-        return [indices.hybrid_ucb(total / n, n, log_t, eps) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.hybrid_ucb(total / n, n, log_t, eps)
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t, eps = math.log(rounds), float(self.epsilon)
-        return sum_of([max(log_t / g, log_t / eps * math.log(max(math.e, log_t / (eps * g)))) if g else 0.0 for g in gaps], gaps)
+        return sum_of(
+            [
+                max(log_t / g, log_t / eps * math.log(max(math.e, log_t / (eps * g)))) if g else 0.0
+                for g in gaps
+            ],
+            gaps,
+        )

@@ -26,7 +26,11 @@ class UCB1(IndexPolicy):
     """
 
     about: ClassVar[About] = About(
-        paper="Auer, Cesa-Bianchi and Fischer 2002", algorithm="UCB1", bound="Σ 8 ln T/Δ + (1 + π²/3) Σ Δ", privacy="none", every_round=True
+        paper="Auer, Cesa-Bianchi and Fischer 2002",
+        algorithm="UCB1",
+        bound="Σ 8 ln T/Δ + (1 + π²/3) Σ Δ",
+        privacy="none",
+        every_round=True,
     )
     grid: int = 1024
 
@@ -35,20 +39,25 @@ class UCB1(IndexPolicy):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         log_t = math.log(t)
-        return [indices.ucb1(total / n, n, log_t) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.ucb1(total / n, n, log_t) for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def batch(self, s: Statistics, arm: int) -> int:
         return 1
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return sum_of([8 * math.log(rounds) / g + (1 + math.pi**2 / 3) * g if g else 0.0 for g in gaps], gaps)
+        return sum_of(
+            [8 * math.log(rounds) / g + (1 + math.pi**2 / 3) * g if g else 0.0 for g in gaps], gaps
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class KLUCB(IndexPolicy):
     """KL-UCB for rewards in [0, 1], without privacy: asymptotically optimal for Bernoulli rewards.
 
-    Source: Garivier and Cappé 2011, Algorithm 1. Guarantee: none. Regret: Σ Δ ln T/kl(μ, μ*) + o(ln T) with c = 3.
+    Source: Garivier and Cappé 2011, Algorithm 1. Guarantee: none. Regret: Σ Δ ln T/kl(μ, μ*) + o(ln
+    T) with c = 3.
 
     c: weight of ln ln t in the level (3 in the proof, 0 in practice).
     """
@@ -71,10 +80,13 @@ class KLUCB(IndexPolicy):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         level = indices.kl_level(math.log(t), self.c)
-        return [indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def batch(self, s: Statistics, arm: int) -> int:
         return 1
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return sum_of([math.log(rounds) / (2 * g) if g else 0.0 for g in gaps], gaps)  # Pinsker: kl >= 2 Δ²
+        # Pinsker: kl >= 2 Δ²
+        return sum_of([math.log(rounds) / (2 * g) if g else 0.0 for g in gaps], gaps)

@@ -1,4 +1,6 @@
-"""Full information with a release every round: follow the leader, and hedging between all actions."""
+"""Full information with a release every round: follow the leader, and hedging between all
+actions.
+"""
 
 from __future__ import annotations
 
@@ -63,14 +65,20 @@ class EveryRound(ExpertPolicy):
 class FollowTheLeader(EveryRound):
     """Plays the action with the largest sum so far (lowest number on a tie), without privacy.
 
-    Source: textbook (Hannan 1957 without noise). Guarantee: none. Regret: O(ln K/Δ) for independent rounds with a unique best action.
+    Source: textbook (Hannan 1957 without noise). Guarantee: none. Regret: O(ln K/Δ) for independent
+    rounds with a unique best action.
 
     >>> FollowTheLeader(actions=3).guarantee is None
     True
     """
 
     about: ClassVar[About] = About(
-        paper="Hannan 1957", algorithm="follow the leader", bound="O(ln K/Δ)", privacy="none", feedback="full", every_round=True
+        paper="Hannan 1957",
+        algorithm="follow the leader",
+        bound="O(ln K/Δ)",
+        privacy="none",
+        feedback="full",
+        every_round=True,
     )
     grid: int = 1024
 
@@ -88,8 +96,10 @@ class FollowTheLeader(EveryRound):
 class Hedging(EveryRound):
     """Weights proportional to exp(rate · released sum).
 
-    play: "draw" plays one action, drawn afresh each round by the weights; "weights" plays the weights themselves (decision-theoretic
-        online learning: the round's reward is their average of all rewards), and `Decision.action` is a weight for every action.
+    play: "draw" plays one action, drawn afresh each round by the weights; "weights" plays the
+        weights themselves (decision-theoretic
+        online learning: the round's reward is their average of all rewards), and `Decision.action`
+            is a weight for every action.
     """
 
     play: Literal["draw", "weights"] = "draw"
@@ -123,19 +133,27 @@ class Hedging(EveryRound):
 
 @dataclass(frozen=True, kw_only=True)
 class DecreasingHedge(Hedging):
-    """Hedge with the rate 2√(ln K/t), which needs no horizon and adapts to the gap, without privacy.
+    """Hedge with the rate 2√(ln K/t), which needs no horizon and adapts to the gap, without
+    privacy.
 
-    Source: Mourtada and Gaïffas 2019 (on independent rounds); Auer, Cesa-Bianchi and Gentile 2002. Guarantee: none.
+    Source: Mourtada and Gaïffas 2019 (on independent rounds); Auer, Cesa-Bianchi and Gentile 2002.
+    Guarantee: none.
     Regret: at most √(T ln K), and (4 ln K + 25)/Δ for independent rounds with a unique best action.
 
-    >>> DecreasingHedge(actions=2, play="weights").plan(Totals((0.0, 0.0), 0), PublicRng(0, 0)).action
+    >>> hedge = DecreasingHedge(actions=2, play="weights")
+    >>> hedge.plan(Totals((0.0, 0.0), 0), PublicRng(0, 0)).action
     (0.5, 0.5)
     """
 
     about: ClassVar[About] = About(
-        paper="Mourtada and Gaïffas 2019", algorithm="Decreasing Hedge", bound="(4 ln K + 25)/Δ",
-        privacy="none", feedback="full", every_round=True, randomised=True,
-    )  # fmt: skip
+        paper="Mourtada and Gaïffas 2019",
+        algorithm="Decreasing Hedge",
+        bound="(4 ln K + 25)/Δ",
+        privacy="none",
+        feedback="full",
+        every_round=True,
+        randomised=True,
+    )
     grid: int = 1024
 
     def mechanism(self) -> EachAction:
@@ -151,20 +169,30 @@ class DecreasingHedge(Hedging):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeFTRL(Hedging, PrivatePolicy):
-    """Hedge on sums that a binary tree releases every round; a comparison, made for adversarial rewards.
+    """Hedge on sums that a binary tree releases every round; a comparison, made for adversarial
+    rewards.
 
-    Source: Agarwal and Singh 2017, Algorithm 1 for experts (Laplace noise, entropy). Guarantee: epsilon-DP.
+    Source: Agarwal and Singh 2017, Algorithm 1 for experts (Laplace noise, entropy). Guarantee:
+    epsilon-DP.
     Regret: O(√(T ln K) + K ln K ln²T/epsilon), for any rewards fixed in advance.
 
-    Every sum carries the same number of draws (padded), as its analysis asks for. The rate is √(8 ln K/T).
+    Every sum carries the same number of draws (padded), as its analysis asks for. The rate is √(8
+    ln K/T).
 
     horizon: T, at most so many rounds.
     """
 
     about: ClassVar[About] = About(
-        paper="Agarwal and Singh 2017", algorithm="Algorithm 1 (FTRL with tree aggregation)", bound="O(√(T ln K) + K ln K ln²T/ε)",
-        proof="tree_ftrl", twin="DecreasingHedge", feedback="full", every_round=True, randomised=True, needs_horizon=True,
-    )  # fmt: skip
+        paper="Agarwal and Singh 2017",
+        algorithm="Algorithm 1 (FTRL with tree aggregation)",
+        bound="O(√(T ln K) + K ln K ln²T/ε)",
+        proof="tree_ftrl",
+        twin="DecreasingHedge",
+        feedback="full",
+        every_round=True,
+        randomised=True,
+        needs_horizon=True,
+    )
     horizon: int
 
     def validate(self) -> None:
@@ -172,7 +200,12 @@ class TreeFTRL(Hedging, PrivatePolicy):
         self._horizon(required=True)
 
     def mechanism(self) -> EachAction:
-        inner = BinaryTree(epsilon=self.budget / self.actions, grid=Grid(steps=self.grid), leaves=self.horizon, padded=True)
+        inner = BinaryTree(
+            epsilon=self.budget / self.actions,
+            grid=Grid(steps=self.grid),
+            leaves=self.horizon,
+            padded=True,
+        )
         return EachAction(inner=inner, actions=self.actions)
 
     def rate(self, round: int) -> float:
@@ -182,7 +215,9 @@ class TreeFTRL(Hedging, PrivatePolicy):
         log_k = math.log(self.actions)
         if math.isinf(smallest_gap(gaps)):
             return 0.0
-        return math.sqrt(rounds * log_k) + self.actions * log_k * math.log(rounds) ** 2 / float(self.epsilon)
+        return math.sqrt(rounds * log_k) + self.actions * log_k * math.log(rounds) ** 2 / float(
+            self.epsilon
+        )
 
 
 def hedge_rate(round: int, actions: int) -> float:

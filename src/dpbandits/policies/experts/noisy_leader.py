@@ -1,4 +1,6 @@
-"""Full information by epochs: between two releases one action is played, and each epoch's rewards are read once or not at all."""
+"""Full information by epochs: between two releases one action is played, and each epoch's rewards
+are read once or not at all.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Leader(NamedTuple):
 
 
 LAST_EPOCH = 61
-"""Longer ones are never played to their end, and a number of rounds stays a machine's whole number."""
+"""Longer ones are never played to their end, and a number of rounds stays a machine's whole
+number.
+"""
 
 
 def epoch_rounds(epoch: int) -> int:
@@ -63,23 +67,32 @@ class WholeEpochs(DoublingEpochs):
 
 @dataclass(frozen=True, kw_only=True)
 class RNMFTNL(WholeEpochs):
-    """Follow the noisy leader: after each epoch only the index of the largest noisy sum is released (report noisy max).
+    """Follow the noisy leader: after each epoch only the index of the largest noisy sum is released
+    (report noisy max).
 
-    Source: Hu, Huang and Mehta 2021 (FTNL) and its journal version (RNM-FTNL). Guarantee: epsilon-DP; preset "published": 2 epsilon.
-    Regret: O(ln K/min(Δ, epsilon)) for independent rounds with a unique best action; cost O(K log T) when simulated.
+    Source: Hu, Huang and Mehta 2021 (FTNL) and its journal version (RNM-FTNL). Guarantee:
+    epsilon-DP; preset "published": 2 epsilon.
+    Regret: O(ln K/min(Δ, epsilon)) for independent rounds with a unique best action; cost O(K log
+    T) when simulated.
 
-    selection: "laplace", "exponential" (the exponential mechanism) or "permute-and-flip"; see `NoisyMax`.
-    preset: "corrected" (Laplace noise of scale 2/epsilon), or "published" (1/epsilon, which is epsilon-DP only where records are
-        zeroed out; under replace-one, the papers' own relation, it is 2 epsilon and says so).
+    selection: "laplace", "exponential" (the exponential mechanism) or "permute-and-flip"; see
+        `NoisyMax`.
+    preset: "corrected" (Laplace noise of scale 2/epsilon), or "published" (1/epsilon, which is
+        epsilon-DP only where records are zeroed out; under replace-one, the papers' own relation,
+        it is 2 epsilon and says so).
 
     >>> RNMFTNL(actions=3, epsilon=1, preset="published").guarantee.epsilon
     Fraction(2, 1)
     """
 
     about: ClassVar[About] = About(
-        paper="Hu, Huang and Mehta 2021", algorithm="FTNL (RNM-FTNL)", bound="O(ln K/min(Δ, ε))",
-        proof="rnm_ftnl", twin="FollowTheLeader", feedback="full",
-    )  # fmt: skip
+        paper="Hu, Huang and Mehta 2021",
+        algorithm="FTNL (RNM-FTNL)",
+        bound="O(ln K/min(Δ, ε))",
+        proof="rnm_ftnl",
+        twin="FollowTheLeader",
+        feedback="full",
+    )
     selection: Selection = "laplace"
     preset: Literal["corrected", "published"] = "corrected"
 
@@ -87,12 +100,17 @@ class RNMFTNL(WholeEpochs):
         self._one_of("selection", "laplace", "exponential", "permute-and-flip")
         self._one_of("preset", "corrected", "published")
         if self.preset == "published" and self.selection != "laplace":
-            raise ValueError(f'Expected selection="laplace" with preset="published" (what was published), got {self.selection!r}.')
+            raise ValueError(
+                'Expected selection="laplace" with preset="published" (what was published), got '
+                f"{self.selection!r}."
+            )
 
     def mechanism(self) -> NoisyMax:
         published = self.preset == "published"
         price, claimed = (2 * self.budget, self.budget) if published else (self.budget, None)
-        return NoisyMax(epsilon=price, claimed=claimed, selection=self.selection, grid=Grid(steps=self.grid))
+        return NoisyMax(
+            epsilon=price, claimed=claimed, selection=self.selection, grid=Grid(steps=self.grid)
+        )
 
     def leader(self, answers: tuple[Any, ...]) -> int:
         return Choice(*answers[0]).action
@@ -106,13 +124,18 @@ class RNMFTNL(WholeEpochs):
 class NaiveFTNL(WholeEpochs):
     """Follow the noisy leader with every sum released: noise of scale K/epsilon on each.
 
-    Source: Hu, Huang and Mehta 2021 (the comparison it improves on). Guarantee: epsilon-DP. Regret: O(ln K/Δ + K ln K/epsilon).
+    Source: Hu, Huang and Mehta 2021 (the comparison it improves on). Guarantee: epsilon-DP. Regret:
+    O(ln K/Δ + K ln K/epsilon).
     """
 
     about: ClassVar[About] = About(
-        paper="Hu, Huang and Mehta 2021", algorithm="FTNL with all sums released", bound="O(ln K/Δ + K ln K/ε)",
-        proof="naive_ftnl", twin="FollowTheLeader", feedback="full",
-    )  # fmt: skip
+        paper="Hu, Huang and Mehta 2021",
+        algorithm="FTNL with all sums released",
+        bound="O(ln K/Δ + K ln K/ε)",
+        proof="naive_ftnl",
+        twin="FollowTheLeader",
+        feedback="full",
+    )
 
     def mechanism(self) -> EachAction:
         inner = LazyForgetful(epsilon=self.budget / self.actions, grid=Grid(steps=self.grid))
@@ -129,17 +152,25 @@ class NaiveFTNL(WholeEpochs):
 
 @dataclass(frozen=True, kw_only=True)
 class PrefixExponential(DoublingEpochs):
-    """The next epoch's action is drawn by the exponential mechanism from a random prefix of this epoch; the rest is never read.
+    """The next epoch's action is drawn by the exponential mechanism from a random prefix of this
+    epoch; the rest is never read.
 
-    Source: Cesari and Colomboni 2026, as reconstructed from its statement: epochs of 2**r rounds, prefix length uniform on
+    Source: Cesari and Colomboni 2026, as reconstructed from its statement: epochs of 2**r rounds,
+    prefix length uniform on
     (2**r/2, 2**r] and drawn without looking at rewards. Guarantee: epsilon-DP.
-    Regret: at most 1000 (ln K/Δ + ln K/epsilon) for every T and independent rounds with a unique best action.
+    Regret: at most 1000 (ln K/Δ + ln K/epsilon) for every T and independent rounds with a unique
+    best action.
     """
 
     about: ClassVar[About] = About(
-        paper="Cesari and Colomboni 2026", algorithm="exponential mechanism on a random prefix", bound="1000 (ln K/Δ + ln K/ε)",
-        proof="prefix_exponential", twin="FollowTheLeader", feedback="full", drops=True,
-    )  # fmt: skip
+        paper="Cesari and Colomboni 2026",
+        algorithm="exponential mechanism on a random prefix",
+        bound="1000 (ln K/Δ + ln K/ε)",
+        proof="prefix_exponential",
+        twin="FollowTheLeader",
+        feedback="full",
+        drops=True,
+    )
 
     def mechanism(self) -> NoisyMax:
         return NoisyMax(epsilon=self.budget, selection="exponential", grid=Grid(steps=self.grid))
@@ -148,12 +179,17 @@ class PrefixExponential(DoublingEpochs):
         if state.rest:
             return Hold(state.action, state.rest, (), drop=(EVERY,))
         rounds = epoch_rounds(state.epoch)
-        return Hold(state.action, int(rng.generator.integers(rounds // 2 + 1, rounds + 1)), (EVERY,))
+        return Hold(
+            state.action, int(rng.generator.integers(rounds // 2 + 1, rounds + 1)), (EVERY,)
+        )
 
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
         if release.coordinates:
             assert isinstance(plan, Hold)
-            chosen, rest = Choice(*release.answers[0]).action, epoch_rounds(state.epoch) - plan.rounds
+            chosen, rest = (
+                Choice(*release.answers[0]).action,
+                epoch_rounds(state.epoch) - plan.rounds,
+            )
             if rest:
                 return Leader(state.action, state.epoch, release.round, chosen, rest)
             return Leader(chosen, state.epoch + 1, release.round, -1, 0)
@@ -161,4 +197,8 @@ class PrefixExponential(DoublingEpochs):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         gap = smallest_gap(gaps)
-        return 0.0 if math.isinf(gap) else 1000 * math.log(self.actions) * (1 / gap + 1 / float(self.epsilon))
+        return (
+            0.0
+            if math.isinf(gap)
+            else 1000 * math.log(self.actions) * (1 / gap + 1 / float(self.epsilon))
+        )

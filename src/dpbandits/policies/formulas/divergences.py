@@ -1,7 +1,10 @@
-"""Bernoulli divergences and their inverses, as plain scalar functions (the simulator compiles these same functions).
+"""Bernoulli divergences and their inverses, as plain scalar functions (the simulator compiles these
+same functions).
 
-`d_eps` is the divergence of Azize, Wu, Honda, Orabona, Ito and Basu 2025 that governs regret under epsilon-DP:
-d_eps(x, y) = inf over z between x and y of eps·|z − x| + kl(z, y). It is kl for eps → ∞ and at most eps·|x − y|.
+`d_eps` is the divergence of Azize, Wu, Honda, Orabona, Ito and Basu 2025 that governs regret under
+epsilon-DP:
+d_eps(x, y) = inf over z between x and y of eps·|z − x| + kl(z, y). It is kl for eps → ∞ and at most
+eps·|x − y|.
 """
 
 from __future__ import annotations
@@ -33,7 +36,8 @@ def kl(p: float, q: float) -> float:
 def kl_upper(p: float, level: float) -> float:
     """The largest q in [p, 1] with kl(p, q) <= level.
 
-    Newton from the right on a convex function: every iterate stays above the root, so the steps only shrink.
+    Newton from the right on a convex function: every iterate stays above the root, so the steps
+    only shrink.
     """
     if p >= 1.0 or level <= 0.0:
         return p
@@ -64,10 +68,13 @@ def d_eps(x: float, y: float, eps: float) -> float:
 
 
 def d_eps_upper(x: float, level: float, eps: float) -> float:
-    """The largest q in [x, 1] with d_eps(x, q) <= level, in closed form but for the ordinary KL inverse."""
+    """The largest q in [x, 1] with d_eps(x, q) <= level, in closed form but for the ordinary KL
+    inverse.
+    """
     if x >= 1.0 or level <= 0.0:
         return x
-    # x e^eps/(1 − x + x e^eps) without the overflow: up to there the infimum is reached inside, beyond it d_eps is kl.
+    # x e^eps/(1 − x + x e^eps) without the overflow: up to there the infimum is reached inside,
+    # beyond it d_eps is kl.
     edge = x / (x + (1.0 - x) * math.exp(-eps)) if x > 0.0 else 0.0
     if level >= kl(x, edge):
         return min(1.0, -math.expm1(-(level + eps * x)) / -math.expm1(-eps))

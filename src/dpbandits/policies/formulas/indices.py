@@ -1,6 +1,8 @@
-"""Index formulas: how much an arm is worth at round t, from released values. Plain scalar functions, compiled as they stand.
+"""Index formulas: how much an arm is worth at round t, from released values. Plain scalar
+functions, compiled as they stand.
 
-mean: released mean; n: rounds behind it; log_t: ln of the round about to be played; eps: the budget as a float.
+mean: released mean; n: rounds behind it; log_t: ln of the round about to be played; eps: the budget
+    as a float.
 """
 
 from __future__ import annotations
@@ -32,9 +34,15 @@ def lazy_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
 
 
 def hybrid_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
-    """mean + √(3 lg t / n) + 6√8 lg t ⌊lg(n + 1)⌋ / (eps n), lg to base 2. Hu, Huang and Mehta 2021, equation (35)."""
+    """mean + √(3 lg t / n) + 6√8 lg t ⌊lg(n + 1)⌋ / (eps n), lg to base 2. Hu, Huang and Mehta
+    2021, equation (35).
+    """
     lg_t = log_t / math.log(2.0)
-    return mean + math.sqrt(3.0 * lg_t / n) + 6.0 * math.sqrt(8.0) * lg_t * math.floor(math.log2(n + 1)) / (eps * n)
+    return (
+        mean
+        + math.sqrt(3.0 * lg_t / n)
+        + 6.0 * math.sqrt(8.0) * lg_t * math.floor(math.log2(n + 1)) / (eps * n)
+    )
 
 
 def adap_ucb(mean: float, n: int, log_t: float, eps: float, a: float) -> float:
@@ -43,7 +51,9 @@ def adap_ucb(mean: float, n: int, log_t: float, eps: float, a: float) -> float:
 
 
 def adap_klucb(mean: float, n: int, log_t: float, eps: float, a: float) -> float:
-    """max{q: kl(Clip01(mean + a ln t/(eps n)), q) <= a ln t / n}. Azize and Basu 2022, AdaP-KLUCB."""
+    """max{q: kl(Clip01(mean + a ln t/(eps n)), q) <= a ln t / n}. Azize and Basu 2022,
+    AdaP-KLUCB.
+    """
     return kl_upper(clip01(mean + a * log_t / (eps * n)), a * log_t / n)
 
 
@@ -53,16 +63,22 @@ def adac_ucb(mean: float, n: int, log_t: float, rho: float, b: float) -> float:
 
 
 def dp_klucb(mean: float, n: int, level: float, eps: float) -> float:
-    """max{q: n·d_eps(Clip01 mean, q) <= level}, level = ln t + c ln ln t. Azize et al. 2025, DP-KLUCB."""
+    """max{q: n·d_eps(Clip01 mean, q) <= level}, level = ln t + c ln ln t. Azize et al. 2025,
+    DP-KLUCB.
+    """
     return d_eps_upper(clip01(mean), level / n, eps)
 
 
 def dp_imed(mean: float, n: int, best: float, eps: float) -> float:
-    """−(n·d_eps(Clip01 mean, best) + ln n), best = the largest clipped mean. Azize et al. 2025, DP-IMED."""
+    """−(n·d_eps(Clip01 mean, best) + ln n), best = the largest clipped mean. Azize et al. 2025,
+    DP-IMED.
+    """
     return -(n * d_eps(clip01(mean), best, eps) + math.log(n))
 
 
-def dp_ucb_published(mean: float, n: int, log_t: float, eps: float, arms: int, horizon: int, gamma: float) -> float:
+def dp_ucb_published(
+    mean: float, n: int, log_t: float, eps: float, arms: int, horizon: int, gamma: float
+) -> float:
     """mean + √(2 ln t / n) + K ln²T ln(K T ln T/γ) / (eps n). Mishra and Thakurta 2015."""
     log_h = math.log(max(2, horizon))
     width = arms * log_h * log_h * math.log(arms * max(2, horizon) * log_h / gamma) / eps
@@ -70,17 +86,23 @@ def dp_ucb_published(mean: float, n: int, log_t: float, eps: float, arms: int, h
 
 
 def sum_radius(draws: int, scale: float, log_term: float) -> float:
-    """With probability 1 − 2e^−log_term, |sum of `draws` Laplace(scale)| is at most this. Chan, Shi and Song 2011, Corollary 2.9."""
+    """With probability 1 − 2e^−log_term, |sum of `draws` Laplace(scale)| is at most this. Chan, Shi
+    and Song 2011, Corollary 2.9.
+    """
     return scale * max(math.sqrt(draws), math.sqrt(log_term)) * math.sqrt(8.0 * log_term)
 
 
 def dp_ucb_tight(mean: float, n: int, log_t: float, draws: int, scale: float) -> float:
-    """mean + √(2 ln t / n) + Chan–Shi–Song radius at 2t^−4 / n: the tree's own noise and no more."""
+    """mean + √(2 ln t / n) + Chan–Shi–Song radius at 2t^−4 / n: the tree's own noise and no
+    more.
+    """
     return mean + math.sqrt(2.0 * log_t / n) + sum_radius(draws, scale, 4.0 * log_t) / n
 
 
 def dp_ucb_bound(mean: float, n: int, log_t: float, eps: float) -> float:
-    """mean + √(2 ln t / n) + ν/n, ν = (√8/eps) ln(4t⁴)(1 + ln n unless n is a power of 2). Tossou and Dimitrakakis 2016."""
+    """mean + √(2 ln t / n) + ν/n, ν = (√8/eps) ln(4t⁴)(1 + ln n unless n is a power of 2). Tossou
+    and Dimitrakakis 2016.
+    """
     nu = math.sqrt(8.0) / eps * (math.log(4.0) + 4.0 * log_t)
     if n & (n - 1) != 0:
         nu *= 1.0 + math.log(n)
@@ -93,19 +115,27 @@ def ldp_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
 
 
 def lifted_mean(mean: float, n: int, t: int, eps: float) -> float:
-    """Bonus first, then clip: min(1, max(0, mean + 3 ln t/(eps n))). Hu, Huang, Mehta and Hegde 2024, Lazy-DP-TS."""
+    """Bonus first, then clip: min(1, max(0, mean + 3 ln t/(eps n))). Hu, Huang, Mehta and Hegde
+    2024, Lazy-DP-TS.
+    """
     return clip01(mean + 3.0 * math.log(t) / (eps * n))
 
 
 def forced_rounds(t: int) -> float:
-    """4 ln(t + 1): an arm with no more rounds is played before any index is looked at. Ren, Zhou, Liu and Shroff 2020."""
+    """4 ln(t + 1): an arm with no more rounds is played before any index is looked at. Ren, Zhou,
+    Liu and Shroff 2020.
+    """
     return 4.0 * math.log(t + 1.0)
 
 
-def neglected(means: Sequence[float], rounds: Sequence[int], log_t: float, eps: float, net: float) -> int:
-    """The arm with the least evidence against it, n·d_eps(mean, best), if that is at most net·ln t; else −1.
+def neglected(
+    means: Sequence[float], rounds: Sequence[int], log_t: float, eps: float, net: float
+) -> int:
+    """The arm with the least evidence against it, n·d_eps(mean, best), if that is at most net·ln t;
+    else −1.
 
-    Arms with more rounds than the one with the best mean are passed over: what is missing there is evidence about that one.
+    Arms with more rounds than the one with the best mean are passed over: what is missing there is
+    evidence about that one.
     """
     best, behind = 0.0, 0
     for arm in range(len(means)):
@@ -126,18 +156,41 @@ def overtakes(j: int, index_j: float, i: int, index_i: float) -> bool:
     return index_j > index_i or (index_j == index_i and j < i)
 
 
-def overtakes_at(t: int, i: int, mean_i: float, n_i: int, j: int, mean_j: float, n_j: int, eps: float, rank: int = 1) -> bool:
+def overtakes_at(
+    t: int,
+    i: int,
+    mean_i: float,
+    n_i: int,
+    j: int,
+    mean_j: float,
+    n_j: int,
+    eps: float,
+    rank: int = 1,
+) -> bool:
     """Whether `lazy_ucb` prefers arm j to arm i at round t, with ln(rank·t) in place of ln t."""
     log_t = math.log(rank * t)
     return overtakes(j, lazy_ucb(mean_j, n_j, log_t, eps), i, lazy_ucb(mean_i, n_i, log_t, eps))
 
 
-def crossing(i: int, mean_i: float, n_i: int, j: int, mean_j: float, n_j: int, t: int, end: int, eps: float, rank: int = 1) -> int:
-    """The first round in (t, end) at which `lazy_ucb` prefers arm j to arm i, which it prefers at t; `end` if there is none.
+def crossing(
+    i: int,
+    mean_i: float,
+    n_i: int,
+    j: int,
+    mean_j: float,
+    n_j: int,
+    t: int,
+    end: int,
+    eps: float,
+    rank: int = 1,
+) -> int:
+    """The first round in (t, end) at which `lazy_ucb` prefers arm j to arm i, which it prefers at
+    t; `end` if there is none.
 
     rank: indices at round t take ln(rank·t), as on a matroid of that rank.
 
-    In x = √ln(rank·t) the difference of two indices is a quadratic, so at most two rounds are candidates; about each the
+    In x = √ln(rank·t) the difference of two indices is a quadratic, so at most two rounds are
+    candidates; about each the
     rounded formula itself is asked, so that the answer equals that of a round-by-round comparison.
     """
     a = mean_i - mean_j
@@ -163,7 +216,9 @@ def crossing(i: int, mean_i: float, n_i: int, j: int, mean_j: float, n_j: int, t
 
 
 def _next_root(a: float, b: float, c: float, x: float) -> float:
-    """The smallest root above x (with a margin below it for rounding) at which a + b·x + c·x² turns negative; inf if none."""
+    """The smallest root above x (with a margin below it for rounding) at which a + b·x + c·x² turns
+    negative; inf if none.
+    """
     floor = x * (1.0 - 1e-12)
     if c == 0.0:
         return -a / b if b < 0.0 and -a / b > floor else math.inf

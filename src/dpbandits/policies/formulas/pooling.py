@@ -1,4 +1,6 @@
-"""What all elements together say about each: an empirical prior, and the posterior it gives. Plain functions, compiled as they stand."""
+"""What all elements together say about each: an empirical prior, and the posterior it gives. Plain
+functions, compiled as they stand.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,20 @@ NARROWEST = 0.02
 
 
 def noisy_variance(mean: float, n: int, draws: int, eps: float) -> float:
-    """p(1 − p)/n + 2m/(eps² n²): sampling and privacy variance of a mean of n rewards with m noise draws. p: a rough mean, in [0, 1]."""
+    """p(1 − p)/n + 2m/(eps² n²): sampling and privacy variance of a mean of n rewards with m noise
+    draws. p: a rough mean, in [0, 1].
+    """
     return mean * (1.0 - mean) / n + 2.0 * draws / (eps * eps * n * n)
 
 
-def pooled(means: Sequence[float], rounds: Sequence[int], draws: Sequence[int], eps: float) -> tuple[float, float]:
-    """Mean and variance of a normal prior, fitted to the released means of all elements with a release (rounds above 0).
+def pooled(
+    means: Sequence[float], rounds: Sequence[int], draws: Sequence[int], eps: float
+) -> tuple[float, float]:
+    """Mean and variance of a normal prior, fitted to the released means of all elements with a
+    release (rounds above 0).
 
-    Moments, weighted by precision and refined four times from the flat law's 1/2 and 1/12 (Paule and Mandel's estimate, in few steps).
+    Moments, weighted by precision and refined four times from the flat law's 1/2 and 1/12 (Paule
+    and Mandel's estimate, in few steps).
     """
     centre, spread = 0.5, 1.0 / 12.0
     for _ in range(4):
@@ -36,8 +44,12 @@ def pooled(means: Sequence[float], rounds: Sequence[int], draws: Sequence[int], 
     return centre, min(1.0 / 12.0, spread)
 
 
-def shrunk(mean: float, n: int, draws: int, eps: float, centre: float, spread: float) -> tuple[float, float]:
-    """Mean and standard deviation of an element's posterior under the normal prior (centre, spread: its variance)."""
+def shrunk(
+    mean: float, n: int, draws: int, eps: float, centre: float, spread: float
+) -> tuple[float, float]:
+    """Mean and standard deviation of an element's posterior under the normal prior (centre, spread:
+    its variance).
+    """
     rough, variance = mean, 0.0
     for _ in range(2):  # the sampling variance at the posterior mean, not at a noisy one
         rough = min(1.0 - 0.5 / (n + 1.0), max(0.5 / (n + 1.0), rough))

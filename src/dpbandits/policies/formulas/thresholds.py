@@ -1,4 +1,5 @@
-"""When enough is known to name the best arm: gaps that noised means, or evidence that noised bits, must reach.
+"""When enough is known to name the best arm: gaps that noised means, or evidence that noised bits,
+must reach.
 
 Plain scalar functions, compiled as they stand. Proofs: proofs/adap_tt.md and proofs/ctb_tt.md.
 """
@@ -22,19 +23,29 @@ def late_price(late: int) -> float:
     return -math.log1p(-LATE) if late <= 0 else math.log(late * (late + 1.0) / LATE)
 
 
-def log_price(phase_a: int, phase_b: int, late_a: int, late_b: int, arms: int, delta: float) -> float:
-    """ln(1/failure probability) of one comparison: a union over rivals, phases (weights 1/(k(k + 1))) and late tells."""
+def log_price(
+    phase_a: int, phase_b: int, late_a: int, late_b: int, arms: int, delta: float
+) -> float:
+    """ln(1/failure probability) of one comparison: a union over rivals, phases (weights 1/(k(k +
+    1))) and late tells.
+    """
     phases = math.log(phase_a * (phase_a + 1.0)) + math.log(phase_b * (phase_b + 1.0))
     return math.log((arms - 1) / delta) + phases + late_price(late_a) + late_price(late_b)
 
 
 def excluded_mean(x: float, mean: float, n: int, draws: int, eps: float, doubt: float) -> float:
-    """Means up to here are refuted at level e^−doubt by the Chernoff bound with exponent x, 0 < x < eps, a reward."""
-    return math.expm1(x * mean + (draws * math.log1p(-((x / eps) ** 2)) - doubt) / n) / math.expm1(x)
+    """Means up to here are refuted at level e^−doubt by the Chernoff bound with exponent x, 0 < x <
+    eps, a reward.
+    """
+    return math.expm1(x * mean + (draws * math.log1p(-((x / eps) ** 2)) - doubt) / n) / math.expm1(
+        x
+    )
 
 
 def least_mean(mean: float, n: int, draws: int, eps: float, doubt: float) -> float:
-    """Lower confidence limit, at least 0: the best `excluded_mean`. Every exponent is valid, so the search cannot do harm."""
+    """Lower confidence limit, at least 0: the best `excluded_mean`. Every exponent is valid, so the
+    search cannot do harm.
+    """
     high = math.log(min(eps, STEEP) * (1.0 - 1e-9))
     low = high - 16.0
     a, b = high - GOLD * (high - low), low + GOLD * (high - low)
@@ -53,21 +64,37 @@ def least_mean(mean: float, n: int, draws: int, eps: float, doubt: float) -> flo
 
 
 def gap_at(
-    theta: float, n: int, draws_a: int, m: int, draws_b: int, eps: float, price: float, low: float, high: float
-) -> float:  # fmt: skip
-    """The gap of two means that has probability at most e^−price for a common mean in [low, high], by the exponent theta.
+    theta: float,
+    n: int,
+    draws_a: int,
+    m: int,
+    draws_b: int,
+    eps: float,
+    price: float,
+    low: float,
+    high: float,
+) -> float:
+    """The gap of two means that has probability at most e^−price for a common mean in [low, high],
+    by the exponent theta.
 
-    (price + n ln(1 + μ(e^{θ/n} − 1)) + m ln(1 + μ(e^{−θ/m} − 1)) − Σ draws·ln(1 − (θ/(eps n))²))/θ at the worst μ.
+    (price + n ln(1 + μ(e^{θ/n} − 1)) + m ln(1 + μ(e^{−θ/m} − 1)) − Σ draws·ln(1 − (θ/(eps n))²))/θ
+    at the worst μ.
     """
     p, q = math.expm1(theta / n), math.expm1(-theta / m)
     worst = min(high, max(low, -(n * p + m * q) / ((n + m) * p * q)))
     rewards = n * math.log1p(worst * p) + m * math.log1p(worst * q)
-    noise = draws_a * math.log1p(-((theta / (eps * n)) ** 2)) + draws_b * math.log1p(-((theta / (eps * m)) ** 2))
+    noise = draws_a * math.log1p(-((theta / (eps * n)) ** 2)) + draws_b * math.log1p(
+        -((theta / (eps * m)) ** 2)
+    )
     return (price + rewards - noise) / theta
 
 
-def least_gap(n: int, draws_a: int, m: int, draws_b: int, eps: float, price: float, low: float, high: float) -> float:
-    """The smallest `gap_at` over 0 < theta < eps·min(n, m). Every theta is valid, so the search cannot do harm."""
+def least_gap(
+    n: int, draws_a: int, m: int, draws_b: int, eps: float, price: float, low: float, high: float
+) -> float:
+    """The smallest `gap_at` over 0 < theta < eps·min(n, m). Every theta is valid, so the search
+    cannot do harm.
+    """
     last = math.log(min(eps, STEEP) * min(n, m) * (1.0 - 1e-9))
     first = last - 16.0
     a, b = last - GOLD * (last - first), first + GOLD * (last - first)
@@ -85,10 +112,20 @@ def least_gap(n: int, draws_a: int, m: int, draws_b: int, eps: float, price: flo
     return min(at_a, at_b)
 
 
-def tight_gap(mean_a: float, n: int, draws_a: int, mean_b: float, m: int, draws_b: int, eps: float, price: float) -> float:
+def tight_gap(
+    mean_a: float,
+    n: int,
+    draws_a: int,
+    mean_b: float,
+    m: int,
+    draws_b: int,
+    eps: float,
+    price: float,
+) -> float:
     """The gap at which arm a is surely not below arm b; −inf if no common mean is left at all.
 
-    mean_a, n, draws_a: noised mean of the newest rewards of a, their number, noise draws inside; likewise b.
+    mean_a, n, draws_a: noised mean of the newest rewards of a, their number, noise draws inside;
+        likewise b.
     """
     doubt = price + math.log(2.0 / DOUBT)
     low = least_mean(mean_a, n, draws_a, eps, doubt)
@@ -99,11 +136,19 @@ def tight_gap(mean_a: float, n: int, draws_a: int, mean_b: float, m: int, draws_
 
 
 def published_gap(n: int, m: int, phase: int, arms: int, delta: float, eps: float) -> float:
-    """The gap of the published threshold (reconstructed), phase the larger of the two. Azize, Jourdan, Al Marjani and Basu 2023."""
+    """The gap of the published threshold (reconstructed), phase the larger of the two. Azize,
+    Jourdan, Al Marjani and Basu 2023.
+    """
     union = BASEL * phase * phase / delta
-    x = max(1.0, 0.5 * math.log((arms - 1) * union))  # C(x) = x + ln x bounds what it stands for from x = 1 on
+    # C(x) = x + ln x bounds what it stands for from x = 1 on
+    x = max(1.0, 0.5 * math.log((arms - 1) * union))
     spread, noise = 1.0 / n + 1.0 / m, math.log(2.0 * arms * union) / eps
-    level = 2.0 * (x + math.log(x)) + 2.0 * math.log(4.0 + math.log(n)) + 2.0 * math.log(4.0 + math.log(m)) + spread * noise * noise
+    level = (
+        2.0 * (x + math.log(x))
+        + 2.0 * math.log(4.0 + math.log(n))
+        + 2.0 * math.log(4.0 + math.log(m))
+        + spread * noise * noise
+    )
     return math.sqrt(2.0 * spread * level)
 
 
@@ -129,12 +174,21 @@ def log_likelihood(ones: float, n: int) -> float:
 
 
 def bit_regret(ones: float, n: int) -> float:
-    """By how much the best Bernoulli law beats the uniform mixture of all, in nats: about ½ ln n."""
-    return log_likelihood(ones, n) - math.lgamma(ones + 1.0) - math.lgamma(n - ones + 1.0) + math.lgamma(n + 2.0)
+    """By how much the best Bernoulli law beats the uniform mixture of all, in nats: about ½ ln
+    n.
+    """
+    return (
+        log_likelihood(ones, n)
+        - math.lgamma(ones + 1.0)
+        - math.lgamma(n - ones + 1.0)
+        + math.lgamma(n + 2.0)
+    )
 
 
 def bit_evidence(mean_a: float, n: int, mean_b: float, m: int) -> float:
-    """Nats against "a is not above b": inf over laws with p_a <= p_b, which is at their pooled mean; 0 if a is not above b."""
+    """Nats against "a is not above b": inf over laws with p_a <= p_b, which is at their pooled
+    mean; 0 if a is not above b.
+    """
     if mean_a <= mean_b:
         return 0.0
     pooled = (n * mean_a + m * mean_b) / (n + m)

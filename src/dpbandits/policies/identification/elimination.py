@@ -1,4 +1,6 @@
-"""Successive elimination: arms that are surely worse are dropped, the last one standing is played for ever."""
+"""Successive elimination: arms that are surely worse are dropped, the last one standing is played
+for ever.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ def identified(state: Alive) -> Identified | None:
 def eliminate(state: Alive, release: Release, width: float) -> Alive:
     """Drop every arm whose mean is more than `width` below the largest."""
     means = [a.total / a.rounds for a in release.answers]
-    kept = tuple(arm for arm, mean in zip(release.coordinates, means, strict=True) if max(means) - mean <= width)
+    kept = tuple(
+        arm
+        for arm, mean in zip(release.coordinates, means, strict=True)
+        if max(means) - mean <= width
+    )
     decided = release.round if len(kept) == 1 < len(state.arms) else state.decided
     return state._replace(arms=kept, stage=state.stage + 1, t=release.round, decided=decided)
 
@@ -76,7 +82,9 @@ class SuccessiveElimination(Policy):
         return Cycle(state.arms, 1, state.arms)
 
     def update(self, state: Alive, plan: Plan, release: Release) -> Alive:
-        return eliminate(state, release, elimination_width(state.stage, self.arms, self.beta or 0.5))
+        return eliminate(
+            state, release, elimination_width(state.stage, self.arms, self.beta or 0.5)
+        )
 
     def best_arm(self, state: Alive) -> Identified | None:
         """The identified arm and the rounds it took; None while several are alive."""
@@ -93,14 +101,18 @@ def elimination_width(pulls: int, arms: int, beta: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class DPSE(PrivatePolicy):
-    """Private successive elimination: epochs of fresh pulls, one noised mean an arm and epoch. Also identifies the best arm.
+    """Private successive elimination: epochs of fresh pulls, one noised mean an arm and epoch. Also
+    identifies the best arm.
 
     Source: Sajed and Sheffet 2019, Algorithm 3 (DP-SE). Guarantee: epsilon-DP.
-    Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T, a further factor ln T with guess-and-double; the best arm survives
-    with probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, as discrete noise has the heavier tail then).
+    Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T, a further factor ln T with
+    guess-and-double; the best arm survives
+    with probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, as discrete noise
+    has the heavier tail then).
 
     beta: failure probability.
-    horizon: T, which sets beta = 1/T. With neither, guess-and-double: the policy restarts on fresh rewards when its guess of T
+    horizon: T, which sets beta = 1/T. With neither, guess-and-double: the policy restarts on fresh
+        rewards when its guess of T
         is reached, so epsilon is not divided.
     """
 
@@ -163,6 +175,9 @@ def first_guess(arms: int) -> int:
 def epoch(stage: int, alive: int, beta: float, eps: float) -> tuple[int, float]:
     """Pulls of each arm in epoch `stage`, R_e, and the elimination width 2h_e + 2c_e."""
     gap = 2.0**-stage
-    log8, log4 = math.log(8.0 * alive * stage * stage / beta), math.log(4.0 * alive * stage * stage / beta)
+    log8, log4 = (
+        math.log(8.0 * alive * stage * stage / beta),
+        math.log(4.0 * alive * stage * stage / beta),
+    )
     pulls = math.ceil(max(32.0 * log8 / (gap * gap), 8.0 * log4 / (eps * gap)) + 1.0)
     return pulls, 2.0 * math.sqrt(log8 / (2.0 * pulls)) + 2.0 * log4 / (pulls * eps)

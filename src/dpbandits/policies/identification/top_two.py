@@ -1,4 +1,6 @@
-"""Best-arm identification with fixed confidence: two arms in question are played until one is surely best, and that one for ever."""
+"""Best-arm identification with fixed confidence: two arms in question are played until one is
+surely best, and that one for ever.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,20 @@ from dpbandits.mechanisms.base import Answer
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import About, PrivatePolicy, Release
 from dpbandits.policies.formulas.thresholds import first_batch
-from dpbandits.policies.formulas.top_two import challenging, challenging_bits, leading, leading_bits, planned, settled, settled_bits
+from dpbandits.policies.formulas.top_two import (
+    challenging,
+    challenging_bits,
+    leading,
+    leading_bits,
+    planned,
+    settled,
+    settled_bits,
+)
 
 LAZY = 64
-"""CTBTT releases after the pair's rounds have grown by this fraction: rounds spent in vain stay below 1/LAZY of all."""
+"""CTBTT releases after the pair's rounds have grown by this fraction: rounds spent in vain stay
+below 1/LAZY of all.
+"""
 
 
 smallest_start = cache(first_batch)
@@ -27,7 +39,8 @@ smallest_start = cache(first_batch)
 class Contest(NamedTuple):
     """Public state of `AdaPTT`, one entry an arm unless said."""
 
-    batches: tuple[tuple[tuple[float, int], ...], ...]  # (noised sum of rewards, rounds) of the newest batches, oldest first
+    # (noised sum of rewards, rounds) of the newest batches, oldest first
+    batches: tuple[tuple[tuple[float, int], ...], ...]
     phases: tuple[int, ...]  # batches released
     pulls: tuple[int, ...]  # rounds told
     open: tuple[int, ...]  # rounds told since the last release
@@ -70,18 +83,25 @@ class Identifier(PrivatePolicy):
 class AdaPTT(Identifier):
     """Top two with doubling batches and Laplace noise.
 
-    Source: Azize, Jourdan, Al Marjani and Basu 2023, AdaP-TT (reconstructed; proofs/adap_tt.md lists what differs).
-    Guarantee: epsilon-DP. The arm it names is wrong with probability at most delta. Regret: no bound proved.
+    Source: Azize, Jourdan, Al Marjani and Basu 2023, AdaP-TT (reconstructed; proofs/adap_tt.md
+    lists what differs).
+    Guarantee: epsilon-DP. The arm it names is wrong with probability at most delta. Regret: no
+    bound proved.
 
-    preset: "tight": the newest three batches, first batches that can settle something, a threshold made of exact generating
-        functions, and a net for neglected arms; "published": batches of 1, 1, 2, 4, …, the newest alone, the published threshold.
-    first: rounds in each arm's first batch; by default as few as may settle a gap of one half ("published": 1).
+    preset: "tight": the newest three batches, first batches that can settle something, a threshold
+        made of exact generating functions, and a net for neglected arms; "published": batches of 1,
+        1, 2, 4, …, the newest alone, the published threshold.
+    first: rounds in each arm's first batch; by default as few as may settle a gap of one half
+        ("published": 1).
     """
 
     about: ClassVar[About] = About(
         paper="Azize, Jourdan, Al Marjani and Basu 2023",
         algorithm="AdaP-TT (reconstructed)",
-        bound="none proved: it identifies the best arm (wrong with probability at most δ), then plays it",
+        bound=(
+            "none proved: it identifies the best arm (wrong with probability at most δ), then "
+            "plays it"
+        ),
         proof="adap_tt",
         twin="SuccessiveElimination",
         theory=False,
@@ -100,7 +120,11 @@ class AdaPTT(Identifier):
         """Rounds in each arm's first batch."""
         if self.first is not None:
             return self.first
-        return 1 if self.preset == "published" else smallest_start(self.arms, self.delta, float(self.epsilon))
+        return (
+            1
+            if self.preset == "published"
+            else smallest_start(self.arms, self.delta, float(self.epsilon))
+        )
 
     @property
     def keep(self) -> int:
@@ -121,9 +145,24 @@ class AdaPTT(Identifier):
         if 0 not in state.phases:
             means, rounds = windows(state)
             leader = leading(means, rounds, state.phases, float(self.epsilon))
-            arms = (leader, challenging(leader, means, state.pulls, state.t, self.preset == "tight"))
-        left = [max(1, planned(first, state.phases[a] + 1) - planned(first, state.phases[a]) - state.open[a]) for a in arms]
-        return Cycle(arms, min(left), tuple(a for a, rest in zip(arms, left, strict=True) if rest == min(left)))
+            arms = (
+                leader,
+                challenging(leader, means, state.pulls, state.t, self.preset == "tight"),
+            )
+        left = [
+            max(
+                1,
+                planned(first, state.phases[a] + 1)
+                - planned(first, state.phases[a])
+                - state.open[a],
+            )
+            for a in arms
+        ]
+        return Cycle(
+            arms,
+            min(left),
+            tuple(a for a, rest in zip(arms, left, strict=True) if rest == min(left)),
+        )
 
     def update(self, state: Contest, plan: Plan, release: Release) -> Contest:
         state = counted(state, release, self.keep)
@@ -131,19 +170,30 @@ class AdaPTT(Identifier):
             return state
         means, rounds = windows(state)
         eps, published = float(self.epsilon), self.preset == "published"
-        arm = settled(means, rounds, state.phases, self.start, self.keep, self.delta, eps, published)
+        arm = settled(
+            means, rounds, state.phases, self.start, self.keep, self.delta, eps, published
+        )
         return state._replace(arm=arm, decided=state.t if arm >= 0 else 0)
 
 
 def windows(state: Contest) -> tuple[list[float], list[int]]:
     """Every arm's mean and rounds over its newest batches."""
     rounds = [sum(n for _, n in batches) for batches in state.batches]
-    return [math.fsum(total for total, _ in b) / n for b, n in zip(state.batches, rounds, strict=True)], rounds
+    return [
+        math.fsum(total for total, _ in b) / n for b, n in zip(state.batches, rounds, strict=True)
+    ], rounds
 
 
 def counted(state: Contest, release: Release, keep: int) -> Contest:
-    """The contest after one plan: counts move by what was told, released arms get a new batch in their window."""
-    pulls, open_, batches, phases = list(state.pulls), list(state.open), list(state.batches), list(state.phases)
+    """The contest after one plan: counts move by what was told, released arms get a new batch in
+    their window.
+    """
+    pulls, open_, batches, phases = (
+        list(state.pulls),
+        list(state.open),
+        list(state.batches),
+        list(state.phases),
+    )
     for arm, times in release.told:
         pulls[arm] += times
         open_[arm] += times
@@ -151,22 +201,32 @@ def counted(state: Contest, release: Release, keep: int) -> Contest:
         total, rounds, _ = Answer(*answer)
         batches[arm] = (*batches[arm], (total, rounds))[-keep:]
         phases[arm], open_[arm] = phases[arm] + 1, 0
-    return state._replace(batches=tuple(batches), phases=tuple(phases), pulls=tuple(pulls), open=tuple(open_), t=release.round)
+    return state._replace(
+        batches=tuple(batches),
+        phases=tuple(phases),
+        pulls=tuple(pulls),
+        open=tuple(open_),
+        t=release.round,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class CTBTT(Identifier):
     """Top two on randomised-response bits: the best arm's bits are the best bits.
 
-    Source: Azize, Jourdan, Al Marjani and Basu 2023, CTB-TT (reconstructed), with an upper-confidence leader and the threshold of
-    proofs/ctb_tt.md. Guarantee: epsilon-LDP for every report. The arm it names is wrong with probability at most delta.
+    Source: Azize, Jourdan, Al Marjani and Basu 2023, CTB-TT (reconstructed), with an
+    upper-confidence leader and the threshold of proofs/ctb_tt.md. Guarantee: epsilon-LDP for every
+    report. The arm it names is wrong with probability at most delta.
     Regret: no bound proved.
     """
 
     about: ClassVar[About] = About(
         paper="Azize, Jourdan, Al Marjani and Basu 2023",
         algorithm="CTB-TT (reconstructed)",
-        bound="none proved: it identifies the best arm (wrong with probability at most δ), then plays it",
+        bound=(
+            "none proved: it identifies the best arm (wrong with probability at most δ), then "
+            "plays it"
+        ),
         proof="ctb_tt",
         twin="SuccessiveElimination",
         privacy="local",

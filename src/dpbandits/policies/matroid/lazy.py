@@ -1,4 +1,6 @@
-"""DPUCB-MAT and DPTS-MAT: forgetful batches of 1, 2, 4, 8, … for every element of a matroid, at epsilon/K each."""
+"""DPUCB-MAT and DPTS-MAT: forgetful batches of 1, 2, 4, 8, … for every element of a matroid, at
+epsilon/K each.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,15 @@ PAPER = "Chandak, Hu and Hegde 2023"
 
 @dataclass(frozen=True, kw_only=True)
 class LazyMatroid(PrivateMatroidPolicy, StatisticsPolicy):
-    """Forgetful batches: an element's first reward alone, then twice as many as behind its newest release."""
+    """Forgetful batches: an element's first reward alone, then twice as many as behind its newest
+    release.
+    """
 
     def mechanism(self) -> EachArm:
-        return EachArm(inner=LazyForgetful(epsilon=self.price, grid=Grid(steps=self.grid)), width=self.problem.size)
+        return EachArm(
+            inner=LazyForgetful(epsilon=self.price, grid=Grid(steps=self.grid)),
+            width=self.problem.size,
+        )
 
     def means(self, s: Statistics) -> list[float]:
         """Of elements without a release NaN."""
@@ -36,11 +43,15 @@ class LazyMatroid(PrivateMatroidPolicy, StatisticsPolicy):
         """The basis until the batch of one of its elements is full."""
         left = [batch_left(s, arm) for arm in action]
         rounds = min(left)
-        return Hold(action, rounds, tuple(arm for arm, n in zip(action, left, strict=True) if n == rounds))
+        return Hold(
+            action, rounds, tuple(arm for arm, n in zip(action, left, strict=True) if n == rounds)
+        )
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         rank, log_n = self.problem.size, math.log(self.problem.size * rounds)
-        return math.fsum(log_n / gap + min(rank, log_n) * log_n / self.share for gap in self.least_gaps(gaps))
+        return math.fsum(
+            log_n / gap + min(rank, log_n) * log_n / self.share for gap in self.least_gaps(gaps)
+        )
 
 
 def batch_left(s: Statistics, arm: int) -> int:
@@ -51,11 +62,14 @@ def batch_left(s: Statistics, arm: int) -> int:
 @final
 @dataclass(frozen=True, kw_only=True)
 class DPUCBMAT(LazyMatroid):
-    """Private UCB on a matroid: the greedy basis for mean + √(3 ln(Kt)/n) + 3 ln(Kt)/(eps₀ n), eps₀ = epsilon/K.
+    """Private UCB on a matroid: the greedy basis for mean + √(3 ln(Kt)/n) + 3 ln(Kt)/(eps₀ n), eps₀
+    = epsilon/K.
 
-    Source: Chandak, Hu and Hegde 2023, Algorithm 2 (DPUCB-MAT); started by bases that cover all elements but the loops.
+    Source: Chandak, Hu and Hegde 2023, Algorithm 2 (DPUCB-MAT); started by bases that cover all
+    elements but the loops.
     Guarantee: epsilon-DP for the whole sequence of decisions.
-    Regret: O(Σ ln(KT)/Δ_min + min(K, ln(KT)) K ln(KT)/epsilon), the sum over the elements outside the best basis.
+    Regret: O(Σ ln(KT)/Δ_min + min(K, ln(KT)) K ln(KT)/epsilon), the sum over the elements outside
+    the best basis.
 
     | name         | paper |
     |--------------|-------|
@@ -70,41 +84,71 @@ class DPUCBMAT(LazyMatroid):
     """
 
     about: ClassVar[About] = About(
-        paper=PAPER, algorithm="Algorithm 2 (DPUCB-MAT)", bound="O(Σ ln(KT)/Δ + min(K, ln KT) K ln(KT)/ε)", proof="dp_ucb_mat",
-        twin="OMM", feedback="semi",
-    )  # fmt: skip
+        paper=PAPER,
+        algorithm="Algorithm 2 (DPUCB-MAT)",
+        bound="O(Σ ln(KT)/Δ + min(K, ln KT) K ln(KT)/ε)",
+        proof="dp_ucb_mat",
+        twin="OMM",
+        feedback="semi",
+    )
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        """Hold the greedy basis until a batch is full or, as ln t grows, an element overtakes one it can replace."""
+        """Hold the greedy basis until a batch is full or, as ln t grows, an element overtakes one
+        it can replace.
+        """
         t, means = state.t + 1, self.means(state)
         log_t = math.log(self.problem.size * t)
-        scores = [lazy_ucb(m, n, log_t, self.share) if n else FIRST for m, n in zip(means, state.rounds, strict=True)]
+        scores = [
+            lazy_ucb(m, n, log_t, self.share) if n else FIRST
+            for m, n in zip(means, state.rounds, strict=True)
+        ]
         action = self.best(scores)
         hold = self.hold(state, action)
         end = self.first_swap(state, means, scores, action, hold.rounds)
         return hold if end == t + hold.rounds else Hold(action, end - t, ())
 
-    def first_swap(self, s: Statistics, means: Sequence[float], scores: Sequence[float], action: tuple[int, ...], rounds: int) -> int:
-        """The first round after this one, of the next `rounds`, whose greedy basis is another one; their end if none is."""
+    def first_swap(
+        self,
+        s: Statistics,
+        means: Sequence[float],
+        scores: Sequence[float],
+        action: tuple[int, ...],
+        rounds: int,
+    ) -> int:
+        """The first round after this one, of the next `rounds`, whose greedy basis is another one;
+        their end if none is.
+        """
         t, rank, share, end = s.t + 1, self.problem.size, self.share, s.t + 1 + rounds
         if rounds == 1:
             return end
-        # Indices grow: an element overtakes only those of the basis that are not above its index at the end already now. Nor those
-        # with a lower number, as high a mean and as few rounds: their index stays at least as high, and they win a tie.
+        # Indices grow: an element overtakes only those of the basis that are not above its index at
+        # the end already now. Nor those
+        # with a lower number, as high a mean and as few rounds: their index stays at least as high,
+        # and they win a tie.
         log_end, inside, held = math.log(rank * (end - 1)), set(action), np.array(action)
         now, n, mean = np.array(scores)[held], np.array(s.rounds)[held], np.array(means)[held]
-        lowest, tops = now.min(), [lazy_ucb(m, k, log_end, share) if k else -math.inf for m, k in zip(means, s.rounds, strict=True)]
+        lowest, tops = (
+            now.min(),
+            [
+                lazy_ucb(m, k, log_end, share) if k else -math.inf
+                for m, k in zip(means, s.rounds, strict=True)
+            ],
+        )
         rising = [e for e, top in enumerate(tops) if top >= lowest and e not in inside]
         table = self.matroid.exchanges(action) if rising else np.zeros((self.arms, rank), bool)
         for e in rising:
             behind = (held < e) & (mean >= means[e]) & (n <= s.rounds[e])
             for f in held[table[e] & (now <= tops[e]) & (n > 0) & ~behind].tolist():
-                end = crossing(f, means[f], s.rounds[f], e, means[e], s.rounds[e], t, end, share, rank)
+                end = crossing(
+                    f, means[f], s.rounds[f], e, means[e], s.rounds[e], t, end, share, rank
+                )
         return end
 
 
 class LazyNormals(NamedTuple):
-    """Law of DPTSMAT's draw at round t: the greedy basis for samples of N(mean + 3 ln(Kt)/(eps₀ n), 1/n); n = 0: a loop."""
+    """Law of DPTSMAT's draw at round t: the greedy basis for samples of N(mean + 3 ln(Kt)/(eps₀ n),
+    1/n); n = 0: a loop.
+    """
 
     matroid: Matroid
     means: tuple[float, ...]
@@ -120,16 +164,24 @@ class LazyNormals(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class DPTSMAT(LazyMatroid):
-    """Private Thompson sampling on a matroid: the greedy basis for samples of N(mean + 3 ln(Kt)/(eps₀ n), 1/n), fresh every round.
+    """Private Thompson sampling on a matroid: the greedy basis for samples of N(mean + 3
+    ln(Kt)/(eps₀ n), 1/n), fresh every round.
 
-    Source: Chandak, Hu and Hegde 2023, Algorithm 3 (DPTS-MAT); started by bases that cover all elements but the loops.
-    Guarantee: epsilon-DP. Regret: as DPUCB-MAT's, with Σ ln(KT)/Δ over the elements of the best basis added.
+    Source: Chandak, Hu and Hegde 2023, Algorithm 3 (DPTS-MAT); started by bases that cover all
+    elements but the loops.
+    Guarantee: epsilon-DP. Regret: as DPUCB-MAT's, with Σ ln(KT)/Δ over the elements of the best
+    basis added.
     """
 
     about: ClassVar[About] = About(
-        paper=PAPER, algorithm="Algorithm 3 (DPTS-MAT)", bound="O(Σ ln(KT)/Δ + min(K, ln KT) K ln(KT)/ε)", proof="dp_ts_mat",
-        twin="CTSGaussian", feedback="semi", randomised=True,
-    )  # fmt: skip
+        paper=PAPER,
+        algorithm="Algorithm 3 (DPTS-MAT)",
+        bound="O(Σ ln(KT)/Δ + min(K, ln KT) K ln(KT)/ε)",
+        proof="dp_ts_mat",
+        twin="CTSGaussian",
+        feedback="semi",
+        randomised=True,
+    )
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         action = self.best([0.0 if n else FIRST for n in state.rounds])

@@ -1,4 +1,6 @@
-"""Matroid bandits, policies by index: play the greedy basis, see every element of it. OMM, KL-OSM and DP-KLUCB's index (ours)."""
+"""Matroid bandits, policies by index: play the greedy basis, see every element of it. OMM, KL-OSM
+and DP-KLUCB's index (ours).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from dpbandits.policies.formulas import indices
 from dpbandits.policies.super_arms.base import SuperArmIndex, SuperArmPolicy
 
 FIRST = 1e15
-"""Weight of an element without a release: above every index at the smallest budget, so the first bases cover all but the loops."""
+"""Weight of an element without a release: above every index at the smallest budget, so the first
+bases cover all but the loops.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +38,14 @@ class MatroidPolicy(SuperArmPolicy):
 
     def __post_init__(self) -> None:
         if not isinstance(self.problem, Matroid):
-            given = shown(self.problem) if isinstance(self.problem, type) else f"a {type(self.problem).__name__}"
+            given = (
+                shown(self.problem)
+                if isinstance(self.problem, type)
+                else f"a {type(self.problem).__name__}"
+            )
             raise TypeError(
-                f"Expected problem= to be a matroid such as dpbandits.UniformMatroid(arms=5, rank=2), got {given}. "
+                "Expected problem= to be a matroid such as dpbandits.UniformMatroid(arms=5, "
+                f"rank=2), got {given}. "
                 "For other decision sets use the semi-bandit policies, such as CUCB and DPKLCUCB."
             )
         super().__post_init__()
@@ -47,7 +56,8 @@ class MatroidPolicy(SuperArmPolicy):
         return self.problem
 
     def least_gaps(self, gaps: Sequence[float]) -> list[float]:
-        """Of every element outside the best basis, the smallest positive gap to an element of it, Δ_{e,min}.
+        """Of every element outside the best basis, the smallest positive gap to an element of it,
+        Δ_{e,min}.
 
         gaps: best mean less each element's. Elements without such a gap, and loops, are left out.
         """
@@ -59,7 +69,9 @@ class MatroidPolicy(SuperArmPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateMatroidPolicy(MatroidPolicy, PrivatePolicy):
-    """A record is the rewards of one basis; each of its K elements pays epsilon/K (K: the rank, computed)."""
+    """A record is the rewards of one basis; each of its K elements pays epsilon/K (K: the rank,
+    computed).
+    """
 
     @property
     def price(self) -> Fraction:
@@ -74,7 +86,9 @@ class PrivateMatroidPolicy(MatroidPolicy, PrivatePolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class MatroidIndex(MatroidPolicy, SuperArmIndex):
-    """Plays the greedy basis for the elements' indices until the batch of one of its elements is full."""
+    """Plays the greedy basis for the elements' indices until the batch of one of its elements is
+    full.
+    """
 
     unseen: ClassVar[float] = FIRST
 
@@ -96,7 +110,8 @@ class ExactIndex(MatroidIndex):
 class OMM(ExactIndex):
     """Optimistic matroid maximization: UCB1's index in the greedy algorithm, without privacy.
 
-    Source: Kveton, Wen, Ashkan, Eydgahi and Eriksson 2014, OMM. Guarantee: none. Regret: at most Σ 16 ln T/Δ_min + O(1).
+    Source: Kveton, Wen, Ashkan, Eydgahi and Eriksson 2014, OMM. Guarantee: none. Regret: at most Σ
+    16 ln T/Δ_min + O(1).
 
     >>> from dpbandits import UniformMatroid
     >>> OMM(problem=UniformMatroid(arms=4, rank=2)).guarantee is None
@@ -104,13 +119,20 @@ class OMM(ExactIndex):
     """
 
     about: ClassVar[About] = About(
-        paper="Kveton, Wen, Ashkan, Eydgahi and Eriksson 2014", algorithm="OMM", bound="Σ 16 ln T/Δ_min + O(1)", privacy="none",
-        feedback="semi", every_round=True,
-    )  # fmt: skip
+        paper="Kveton, Wen, Ashkan, Eydgahi and Eriksson 2014",
+        algorithm="OMM",
+        bound="Σ 16 ln T/Δ_min + O(1)",
+        privacy="none",
+        feedback="semi",
+        every_round=True,
+    )
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         log_t = math.log(t)
-        return [indices.ucb1(total / n, n, log_t) if n else math.nan for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.ucb1(total / n, n, log_t) if n else math.nan
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         return math.fsum(16 * math.log(rounds) / gap for gap in self.least_gaps(gaps))
@@ -118,17 +140,23 @@ class OMM(ExactIndex):
 
 @dataclass(frozen=True, kw_only=True)
 class KLOSM(ExactIndex):
-    """KL-UCB's index, max{q: n·kl(mean, q) <= ln t + c ln ln t}, in the greedy algorithm, without privacy.
+    """KL-UCB's index, max{q: n·kl(mean, q) <= ln t + c ln ln t}, in the greedy algorithm, without
+    privacy.
 
-    Source: Talebi and Proutiere 2016, KL-OSM. Guarantee: none. Regret: Σ Δ ln T/kl + o(ln T), asymptotically optimal.
+    Source: Talebi and Proutiere 2016, KL-OSM. Guarantee: none. Regret: Σ Δ ln T/kl + o(ln T),
+    asymptotically optimal.
 
     c: weight of ln ln t in the level (3 in the paper).
     """
 
     about: ClassVar[About] = About(
-        paper="Talebi and Proutiere 2016", algorithm="KL-OSM", bound="Σ Δ ln T/kl(μ, μ*) + o(ln T)", privacy="none",
-        feedback="semi", every_round=True,
-    )  # fmt: skip
+        paper="Talebi and Proutiere 2016",
+        algorithm="KL-OSM",
+        bound="Σ Δ ln T/kl(μ, μ*) + o(ln T)",
+        privacy="none",
+        feedback="semi",
+        every_round=True,
+    )
     c: float = 3.0
 
     def validate(self) -> None:
@@ -136,17 +164,23 @@ class KLOSM(ExactIndex):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         level = indices.kl_level(math.log(t), self.c)
-        return [indices.kl_ucb(total / n, n, level) if n else math.nan for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.kl_ucb(total / n, n, level) if n else math.nan
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.fsum(math.log(rounds) / (2 * gap) for gap in self.least_gaps(gaps))  # Pinsker: kl >= 2 Δ²
+        # Pinsker: kl >= 2 Δ²
+        return math.fsum(math.log(rounds) / (2 * gap) for gap in self.least_gaps(gaps))
 
 
 @dataclass(frozen=True, kw_only=True)
 class GrowingBatches(PrivateMatroidPolicy):
-    """Batches whose noisy sums all stay in an element's mean; each makes its rounds grow by the factor alpha.
+    """Batches whose noisy sums all stay in an element's mean; each makes its rounds grow by the
+    factor alpha.
 
-    first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉. alpha: growth of an element's rounds.
+    first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉. alpha: growth of an
+        element's rounds.
     """
 
     first: int | None = None
@@ -157,7 +191,10 @@ class GrowingBatches(PrivateMatroidPolicy):
         self._first(24 / self.price)
 
     def mechanism(self) -> EachArm:
-        return EachArm(inner=LazyCumulative(epsilon=self.price, grid=Grid(steps=self.grid)), width=self.problem.size)
+        return EachArm(
+            inner=LazyCumulative(epsilon=self.price, grid=Grid(steps=self.grid)),
+            width=self.problem.size,
+        )
 
     def batch(self, s: Statistics, arm: int) -> int:
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
@@ -168,18 +205,26 @@ class GrowingBatches(PrivateMatroidPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class DPKLMAT(GrowingBatches, MatroidIndex):
-    """The DP-KLUCB index of every element at epsilon/K, max{q: n·d_eps(Clip01 mean, q) <= level·ln t}, in the greedy algorithm (ours).
+    """The DP-KLUCB index of every element at epsilon/K, max{q: n·d_eps(Clip01 mean, q) <= level·ln
+    t}, in the greedy algorithm (ours).
 
-    Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025. Guarantee: epsilon-DP for all decisions.
+    Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025. Guarantee:
+    epsilon-DP for all decisions.
     Regret: none proved. Measured figures, and how the constants were found: decisions/.
 
-    first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉. alpha: growth of its rounds. level: factor on ln t.
+    first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉. alpha: growth of its
+        rounds. level: factor on ln t.
     """
 
     about: ClassVar[About] = About(
-        paper="dpbandits", algorithm="DP-KLUCB index in the greedy (ours)", bound="none proved", proof="dp_kl_mat", twin="KLOSM",
-        feedback="semi", theory=False,
-    )  # fmt: skip
+        paper="dpbandits",
+        algorithm="DP-KLUCB index in the greedy (ours)",
+        bound="none proved",
+        proof="dp_kl_mat",
+        twin="KLOSM",
+        feedback="semi",
+        theory=False,
+    )
     level: float = 0.4
 
     def validate(self) -> None:
@@ -188,4 +233,7 @@ class DPKLMAT(GrowingBatches, MatroidIndex):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         level, share = self.level * math.log(t), self.share
-        return [indices.dp_klucb(total / n, n, level, share) if n else math.nan for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.dp_klucb(total / n, n, level, share) if n else math.nan
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]

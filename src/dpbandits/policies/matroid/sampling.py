@@ -1,4 +1,6 @@
-"""Thompson sampling on a matroid: CTS with Beta and Gaussian posteriors, and NoiseAware-MAT (ours)."""
+"""Thompson sampling on a matroid: CTS with Beta and Gaussian posteriors, and NoiseAware-MAT
+(ours).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class Betas(NamedTuple):
     failures: tuple[float, ...]
 
     def sample(self, round: int, rng: PublicRng) -> tuple[int, ...]:
-        return self.matroid.best(rng.generator.beta(np.array(self.successes) + 1.0, np.array(self.failures) + 1.0))
+        return self.matroid.best(
+            rng.generator.beta(np.array(self.successes) + 1.0, np.array(self.failures) + 1.0)
+        )
 
 
 class Normals(NamedTuple):
@@ -53,19 +57,29 @@ class ExactSampling(MatroidPolicy, StatisticsPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class CTSBeta(ExactSampling):
-    """Combinatorial Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded to Bernoulli first.
+    """Combinatorial Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded
+    to Bernoulli first.
 
     Source: Wang and Chen 2018, CTS. Guarantee: none. Regret: O(Σ ln T/Δ) + O(L/Δ⁴) on a matroid.
     """
 
-    not_taken: ClassVar[Mapping[str, str]] = {"grid": "a coin rounds its rewards to 0 or 1, so there is no grid to choose"}
+    not_taken: ClassVar[Mapping[str, str]] = {
+        "grid": "a coin rounds its rewards to 0 or 1, so there is no grid to choose"
+    }
     about: ClassVar[About] = About(
-        paper="Wang and Chen 2018", algorithm="CTS", bound="O(Σ ln T/Δ)", privacy="none", feedback="semi",
-        every_round=True, randomised=True,
-    )  # fmt: skip
+        paper="Wang and Chen 2018",
+        algorithm="CTS",
+        bound="O(Σ ln T/Δ)",
+        privacy="none",
+        feedback="semi",
+        every_round=True,
+        randomised=True,
+    )
 
     def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=1, rounding="bernoulli")), width=self.problem.size)
+        return EachArm(
+            inner=Exact(grid=Grid(steps=1, rounding="bernoulli")), width=self.problem.size
+        )
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         failures = tuple(n - s for s, n in zip(state.totals, state.rounds, strict=True))
@@ -74,16 +88,23 @@ class CTSBeta(ExactSampling):
 
 @dataclass(frozen=True, kw_only=True)
 class CTSGaussian(ExactSampling):
-    """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy; the first bases cover the elements.
+    """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy; the first
+    bases cover the elements.
 
-    Source: Chandak, Hu and Hegde 2023, the reference of its figures (CTS with Gaussian priors). Guarantee: none.
+    Source: Chandak, Hu and Hegde 2023, the reference of its figures (CTS with Gaussian priors).
+    Guarantee: none.
     Regret: O(Σ ln T/Δ) as for DPTS-MAT without noise.
     """
 
     about: ClassVar[About] = About(
-        paper="Chandak, Hu and Hegde 2023", algorithm="CTS with Gaussian priors", bound="O(Σ ln T/Δ)", privacy="none", feedback="semi",
-        every_round=True, randomised=True,
-    )  # fmt: skip
+        paper="Chandak, Hu and Hegde 2023",
+        algorithm="CTS with Gaussian priors",
+        bound="O(Σ ln T/Δ)",
+        privacy="none",
+        feedback="semi",
+        every_round=True,
+        randomised=True,
+    )
     grid: int = 1024
 
     def mechanism(self) -> EachArm:
@@ -95,21 +116,28 @@ class CTSGaussian(ExactSampling):
             return Hold(action, 1, action)
         n = [max(1, rounds) for rounds in state.rounds]
         means = tuple(total / m for total, m in zip(state.totals, n, strict=True))
-        return Draw(Normals(self.matroid, means, tuple(1.0 / math.sqrt(m) for m in n)), (1,) * self.arms)
+        return Draw(
+            Normals(self.matroid, means, tuple(1.0 / math.sqrt(m) for m in n)), (1,) * self.arms
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseAwareMAT(GrowingBatches, StatisticsPolicy):
-    """Thompson sampling whose posteriors know the privacy noise and each other, in the greedy algorithm (ours).
+    """Thompson sampling whose posteriors know the privacy noise and each other, in the greedy
+    algorithm (ours).
 
-    An element's released mean has variance v = p(1 − p)/n + 2m/(eps₀² n²): of its rewards and of the m noise draws in it, at
-    eps₀ = epsilon/K. Its sample, fresh every round, is of N(mean', c·sd'²): the posterior under a normal prior fitted to the
+    An element's released mean has variance v = p(1 − p)/n + 2m/(eps₀² n²): of its rewards and of
+    the m noise draws in it, at
+    eps₀ = epsilon/K. Its sample, fresh every round, is of N(mean', c·sd'²): the posterior under a
+    normal prior fitted to the
     released means of all elements.
 
-    Source: ours; how the constants were found: decisions/. Guarantee: epsilon-DP (post-processing of lazy-cumulative releases).
+    Source: ours; how the constants were found: decisions/. Guarantee: epsilon-DP (post-processing
+    of lazy-cumulative releases).
     Regret: none proved.
 
-    first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉. alpha: growth of its rounds.
+    first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉. alpha: growth of its
+        rounds.
     c: factor on the posterior variance. pool: False for no prior, as in NoiseAwareTS.
 
     >>> from dpbandits import UniformMatroid
@@ -118,9 +146,15 @@ class NoiseAwareMAT(GrowingBatches, StatisticsPolicy):
     """
 
     about: ClassVar[About] = About(
-        paper="dpbandits", algorithm="NoiseAwareTS in the greedy, pooled (ours)", bound="none proved", proof="noise_aware_mat",
-        twin="CTSGaussian", feedback="semi", randomised=True, theory=False,
-    )  # fmt: skip
+        paper="dpbandits",
+        algorithm="NoiseAwareTS in the greedy, pooled (ours)",
+        bound="none proved",
+        proof="noise_aware_mat",
+        twin="CTSGaussian",
+        feedback="semi",
+        randomised=True,
+        theory=False,
+    )
     c: float = 0.4
     pool: bool = True
 
@@ -131,9 +165,13 @@ class NoiseAwareMAT(GrowingBatches, StatisticsPolicy):
             raise ValueError(f"Expected pool={self.pool!r} to be True or False.")
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        limits = tuple(max(1, self.batch(state, arm) - open_) for arm, open_ in enumerate(state.open))
+        limits = tuple(
+            max(1, self.batch(state, arm) - open_) for arm, open_ in enumerate(state.open)
+        )
         means, sds = self.posterior(state)
-        action = self.best([mean if n else FIRST for mean, n in zip(means, state.rounds, strict=True)])
+        action = self.best(
+            [mean if n else FIRST for mean, n in zip(means, state.rounds, strict=True)]
+        )
         if 0 in (state.rounds[arm] for arm in action):
             rounds = min(limits[arm] for arm in action)
             return Hold(action, rounds, tuple(arm for arm in action if limits[arm] == rounds))
@@ -144,7 +182,9 @@ class NoiseAwareMAT(GrowingBatches, StatisticsPolicy):
         means = [total / n if n else 0.0 for total, n in zip(s.totals, s.rounds, strict=True)]
         known = list(zip(means, s.rounds, s.draws, strict=True))
         if not self.pool:
-            return tuple(means), tuple(posterior_sd(m, n, d, self.share, self.c) if n else 0.0 for m, n, d in known)
+            return tuple(means), tuple(
+                posterior_sd(m, n, d, self.share, self.c) if n else 0.0 for m, n, d in known
+            )
         prior = pooled(means, s.rounds, s.draws, self.share)
         laws = [shrunk(m, n, d, self.share, *prior) if n else (0.0, 0.0) for m, n, d in known]
         return tuple(mean for mean, _ in laws), tuple(math.sqrt(self.c) * sd for _, sd in laws)

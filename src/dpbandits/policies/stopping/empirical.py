@@ -1,7 +1,8 @@
-"""Private stopping rules: watch a stream of values until its mean is known to within a factor 1 ± alpha, then say it.
+"""Private stopping rules: watch a stream of values until its mean is known to within a factor 1 ±
+alpha, then say it.
 
-A rule is a policy over one arm whose rewards in [0, 1] stand for values in [low, high]. `dpbandits.estimate` feeds it a stream,
-`dpbandits.estimates` simulates it.
+A rule is a policy over one arm whose rewards in [0, 1] stand for values in [low, high].
+`dpbandits.estimate` feeds it a stream, `dpbandits.estimates` simulates it.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ class Watching(NamedTuple):
 
 
 class Stopped(NamedTuple):
-    """The estimate, the values behind it, and whether the cap (or the stream's end) came before the rule halted.
+    """The estimate, the values behind it, and whether the cap (or the stream's end) came before the
+    rule halted.
 
-    value: within alpha·|mean| of the mean with probability 1 − beta, if not capped; a capped one makes no such promise.
+    value: within alpha·|mean| of the mean with probability 1 − beta, if not capped; a capped one
+        makes no such promise.
     """
 
     value: float
@@ -70,7 +73,9 @@ class StoppingRule(Policy):
 
     @abstractmethod
     def bar(self, count: int) -> float:
-        """How far from 0 the sum of `count` values halts the rule, in ranges high − low; noise not included."""
+        """How far from 0 the sum of `count` values halts the rule, in ranges high − low; noise not
+        included.
+        """
 
     @abstractmethod
     def following(self, count: int) -> int:
@@ -80,7 +85,14 @@ class StoppingRule(Policy):
     def mechanism(self) -> AboveThreshold:
         budget = self.budget if isinstance(self, PrivatePolicy) else None
         low, high = exact(self.low, "low"), exact(self.high, "high")
-        return AboveThreshold(epsilon=budget, grid=Grid(steps=self.grid), low=low, high=high, cap=self.cap, bar=self.bar)
+        return AboveThreshold(
+            epsilon=budget,
+            grid=Grid(steps=self.grid),
+            low=low,
+            high=high,
+            cap=self.cap,
+            bar=self.bar,
+        )
 
     @final
     @property
@@ -116,10 +128,13 @@ class StoppingRule(Policy):
 @final
 @dataclass(frozen=True, kw_only=True)
 class NAS(StoppingRule):
-    """Nonmonotonic adaptive sampling, without privacy: halts as soon as |mean| >= h(1 + 1/alpha), h the mean's confidence radius.
+    """Nonmonotonic adaptive sampling, without privacy: halts as soon as |mean| >= h(1 + 1/alpha), h
+    the mean's confidence radius.
 
-    Source: Domingo, Gavaldà and Watanabe 2002, as Sajed and Sheffet 2019, section 3, state it. Guarantee: none. With probability
-    1 − beta it does not halt at a wrong estimate. On a stream of two arms' differences it finds the better one and by how much.
+    Source: Domingo, Gavaldà and Watanabe 2002, as Sajed and Sheffet 2019, section 3, state it.
+    Guarantee: none. With probability
+    1 − beta it does not halt at a wrong estimate. On a stream of two arms' differences it finds the
+    better one and by how much.
 
     >>> rule = NAS(alpha=0.5, beta=0.05, low=0, high=1, cap=1000)
     >>> rule.guarantee is None
@@ -147,8 +162,10 @@ class NAS(StoppingRule):
 class DPNAS(StoppingRule, PrivatePolicy):
     """DP-NAS: asks after every value, by sparse vector, and says the noised mean once.
 
-    Source: Sajed and Sheffet 2019, Algorithm 1. Guarantee: epsilon-DP for one value, all questions and the estimate together.
-    With probability 1 − beta it does not halt at a wrong estimate (1 − 1.17 beta where epsilon exceeds 5.4 grid steps). On a
+    Source: Sajed and Sheffet 2019, Algorithm 1. Guarantee: epsilon-DP for one value, all questions
+    and the estimate together.
+    With probability 1 − beta it does not halt at a wrong estimate (1 − 1.17 beta where epsilon
+    exceeds 5.4 grid steps). On a
     stream of two arms' differences it finds the better one and by how much.
 
     >>> print(DPNAS(alpha=0.5, beta=0.05, cap=10**6, epsilon="1/2").guarantee)
@@ -175,11 +192,15 @@ class DPNAS(StoppingRule, PrivatePolicy):
 @final
 @dataclass(frozen=True, kw_only=True)
 class DPExponentialNAS(StoppingRule, PrivatePolicy):
-    """DP exponential NAS: asks after 2, 4, 8, … values (and at the cap) only, so it stops later by a factor of two at most.
+    """DP exponential NAS: asks after 2, 4, 8, … values (and at the cap) only, so it stops later by
+    a factor of two at most.
 
-    Source: Sajed and Sheffet 2019, Algorithm 2. Guarantee: epsilon-DP for one value, all questions and the estimate together.
-    With probability 1 − beta it does not halt at a wrong estimate (1 − 1.17 beta where epsilon exceeds 5.4 grid steps), and it
-    halts within 2000(t₀ + t₁ + t₂) values. On a stream of two arms' differences it finds the better one and by how much.
+    Source: Sajed and Sheffet 2019, Algorithm 2. Guarantee: epsilon-DP for one value, all questions
+    and the estimate together.
+    With probability 1 − beta it does not halt at a wrong estimate (1 − 1.17 beta where epsilon
+    exceeds 5.4 grid steps), and it
+    halts within 2000(t₀ + t₁ + t₂) values. On a stream of two arms' differences it finds the better
+    one and by how much.
 
     >>> rule = DPExponentialNAS(alpha=0.5, beta=0.05, cap=10**12, epsilon=1)
     >>> [rule.following(t) for t in (0, 2, 4)]
@@ -189,7 +210,10 @@ class DPExponentialNAS(StoppingRule, PrivatePolicy):
     about: ClassVar[About] = About(
         paper="Sajed and Sheffet 2019",
         algorithm="Algorithm 2 (DP exponential NAS)",
-        bound="2000(t₀ + t₁ + t₂) values: t₀ = (R/(αμ))²L, t₁ = R L/(ε|μ|), t₂ = R ln(1/β)/(εα|μ|), L = ln(1/β·ln(R/(α|μ|)))",
+        bound=(
+            "2000(t₀ + t₁ + t₂) values: t₀ = (R/(αμ))²L, t₁ = R L/(ε|μ|), t₂ = R "
+            "ln(1/β)/(εα|μ|), L = ln(1/β·ln(R/(α|μ|)))"
+        ),
         proof="dp_exponential_nas",
         twin="NAS",
         goal="estimate",
@@ -212,7 +236,12 @@ def exact(value: Fraction | float | str, name: str) -> Fraction:
     try:
         number = read_exactly(value)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"Expected {name}={shown(value)} to be a finite number, for example {name}=1 or {name}='-1/2'.") from None
+        raise ValueError(
+            f"Expected {name}={shown(value)} to be a finite number, for example {name}=1 or "
+            f"{name}='-1/2'."
+        ) from None
     if abs(number) > LARGEST:
-        raise ValueError(f"Expected {name} to be a number from -1e100 to 1e100, got one beyond them.")
+        raise ValueError(
+            f"Expected {name} to be a number from -1e100 to 1e100, got one beyond them."
+        )
     return number

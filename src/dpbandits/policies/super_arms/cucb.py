@@ -1,4 +1,6 @@
-"""Combinatorial semi-bandits in the central model: any decision set with its oracle, the reward of every arm of a super arm seen."""
+"""Combinatorial semi-bandits in the central model: any decision set with its oracle, the reward of
+every arm of a super arm seen.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,12 @@ class CUCB(Optimistic):
     """
 
     about: ClassVar[About] = About(
-        paper="Chen, Wang, Yuan and Wang 2016", algorithm="CUCB", bound="O(Σ K ln T/Δ)", privacy="none", feedback="semi", every_round=True
+        paper="Chen, Wang, Yuan and Wang 2016",
+        algorithm="CUCB",
+        bound="O(Σ K ln T/Δ)",
+        privacy="none",
+        feedback="semi",
+        every_round=True,
     )
     grid: int = 1024
 
@@ -46,13 +53,16 @@ class CUCB(Optimistic):
 @final
 @dataclass(frozen=True, kw_only=True)
 class LazyCUCB(Optimistic, PrivatePolicy):
-    """CUCB on the newest full batch of each arm; batch sizes double, each reward is read once (ours).
+    """CUCB on the newest full batch of each arm; batch sizes double, each reward is read once
+    (ours).
 
-    Source: ours, on the batches of Hu, Huang and Mehta 2021. Guarantee: epsilon-DP; a record of up to K rewards pays epsilon/K for each.
+    Source: ours, on the batches of Hu, Huang and Mehta 2021. Guarantee: epsilon-DP; a record of up
+    to K rewards pays epsilon/K for each.
     Regret: O(Σ K ln(mT)/Δ + m K ln(mT)/epsilon) for linear rewards; the horizon need not be known.
 
-    Index: mean of the newest batch of n + √(3 ln(mt)/(2n)) + 3 K ln(mt)/(epsilon n), clipped at 1: each term fails with probability
-    about (mt)⁻³. A super arm is held until the batch of one of its arms is full.
+    Index: mean of the newest batch of n + √(3 ln(mt)/(2n)) + 3 K ln(mt)/(epsilon n), clipped at 1:
+    each term fails with probability about (mt)⁻³. A super arm is held until the batch of one of its
+    arms is full.
 
     >>> from dpbandits.oracles import TopK
     >>> str(LazyCUCB(problem=TopK(arms=5, k=2), epsilon=1).mechanism().inner.epsilon)
@@ -60,9 +70,13 @@ class LazyCUCB(Optimistic, PrivatePolicy):
     """
 
     about: ClassVar[About] = About(
-        paper="dpbandits", algorithm="CUCB on lazy-forgetful batches (ours)", bound="O(Σ K ln(mT)/Δ + m K ln(mT)/ε)", proof="lazy_cucb",
-        twin="CUCB", feedback="semi",
-    )  # fmt: skip
+        paper="dpbandits",
+        algorithm="CUCB on lazy-forgetful batches (ours)",
+        bound="O(Σ K ln(mT)/Δ + m K ln(mT)/ε)",
+        proof="lazy_cucb",
+        twin="CUCB",
+        feedback="semi",
+    )
 
     def mechanism(self) -> EachArm:
         inner = LazyForgetful(epsilon=self.budget / self.problem.size, grid=Grid(steps=self.grid))
@@ -70,7 +84,9 @@ class LazyCUCB(Optimistic, PrivatePolicy):
 
     def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
         log_mt = math.log(self.arms) + math.log(t)
-        return np.asarray(np.sqrt(1.5 * log_mt / n) + 3.0 * self.problem.size * log_mt / (float(self.budget) * n))
+        return np.asarray(
+            np.sqrt(1.5 * log_mt / n) + 3.0 * self.problem.size * log_mt / (float(self.budget) * n)
+        )
 
     def batch(self, s: Statistics, arm: int) -> int:
         return max(1, 2 * s.rounds[arm])
@@ -84,21 +100,28 @@ class LazyCUCB(Optimistic, PrivatePolicy):
 class DPKLCUCB(SuperArmIndex, PrivatePolicy):
     """The DP-KLUCB index on every arm with its share of the budget, and any oracle (ours).
 
-    Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025. Guarantee: epsilon-DP; a record of up to K rewards pays
-    epsilon/K for each. Regret: none proved.
+    Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025. Guarantee:
+    epsilon-DP; a record of up to K rewards pays epsilon/K for each. Regret: none proved.
 
-    first: rounds in an arm's first batch; None stands for ⌈32 K/epsilon⌉. alpha: growth of an arm's rounds. level: factor on ln t.
+    first: rounds in an arm's first batch; None stands for ⌈32 K/epsilon⌉. alpha: growth of an arm's
+        rounds. level: factor on ln t.
 
-    Both defaults belong together (60 runs each on top 5 of 20, top 3 of 10 with gaps .1, and paths in a 5 × 5 grid, epsilon = .5 and 2):
-    at T = 10⁶ level ½ has .53 to .64 of the mean regret of level 1, and a better worst run; with a first batch a fourth as long single
-    runs lock on a wrong super arm (top 5, epsilon = 2: worst 24,646 against 977), with a sixteenth several do. Paths on the Sioux Falls
-    roads (30 runs): .56 of level 1's at both epsilons.
+    Both defaults belong together (60 runs each on top 5 of 20, top 3 of 10 with gaps .1, and paths
+    in a 5 × 5 grid, epsilon = .5 and 2): at T = 10⁶ level ½ has .53 to .64 of the mean regret of
+    level 1, and a better worst run; with a first batch a fourth as long single runs lock on a wrong
+    super arm (top 5, epsilon = 2: worst 24,646 against 977), with a sixteenth several do. Paths on
+    the Sioux Falls roads (30 runs): .56 of level 1's at both epsilons.
     """
 
     about: ClassVar[About] = About(
-        paper="dpbandits", algorithm="DP-KLUCB index with an oracle (ours)", bound="none proved", proof="dp_klcucb", twin="CUCB",
-        feedback="semi", theory=False,
-    )  # fmt: skip
+        paper="dpbandits",
+        algorithm="DP-KLUCB index with an oracle (ours)",
+        bound="none proved",
+        proof="dp_klcucb",
+        twin="CUCB",
+        feedback="semi",
+        theory=False,
+    )
     first: int | None = None
     alpha: float = 1.5
     level: float = 0.5
@@ -119,7 +142,10 @@ class DPKLCUCB(SuperArmIndex, PrivatePolicy):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         level, share = self.level * math.log(t), self.share
-        return [indices.dp_klucb(total / n, n, level, share) if n else math.nan for total, n in zip(s.totals, s.rounds, strict=True)]
+        return [
+            indices.dp_klucb(total / n, n, level, share) if n else math.nan
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
 
     def batch(self, s: Statistics, arm: int) -> int:
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)

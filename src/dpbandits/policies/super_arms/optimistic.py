@@ -1,4 +1,6 @@
-"""CUCB's way of playing, shared by its private forms: means plus radii, clipped at 1, handed to the oracle."""
+"""CUCB's way of playing, shared by its private forms: means plus radii, clipped at 1, handed to the
+oracle.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Optimistic(SuperArmPolicy, StatisticsPolicy):
-    """Plays the oracle's answer to min(1, mean + radius), 1 for an arm without a release, until one of its batches is full.
+    """Plays the oracle's answer to min(1, mean + radius), 1 for an arm without a release, until one
+    of its batches is full.
 
-    Where an index is not above 0 any super arm will do (Chen et al. 2020); here one with such arms, so that they are seen again.
+    Where an index is not above 0 any super arm will do (Chen et al. 2020); here one with such arms,
+    so that they are seen again.
     """
 
     @abstractmethod
     def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """What is added to the means at round t. n, draws: rewards and noise draws behind each arm's mean, shape (arms,), n >= 1."""
+        """What is added to the means at round t. n, draws: rewards and noise draws behind each
+        arm's mean, shape (arms,), n >= 1.
+        """
 
     def observed(self, s: Statistics, action: tuple[int, ...]) -> tuple[int, ...] | None:
         """The arms of a super arm whose rewards are told; None: all."""
@@ -56,23 +62,36 @@ class Optimistic(SuperArmPolicy, StatisticsPolicy):
         told = observe or action
         left = [max(1, self.batch(state, arm) - state.open[arm]) for arm in told]
         rounds = min(left)
-        return Hold(action, rounds, tuple(arm for arm, n in zip(told, left, strict=True) if n == rounds), observe=observe)
+        return Hold(
+            action,
+            rounds,
+            tuple(arm for arm, n in zip(told, left, strict=True) if n == rounds),
+            observe=observe,
+        )
 
 
 def least_seen(s: Statistics, action: tuple[int, ...]) -> tuple[int]:
-    """Of a super arm the arm with the fewest released rewards, the lowest on a tie: public, as the counts are."""
+    """Of a super arm the arm with the fewest released rewards, the lowest on a tie: public, as the
+    counts are.
+    """
     return (min(action, key=lambda arm: (s.rounds[arm], arm)),)
 
 
 def statistical(n: Floats, log_t: float) -> Floats:
-    """√(3 ln t / (2n)), CUCB's radius: exceeded with probability at most t⁻³ on a side. Chen, Wang, Yuan and Wang 2016."""
+    """√(3 ln t / (2n)), CUCB's radius: exceeded with probability at most t⁻³ on a side. Chen, Wang,
+    Yuan and Wang 2016.
+    """
     return np.asarray(np.sqrt(1.5 * log_t / n))
 
 
 def noise_radius(n: Floats, draws: Floats, scale: float, log_t: float) -> Floats:
-    """What `draws` Laplace draws of this scale add to a mean of n, at δ = t⁻³. Chan, Shi and Song 2011, Corollary 2.9."""
+    """What `draws` Laplace draws of this scale add to a mean of n, at δ = t⁻³. Chan, Shi and Song
+    2011, Corollary 2.9.
+    """
     log_term = math.log(2.0) + 3.0 * log_t
-    return np.asarray(scale * np.maximum(np.sqrt(draws), math.sqrt(log_term)) * math.sqrt(8.0 * log_term) / n)
+    return np.asarray(
+        scale * np.maximum(np.sqrt(draws), math.sqrt(log_term)) * math.sqrt(8.0 * log_term) / n
+    )
 
 
 def per_gap(gaps: Sequence[float], cost: float, each: float = 0.0) -> float:

@@ -1,4 +1,6 @@
-"""Combinatorial semi-bandits on continual counters: a binary tree for each arm, a release every round."""
+"""Combinatorial semi-bandits on continual counters: a binary tree for each arm, a release every
+round.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from dpbandits.mechanisms import BinaryTree, EachArm
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import About, PrivatePolicy
 from dpbandits.policies.super_arms.local import PAPER
-from dpbandits.policies.super_arms.optimistic import Floats, Optimistic, least_seen, noise_radius, per_gap, statistical
+from dpbandits.policies.super_arms.optimistic import (
+    Floats,
+    Optimistic,
+    least_seen,
+    noise_radius,
+    per_gap,
+    statistical,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +54,12 @@ class OnTrees(Optimistic, PrivatePolicy):
         return self.horizon.bit_length() / float(self.tree_epsilon)
 
     def mechanism(self) -> EachArm:
-        return EachArm(inner=BinaryTree(epsilon=self.tree_epsilon, leaves=self.horizon, grid=Grid(steps=self.grid)), width=self.width)
+        return EachArm(
+            inner=BinaryTree(
+                epsilon=self.tree_epsilon, leaves=self.horizon, grid=Grid(steps=self.grid)
+            ),
+            width=self.width,
+        )
 
     def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
         return statistical(n, math.log(t)) + noise_radius(n, draws, self.node_scale, math.log(t))
@@ -57,23 +71,33 @@ class CUCBDP(OnTrees):
     """CUCB on trees that see every reward of the super arm; the horizon must be known.
 
     Source: Chen et al. 2020, Algorithm 3 (CUCB-DP).
-    Guarantee: "tight" (default): epsilon-DP, epsilon/K for each of the K trees that a round feeds, ⌊lg T⌋ + 1 levels each. "published":
-    noise of scale 2K ln T/epsilon on a node: (⌊lg T⌋ + 1)/(2 ln T)·epsilon, about 0.76 epsilon for T = 10⁴, and above epsilon for T = 2, 4.
-    Regret: O(Σ K ln T/Δ + m K ln² T/epsilon) up to ln ln factors ("tight", linear rewards); as published O(Σ K ln² T/Δ + m K ln³ T ln(K ln T)/epsilon).
+    Guarantee: "tight" (default): epsilon-DP, epsilon/K for each of the K trees that a round feeds,
+    ⌊lg T⌋ + 1 levels each. "published":
+    noise of scale 2K ln T/epsilon on a node: (⌊lg T⌋ + 1)/(2 ln T)·epsilon, about 0.76 epsilon for
+        T = 10⁴, and above epsilon for T = 2, 4.
+    Regret: O(Σ K ln T/Δ + m K ln² T/epsilon) up to ln ln factors ("tight", linear rewards); as
+    published O(Σ K ln² T/Δ + m K ln³ T ln(K ln T)/epsilon).
 
-    preset: "tight": radius √(3 ln t/(2n)) as CUCB's, and the Chan–Shi–Song radius of the noise at δ = t⁻³. "published": √(4 ln(mT)/n) +
-    12 K ln³ T/(epsilon n), the second term above 1 until an arm has 158 000 rewards at T = 10⁶, K = 5, epsilon = 1.
+    preset: "tight": radius √(3 ln t/(2n)) as CUCB's, and the Chan–Shi–Song radius of the noise at δ
+        = t⁻³. "published": √(4 ln(mT)/n) + 12 K ln³ T/(epsilon n), the second term above 1 until an
+        arm has 158 000 rewards at T = 10⁶, K = 5, epsilon = 1.
     horizon: T, rounds; an arm's tree has T leaves.
 
     >>> from dpbandits.oracles import TopK
     >>> str(CUCBDP(problem=TopK(arms=5, k=2), epsilon=1, horizon=1000).guarantee.epsilon)
     '1'
-    """  # noqa: E501  a bound in one line
+    """
 
     about: ClassVar[About] = About(
-        paper=PAPER, algorithm="Algorithm 3 (CUCB-DP)", bound="O(Σ K B₁² ln T/Δ + m K B₁ ln² T/ε)", proof="cucb_dp", twin="CUCB",
-        feedback="semi", needs_horizon=True, every_round=True,
-    )  # fmt: skip
+        paper=PAPER,
+        algorithm="Algorithm 3 (CUCB-DP)",
+        bound="O(Σ K B₁² ln T/Δ + m K B₁ ln² T/ε)",
+        proof="cucb_dp",
+        twin="CUCB",
+        feedback="semi",
+        needs_horizon=True,
+        every_round=True,
+    )
     preset: str = "tight"
 
     def validate(self) -> None:
@@ -93,7 +117,12 @@ class CUCBDP(OnTrees):
 
     def mechanism(self) -> EachArm:
         claimed = self.budget / self.width if self.preset == "published" else None
-        tree = BinaryTree(epsilon=self.tree_epsilon, leaves=self.horizon, claimed=claimed, grid=Grid(steps=self.grid))
+        tree = BinaryTree(
+            epsilon=self.tree_epsilon,
+            leaves=self.horizon,
+            claimed=claimed,
+            grid=Grid(steps=self.grid),
+        )
         return EachArm(inner=tree, width=self.width)
 
     def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
@@ -106,24 +135,35 @@ class CUCBDP(OnTrees):
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
         more = log_t if self.preset == "published" else 1.0
-        return per_gap(gaps, self.width * log_t * more, self.width * log_t**2 * more / float(self.budget))
+        return per_gap(
+            gaps, self.width * log_t * more, self.width * log_t**2 * more / float(self.budget)
+        )
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class CUCBDPMax(OnTrees):
-    """CUCB on trees of which a round feeds one, that of the super arm's least-seen arm; the horizon must be known.
+    """CUCB on trees of which a round feeds one, that of the super arm's least-seen arm; the horizon
+    must be known.
 
-    Source: Chen et al. 2020, section 3.2 (the form of Algorithm 2 for epsilon-DP, described there in words).
-    Guarantee: epsilon-DP; one reward a round is read, so no factor K. Regret: O(Σ B∞² ln T/Δ + m B∞ ln² T/epsilon), with B∞ as in CUCBLDP2.
+    Source: Chen et al. 2020, section 3.2 (the form of Algorithm 2 for epsilon-DP, described there
+    in words).
+    Guarantee: epsilon-DP; one reward a round is read, so no factor K. Regret: O(Σ B∞² ln T/Δ + m B∞
+    ln² T/epsilon), with B∞ as in CUCBLDP2.
 
     horizon: T, rounds; an arm's tree has T leaves.
     """
 
     about: ClassVar[About] = About(
-        paper=PAPER, algorithm="section 3.2 (CUCB-DP for B∞)", bound="O(Σ B∞² ln T/Δ + m B∞ ln² T/ε)", proof="cucb_dp_max", twin="CUCB",
-        feedback="semi", needs_horizon=True, every_round=True,
-    )  # fmt: skip
+        paper=PAPER,
+        algorithm="section 3.2 (CUCB-DP for B∞)",
+        bound="O(Σ B∞² ln T/Δ + m B∞ ln² T/ε)",
+        proof="cucb_dp_max",
+        twin="CUCB",
+        feedback="semi",
+        needs_horizon=True,
+        every_round=True,
+    )
 
     @property
     def width(self) -> int:
@@ -134,4 +174,6 @@ class CUCBDPMax(OnTrees):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         smooth = float(self.problem.size) if self.problem.linear else 1.0
-        return per_gap(gaps, smooth**2 * math.log(rounds), smooth * math.log(rounds) ** 2 / float(self.budget))
+        return per_gap(
+            gaps, smooth**2 * math.log(rounds), smooth * math.log(rounds) ** 2 / float(self.budget)
+        )

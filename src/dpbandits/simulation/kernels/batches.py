@@ -1,4 +1,6 @@
-"""Index policies that fill one arm's batch at a time: AdaP-UCB, AdaP-KLUCB, AdaC-UCB, DP-KLUCB, DP-IMED, Anytime-Lazy-UCB."""
+"""Index policies that fill one arm's batch at a time: AdaP-UCB, AdaP-KLUCB, AdaC-UCB, DP-KLUCB,
+DP-IMED, Anytime-Lazy-UCB.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,16 @@ lazy_ucb, crossing = index.lazy_ucb, index.crossing
 
 
 @jit
-def score(rule: int, mean: float, n: int, log_t: float, level: float, best: float, eps: float, constant: float) -> float:
+def score(
+    rule: int,
+    mean: float,
+    n: int,
+    log_t: float,
+    level: float,
+    best: float,
+    eps: float,
+    constant: float,
+) -> float:
     if rule == DP_KLUCB:
         return dp_klucb(mean, n, level, eps)
     if rule == ADAP_UCB:
@@ -50,10 +61,23 @@ def choose(rule: int, t: int, means: Any, n: Any, eps: float, constant: float) -
 
 @jit
 def play_batches(
-    rule: int, eps: float, constant: float, first: int, alpha: float, scale: float,
-    steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
-) -> tuple[int, int]:  # fmt: skip
-    """`first` = 0: doubling episodes that forget; else cumulative batches, each growing its arm by alpha. Returns (releases, events)."""
+    rule: int,
+    eps: float,
+    constant: float,
+    first: int,
+    alpha: float,
+    scale: float,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int]:
+    """`first` = 0: doubling episodes that forget; else cumulative batches, each growing its arm by
+    alpha. Returns (releases, events).
+    """
     arms = probabilities.shape[0]
     plays, n = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     totals, means = np.zeros(arms, np.int64), np.zeros(arms)
@@ -80,9 +104,19 @@ def play_batches(
 
 @jit
 def play_lazy(
-    eps: float, scale: float, steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any
+    eps: float,
+    scale: float,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
 ) -> tuple[int, int]:
-    """Anytime-Lazy-UCB: an arm is held until its batch is full or another arm's index overtakes. Returns (releases, events)."""
+    """Anytime-Lazy-UCB: an arm is held until its batch is full or another arm's index overtakes.
+    Returns (releases, events).
+    """
     arms = probabilities.shape[0]
     plays, n, open_ = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     means = np.zeros(arms)

@@ -9,8 +9,12 @@ from dpbandits.simulation.parts.primitives import laplace
 
 
 @jit
-def tree_leaf(exact: Any, noised: Any, leaf: int, x: int, scale: float, rng: Any, prefix: int) -> int:
-    """Add leaf number `leaf` (from 1) to a tree whose noised prefix sum was `prefix`; returns the new one."""
+def tree_leaf(
+    exact: Any, noised: Any, leaf: int, x: int, scale: float, rng: Any, prefix: int
+) -> int:
+    """Add leaf number `leaf` (from 1) to a tree whose noised prefix sum was `prefix`; returns the
+    new one.
+    """
     level, node = 0, x
     while (leaf >> level) & 1 == 0:
         node += exact[level]
@@ -22,11 +26,14 @@ def tree_leaf(exact: Any, noised: Any, leaf: int, x: int, scale: float, rng: Any
 
 
 @jit
-def hybrid_leaf(segment: Any, exact: Any, noised: Any, x: int, half: float, first: int, root: bool, rng: Any) -> int:
+def hybrid_leaf(
+    segment: Any, exact: Any, noised: Any, x: int, half: float, first: int, root: bool, rng: Any
+) -> int:
     """Add a leaf to a hybrid counter; returns the noised prefix sum.
 
-    segment: its number, leaves and exact sum while open, noised sum of the closed ones. half: noise scale of the array side,
-    1/(epsilon/2) in grid steps. first: 1 where segments double from the start (1, 2, 4, …), 0 for 1, 1, 2, 4, …
+    segment: its number, leaves and exact sum while open, noised sum of the closed ones. half: noise
+        scale of the array side, 1/(epsilon/2) in grid steps. first: 1 where segments double from
+        the start (1, 2, 4, …), 0 for 1, 1, 2, 4, …
     """
     size_level = segment[0] if first == 1 else max(0, segment[0] - 1)
     segment[1] += 1

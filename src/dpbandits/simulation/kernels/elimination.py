@@ -20,16 +20,27 @@ def eliminate(alive: Any, means: Any, width: float) -> None:
 
 @jit
 def play_elimination(
-    private: bool, eps: float, beta: float, guess: int, scale: float,
-    steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
-) -> tuple[int, int, int, int]:  # fmt: skip
+    private: bool,
+    eps: float,
+    beta: float,
+    guess: int,
+    scale: float,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int, int, int]:
     """DP-SE (private) or successive elimination by passes. `guess` > 0: guess-and-double.
 
     Returns (releases, events, the one arm left or −1, rounds until it was alone).
     """
     arms = probabilities.shape[0]
     plays, alive = np.zeros(arms, np.int64), np.ones(arms, np.bool_)
-    open_, opened = np.zeros(arms, np.int64), np.zeros(arms, np.int64)  # sums and counts not yet released, kept over restarts
+    # sums and counts not yet released, kept over restarts
+    open_, opened = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     sums, n, means = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms)
     t, at, releases, events, stage, decided = 0, 0, 0, 0, 1, 0
     while t < rounds:

@@ -1,4 +1,6 @@
-"""Full information: leaders by epochs (memory and cost of an epoch are those of one pass over the actions), and hedging every round."""
+"""Full information: leaders by epochs (memory and cost of an epoch are those of one pass over the
+actions), and hedging every round.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ LEADER, HEDGE, FTRL = range(3)
 
 @jit
 def choose(noise: int, scale: float, rounds: int, values: Any, probabilities: Any, rng: Any) -> int:
-    """The action with the largest noised sum of `rounds` fresh rewards; sums are drawn, compared and forgotten one by one."""
+    """The action with the largest noised sum of `rounds` fresh rewards; sums are drawn, compared
+    and forgotten one by one.
+    """
     winner, top = 0, -math.inf
     for action in range(probabilities.shape[0]):
         score = float(block_sum(rng, action, rounds, values, probabilities))
@@ -33,9 +37,19 @@ def choose(noise: int, scale: float, rounds: int, values: Any, probabilities: An
 
 @jit
 def play_epochs(
-    noise: int, scale: float, prefix: bool, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any
+    noise: int,
+    scale: float,
+    prefix: bool,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
 ) -> tuple[int, int]:
-    """Epochs of 1, 2, 4, … rounds; `prefix`: only a random first part of each is read. Returns (releases, events)."""
+    """Epochs of 1, 2, 4, … rounds; `prefix`: only a random first part of each is read. Returns
+    (releases, events).
+    """
     plays = np.zeros(probabilities.shape[0], out.dtype)
     t, at, releases, events, action, length = 0, 0, 0, 0, 0, 1
     while t < rounds:
@@ -74,8 +88,12 @@ def drawn(rng: Any, weights: Any) -> int:
 
 
 @jit
-def add_tree_noise(exact: Any, noised: Any, leaf: int, new: Any, scale: float, rng: Any, totals: Any) -> None:
-    """Put a vector of rewards into every action's binary tree; `totals` become its padded sums (in grid steps)."""
+def add_tree_noise(
+    exact: Any, noised: Any, leaf: int, new: Any, scale: float, rng: Any, totals: Any
+) -> None:
+    """Put a vector of rewards into every action's binary tree; `totals` become its padded sums (in
+    grid steps).
+    """
     actions, levels = exact.shape
     done, spare = 0, levels
     while leaf >> done & 1 == 0:
@@ -98,9 +116,19 @@ def add_tree_noise(exact: Any, noised: Any, leaf: int, new: Any, scale: float, r
 
 @jit
 def play_every_round(
-    rule: int, weighted: bool, horizon: int, levels: int, scale: float,
-    steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
-) -> tuple[int, int]:  # fmt: skip
+    rule: int,
+    weighted: bool,
+    horizon: int,
+    levels: int,
+    scale: float,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int]:
     """Follow the leader, Decreasing Hedge or FTRL on a tree. Returns (releases, events)."""
     actions = probabilities.shape[0]
     plays, totals = np.zeros(actions, out.dtype), np.zeros(actions)

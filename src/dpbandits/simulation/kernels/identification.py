@@ -1,4 +1,6 @@
-"""Top-two identification: AdaPTT by batches, CTBTT by blocks of randomised bits. Both also return (arm, rounds) of what they found."""
+"""Top-two identification: AdaPTT by batches, CTBTT by blocks of randomised bits. Both also return
+(arm, rounds) of what they found.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,32 @@ from dpbandits.simulation.parts.jit import duel, jit
 from dpbandits.simulation.parts.primitives import binomial, block_sum, laplace, play
 
 leading, challenging, settled, planned = duel.leading, duel.challenging, duel.settled, duel.planned
-leading_bits, challenging_bits, settled_bits = duel.leading_bits, duel.challenging_bits, duel.settled_bits
+leading_bits, challenging_bits, settled_bits = (
+    duel.leading_bits,
+    duel.challenging_bits,
+    duel.settled_bits,
+)
 
 
 @jit
 def play_top_two(
-    published: bool, eps: float, delta: float, first: int, keep: int, scale: float,
-    steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
-) -> tuple[int, int, int, int]:  # fmt: skip
-    """`keep` newest batches an arm, in a ring. Returns (releases, events, arm or −1, rounds until it was known)."""
+    published: bool,
+    eps: float,
+    delta: float,
+    first: int,
+    keep: int,
+    scale: float,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int, int, int]:
+    """`keep` newest batches an arm, in a ring. Returns (releases, events, arm or −1, rounds until
+    it was known).
+    """
     arms = probabilities.shape[0]
     plays, phases = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     open_, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
@@ -59,10 +78,20 @@ def play_top_two(
 
 @jit
 def play_bits(
-    delta: float, truth: float, lazy: int,
-    steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
-) -> tuple[int, int, int, int]:  # fmt: skip
-    """truth: probability of reporting the true bit. Returns (releases, events, arm or −1, rounds until it was known)."""
+    delta: float,
+    truth: float,
+    lazy: int,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int, int, int]:
+    """truth: probability of reporting the true bit. Returns (releases, events, arm or −1, rounds
+    until it was known).
+    """
     arms, levels = probabilities.shape
     chances = np.zeros(arms)
     for arm in range(arms):

@@ -1,4 +1,6 @@
-"""Every policy on a matroid: the greedy basis for indices or for samples, held to the next release or drawn every round."""
+"""Every policy on a matroid: the greedy basis for indices or for samples, held to the next release
+or drawn every round.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,19 @@ from typing import Any
 import numpy as np
 
 from dpbandits.simulation.parts.bases import improve, play_basis
-from dpbandits.simulation.parts.jit import growing_batch, index, inline, jit, posterior, posterior_sd
+from dpbandits.simulation.parts.jit import (
+    growing_batch,
+    index,
+    inline,
+    jit,
+    posterior,
+    posterior_sd,
+)
 from dpbandits.simulation.parts.primitives import block_sum, laplace
 
 OMM, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS, NOISE_AWARE, POOLED = range(9)
-EXACT, FORGET = 0, -1  # in place of a first batch: every reward read at once; batches of 1, 2, 4, … that forget
+# in place of a first batch: every reward read at once; batches of 1, 2, 4, … that forget
+EXACT, FORGET = 0, -1
 
 ucb1, kl_ucb, kl_level = index.ucb1, index.kl_ucb, index.kl_level
 lazy_ucb, dp_klucb, crossing = index.lazy_ucb, index.dp_klucb, index.crossing
@@ -29,8 +39,12 @@ def batch_size(n: int, first: int, alpha: float) -> int:
 
 
 @jit
-def set_scores(rule: int, t: int, rank: int, means: Any, n: Any, eps: float, constant: float, weights: Any) -> None:
-    """Indices at round t, and what seen elements weigh while a policy that samples covers the others."""
+def set_scores(
+    rule: int, t: int, rank: int, means: Any, n: Any, eps: float, constant: float, weights: Any
+) -> None:
+    """Indices at round t, and what seen elements weigh while a policy that samples covers the
+    others.
+    """
     log_t = math.log(rank * t) if rule == DP_UCB else math.log(t)
     level = kl_level(log_t, constant) if rule == KL_OSM else constant * log_t
     for e in range(len(n)):
@@ -49,7 +63,9 @@ def set_scores(rule: int, t: int, rank: int, means: Any, n: Any, eps: float, con
 
 
 @jit
-def set_samples(rule: int, t: int, rank: int, means: Any, n: Any, sds: Any, eps: float, weights: Any, rng: Any) -> None:
+def set_samples(
+    rule: int, t: int, rank: int, means: Any, n: Any, sds: Any, eps: float, weights: Any, rng: Any
+) -> None:
     """Samples at round t; all elements but the loops have a release behind them, or a prior."""
     bonus = 3.0 * math.log(rank * t) / eps
     for e in range(len(n)):
@@ -63,7 +79,9 @@ def set_samples(rule: int, t: int, rank: int, means: Any, n: Any, sds: Any, eps:
 
 
 @jit
-def set_posterior(means: Any, n: Any, draws: Any, eps: float, c: float, centres: Any, sds: Any) -> None:
+def set_posterior(
+    means: Any, n: Any, draws: Any, eps: float, c: float, centres: Any, sds: Any
+) -> None:
     """NoiseAwareMAT's samples: their means and standard deviations."""
     centre, spread = pooled(means, n, draws, eps)
     for e in range(len(n)):
@@ -73,7 +91,17 @@ def set_posterior(means: Any, n: Any, draws: Any, eps: float, c: float, centres:
 
 
 @jit
-def first_swap(table: Any, basis: Any, column: Any, weights: Any, means: Any, n: Any, t: int, rounds: int, eps: float) -> int:
+def first_swap(
+    table: Any,
+    basis: Any,
+    column: Any,
+    weights: Any,
+    means: Any,
+    n: Any,
+    t: int,
+    rounds: int,
+    eps: float,
+) -> int:
     """Rounds for which DPUCB-MAT's basis at round t stays the greedy one, at most `rounds`."""
     rank, end = len(basis), t + rounds
     if rounds == 1:
@@ -84,7 +112,8 @@ def first_swap(table: Any, basis: Any, column: Any, weights: Any, means: Any, n:
     for e in range(len(n)):
         if column[e] >= 0 or n[e] == 0:
             continue
-        top = lazy_ucb(means[e], n[e], log_end, eps)  # indices grow, so e overtakes nobody who is above this now
+        # indices grow, so e overtakes nobody who is above this now
+        top = lazy_ucb(means[e], n[e], log_end, eps)
         if top < lowest:
             continue
         for j in range(rank):
@@ -104,7 +133,9 @@ def open_rounds(basis: Any, n: Any, open_: Any, first: int, alpha: float) -> int
 
 
 @jit
-def fold_block(arm: int, noisy: int, forget: bool, n: Any, draws: Any, open_: Any, totals: Any) -> None:
+def fold_block(
+    arm: int, noisy: int, forget: bool, n: Any, draws: Any, open_: Any, totals: Any
+) -> None:
     """An element's noised block into its released sum, or in place of it."""
     totals[arm] = noisy if forget else totals[arm] + noisy
     n[arm] = open_[arm] if forget else n[arm] + open_[arm]
@@ -113,10 +144,26 @@ def fold_block(arm: int, noisy: int, forget: bool, n: Any, draws: Any, open_: An
 
 @jit
 def play_matroid(
-    rule: int, eps: float, constant: float, first: int, alpha: float, scale: float, steps: int, tableau: Any, start: Any, prime: int,
-    values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
-) -> tuple[int, int]:  # fmt: skip
-    """eps: an element's share of the budget; scale: of its noise, in grid steps. Returns (releases, events)."""
+    rule: int,
+    eps: float,
+    constant: float,
+    first: int,
+    alpha: float,
+    scale: float,
+    steps: int,
+    tableau: Any,
+    start: Any,
+    prime: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int]:
+    """eps: an element's share of the budget; scale: of its noise, in grid steps. Returns (releases,
+    events).
+    """
     arms, rank = tableau.shape
     table, basis, column = tableau.copy(), start.copy(), np.full(arms, -1)
     for j in range(rank):
@@ -151,9 +198,15 @@ def play_matroid(
             if open_[arm] < batch_size(n[arm], first, alpha):
                 continue
             unseen -= int(rule != BETA and n[arm] == 0)
-            noisy = block_sum(rng, arm, open_[arm], values, probabilities) + (laplace(rng, scale) if scale > 0.0 else 0)
+            noisy = block_sum(rng, arm, open_[arm], values, probabilities) + (
+                laplace(rng, scale) if scale > 0.0 else 0
+            )
             fold_block(arm, noisy, first == FORGET, n, draws, open_, totals)
             means[arm], releases, fresh = totals[arm] / (steps * n[arm]), releases + 1, True
             if rule != POOLED:
-                sds[arm] = posterior_sd(means[arm], n[arm], draws[arm], eps, constant) if rule == NOISE_AWARE else 1.0 / math.sqrt(n[arm])
+                sds[arm] = (
+                    posterior_sd(means[arm], n[arm], draws[arm], eps, constant)
+                    if rule == NOISE_AWARE
+                    else 1.0 / math.sqrt(n[arm])
+                )
     return releases, events

@@ -1,4 +1,6 @@
-"""NoiseAwareTS: between releases every round draws an arm from the same weights, so the leader's streaks are geometric."""
+"""NoiseAwareTS: between releases every round draws an arm from the same weights, so the leader's
+streaks are geometric.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,21 @@ NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 @jit
 def play_noise_aware(
-    eps: float, first: int, alpha: float, c: float, net: float, optimistic: bool, scale: float,
-    steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
-) -> tuple[int, int]:  # fmt: skip
+    eps: float,
+    first: int,
+    alpha: float,
+    c: float,
+    net: float,
+    optimistic: bool,
+    scale: float,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int]:
     """Returns (releases, events)."""
     arms = probabilities.shape[0]
     plays, n, draws = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
@@ -84,7 +98,9 @@ def challenger(weights: Any, leader: int, rng: Any) -> int:
 
 @jit
 def set_weights(means: Any, sds: Any, optimistic: bool, weights: Any) -> None:
-    """Each arm's probability of the largest sample: ∫ f_a Π F_b by Gauss–Legendre between all arms' knots; errors below 1e-9."""
+    """Each arm's probability of the largest sample: ∫ f_a Π F_b by Gauss–Legendre between all arms'
+    knots; errors below 1e-9.
+    """
     arms = len(means)
     cuts = np.empty(arms * len(KNOTS))
     for arm in range(arms):

@@ -1,4 +1,5 @@
-"""Policies that release after every round: UCB1, KL-UCB, DP-UCB, DP-UCB-Bound, Hybrid-UCB, LDP-UCB, LDP-KLUCB.
+"""Policies that release after every round: UCB1, KL-UCB, DP-UCB, DP-UCB-Bound, Hybrid-UCB, LDP-UCB,
+LDP-KLUCB.
 
 One compiled loop over rounds, memory independent of their number.
 """
@@ -21,15 +22,30 @@ EXACT, TREE, POWERS, DOUBLING, PRINTED = range(5)
 
 ucb1, kl_ucb, kl_level = index.ucb1, index.kl_ucb, index.kl_level
 ldp_ucb, forced_rounds = index.ldp_ucb, index.forced_rounds
-dp_ucb_published, dp_ucb_tight, dp_ucb_bound = index.dp_ucb_published, index.dp_ucb_tight, index.dp_ucb_bound
+dp_ucb_published, dp_ucb_tight, dp_ucb_bound = (
+    index.dp_ucb_published,
+    index.dp_ucb_tight,
+    index.dp_ucb_bound,
+)
 hybrid_ucb = index.hybrid_ucb
 
 
 @inline
 def fill_scores(
-    rule: int, t: int, means: Any, n: Any, draws: Any, eps: float, constant: float, horizon: int, scale: float, scores: Any
-) -> None:  # fmt: skip
-    """Every arm's index at round t. One branch on the rule a round, not one an arm: this is the loop that costs."""
+    rule: int,
+    t: int,
+    means: Any,
+    n: Any,
+    draws: Any,
+    eps: float,
+    constant: float,
+    horizon: int,
+    scale: float,
+    scores: Any,
+) -> None:
+    """Every arm's index at round t. One branch on the rule a round, not one an arm: this is the
+    loop that costs.
+    """
     arms, log_t = len(n), math.log(t)
     if rule == UCB1:
         for arm in range(arms):
@@ -82,25 +98,47 @@ def popcount(n: int) -> int:
 
 @cache
 def round_player(rule: int, feedback: int, counter: int) -> Any:
-    """The loop over rounds for one combination. The three numbers are constants to the compiler, which drops every other branch."""
+    """The loop over rounds for one combination. The three numbers are constants to the compiler,
+    which drops every other branch.
+    """
 
     @jit
     def play_rounds(
-        eps: float, constant: float, horizon: int, scale: float, keep: float, radius_scale: float,
-        steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any,
-    ) -> tuple[int, int]:  # fmt: skip
-        """scale: noise of the reports or of the counter's nodes, in grid steps. Returns (releases, events)."""
+        eps: float,
+        constant: float,
+        horizon: int,
+        scale: float,
+        keep: float,
+        radius_scale: float,
+        steps: int,
+        values: Any,
+        probabilities: Any,
+        rounds: int,
+        checkpoints: Any,
+        rng: Any,
+        out: Any,
+    ) -> tuple[int, int]:
+        """scale: noise of the reports or of the counter's nodes, in grid steps. Returns (releases,
+        events).
+        """
         arms, levels = probabilities.shape
-        n, draws, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
+        n, draws, sums = (
+            np.zeros(arms, np.int64),
+            np.zeros(arms, np.int64),
+            np.zeros(arms, np.int64),
+        )
         means, scores, chances = np.zeros(arms), np.zeros(arms), probabilities[:, levels - 1].copy()
         exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
-        segments = np.zeros((arms, 4), np.int64)  # number, leaves and exact sum of the open segment; noised sum of the closed ones
+        # number, leaves and exact sum of the open segment; noised sum of the closed ones
+        segments = np.zeros((arms, 4), np.int64)
         start = 0
         for at in range(len(checkpoints)):
             for t in range(start, checkpoints[at]):
                 arm = t
                 if t >= arms:  # every arm once, then the largest index, the lowest arm on a tie
-                    fill_scores(rule, t + 1, means, n, draws, eps, constant, horizon, radius_scale, scores)
+                    fill_scores(
+                        rule, t + 1, means, n, draws, eps, constant, horizon, radius_scale, scores
+                    )
                     arm = argmax(scores)
                 if levels == 2:
                     x = values[1] if rng.random() < chances[arm] else values[0]
@@ -115,7 +153,16 @@ def round_player(rule: int, feedback: int, counter: int) -> Any:
                     draws[arm] = popcount(n[arm])
                 else:
                     first = 0 if counter == POWERS else 1
-                    sums[arm] = hybrid_leaf(segments[arm], exact[arm], noised[arm], x, scale, first, counter == PRINTED, rng)
+                    sums[arm] = hybrid_leaf(
+                        segments[arm],
+                        exact[arm],
+                        noised[arm],
+                        x,
+                        scale,
+                        first,
+                        counter == PRINTED,
+                        rng,
+                    )
                 means[arm] = sums[arm] / (steps * n[arm])
             start = checkpoints[at]
             out[at] = n

@@ -1,10 +1,15 @@
 """Thompson sampling with Beta laws: ThompsonBeta round by round, Lazy-DP-TS by candidate rounds.
 
-Between two releases of Lazy-DP-TS the laws drift with ln t only, and the leader wins almost every round. So a window of
-rounds gets a level y, and a round is *rare* if the leader's sample falls below y or a challenger's reaches it; in all
-others the leader is played. Each arm's rare rounds are found by geometric jumps at the rate of an envelope that dominates
-its tail density over the whole window, each candidate's sample is drawn from the envelope and kept with the exact ratio of
-densities. In a rare round the samples that are not rare are drawn from what remains of their laws. The law of the plays is exact.
+Between two releases of Lazy-DP-TS the laws drift with ln t only, and the leader wins almost every
+round. So a window of
+rounds gets a level y, and a round is *rare* if the leader's sample falls below y or a challenger's
+reaches it; in all
+others the leader is played. Each arm's rare rounds are found by geometric jumps at the rate of an
+envelope that dominates
+its tail density over the whole window, each candidate's sample is drawn from the envelope and kept
+with the exact ratio of
+densities. In a rare round the samples that are not rare are drawn from what remains of their laws.
+The law of the plays is exact.
 """
 
 from __future__ import annotations
@@ -26,7 +31,9 @@ FAR = 2**62
 
 
 @jit
-def play_thompson(probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any) -> tuple[int, int]:
+def play_thompson(
+    probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any
+) -> tuple[int, int]:
     """ThompsonBeta. Returns (releases, events)."""
     arms = probabilities.shape[0]
     plays, successes = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
@@ -44,11 +51,24 @@ def play_thompson(probabilities: Any, rounds: int, checkpoints: Any, rng: Any, o
 
 @jit
 def play_lazy_ts(
-    eps: float, scale: float, steps: int, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any
+    eps: float,
+    scale: float,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
 ) -> tuple[int, int]:
     """Lazy-DP-TS. Returns (releases, events)."""
     arms = probabilities.shape[0]
-    plays, n, open_, means = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms)
+    plays, n, open_, means = (
+        np.zeros(arms, np.int64),
+        np.zeros(arms, np.int64),
+        np.zeros(arms, np.int64),
+        np.zeros(arms),
+    )
     rates, slopes, tops = np.zeros(arms), np.zeros(arms), np.zeros(arms)
     laws, samples, due = np.zeros((arms, 4)), np.zeros(arms), np.zeros(arms, np.int64)
     t, at, releases, events = 0, 0, 0, 0
@@ -58,7 +78,9 @@ def play_lazy_ts(
             arm, times = t, 1
         else:
             if t >= window_end:
-                window_end, leader, level, rare = set_window(t + 1, means, n, eps, laws, rates, slopes, tops)
+                window_end, leader, level, rare = set_window(
+                    t + 1, means, n, eps, laws, rates, slopes, tops
+                )
                 if rare:
                     for j in range(arms):
                         due[j] = t + jump(rates[j], rng)
@@ -68,13 +90,31 @@ def play_lazy_ts(
                 next_due = due.min()
                 arm, times = leader, min(next_due - 1, window_end) - t
                 if times == 0:
-                    arm, times = rare_round(t + 1, means, n, eps, leader, level, rates, slopes, tops, due, samples, rng), 1
+                    arm, times = (
+                        rare_round(
+                            t + 1,
+                            means,
+                            n,
+                            eps,
+                            leader,
+                            level,
+                            rates,
+                            slopes,
+                            tops,
+                            due,
+                            samples,
+                            rng,
+                        ),
+                        1,
+                    )
         times = min(times, max(1, 2 * n[arm] - open_[arm]), rounds - t)
         at = play(arm, times, t, plays, checkpoints, out, at)
         t, events, open_[arm] = t + times, events + 1, open_[arm] + times
         if open_[arm] >= max(1, 2 * n[arm]):
             n[arm], open_[arm] = open_[arm], 0
-            means[arm] = (block_sum(rng, arm, n[arm], values, probabilities) + laplace(rng, scale)) / (steps * n[arm])
+            means[arm] = (
+                block_sum(rng, arm, n[arm], values, probabilities) + laplace(rng, scale)
+            ) / (steps * n[arm])
             releases, window_end = releases + 1, t
     return releases, events
 
@@ -107,8 +147,12 @@ def plain_round(t: int, means: Any, n: Any, eps: float, rng: Any) -> int:
 
 
 @jit
-def set_window(t: int, means: Any, n: Any, eps: float, laws: Any, rates: Any, slopes: Any, tops: Any) -> tuple[int, int, float, bool]:
-    """The next window (t, end] in rounds played: its end, leader, level y, and whether rare rounds are rare enough to jump."""
+def set_window(
+    t: int, means: Any, n: Any, eps: float, laws: Any, rates: Any, slopes: Any, tops: Any
+) -> tuple[int, int, float, bool]:
+    """The next window (t, end] in rounds played: its end, leader, level y, and whether rare rounds
+    are rare enough to jump.
+    """
     arms = len(n)
     stretch, leader, best = 1.0, 0, -1.0
     for arm in range(arms):
@@ -117,7 +161,8 @@ def set_window(t: int, means: Any, n: Any, eps: float, laws: Any, rates: Any, sl
             leader, best = arm, centre
         if 0.0 < centre < 1.0 or means[arm] < 0.0:
             sd = math.sqrt((centre * (1.0 - centre) + 1.0 / n[arm]) / n[arm])
-            stretch = min(stretch, WINDOW * sd * eps * n[arm] / 3.0)  # ln(end/t) that moves the centre by WINDOW sd
+            # ln(end/t) that moves the centre by WINDOW sd
+            stretch = min(stretch, WINDOW * sd * eps * n[arm] / 3.0)
     end = max(t + 8, min(int(t * math.exp(stretch)), t + FAR // 4))
     level, total = set_envelopes(t, end, means, n, eps, leader, laws, rates, slopes, tops)
     if total > BUSY:
@@ -127,15 +172,28 @@ def set_window(t: int, means: Any, n: Any, eps: float, laws: Any, rates: Any, sl
 
 @jit
 def rare_round(
-    t: int, means: Any, n: Any, eps: float, leader: int, level: float, rates: Any, slopes: Any, tops: Any, due: Any, samples: Any, rng: Any
-) -> int:  # fmt: skip
+    t: int,
+    means: Any,
+    n: Any,
+    eps: float,
+    leader: int,
+    level: float,
+    rates: Any,
+    slopes: Any,
+    tops: Any,
+    due: Any,
+    samples: Any,
+    rng: Any,
+) -> int:
     """Play round t, at which at least one arm has a candidate; returns the chosen arm."""
     arms, accepted = len(n), False
     for arm in range(arms):
         samples[arm] = -1.0
         if due[arm] == t:
             due[arm] = t + jump(rates[arm], rng)
-            samples[arm] = candidate(arm, t, means, n, eps, arm == leader, level, slopes[arm], tops[arm], rng)
+            samples[arm] = candidate(
+                arm, t, means, n, eps, arm == leader, level, slopes[arm], tops[arm], rng
+            )
             accepted = accepted or samples[arm] >= 0.0
     if not accepted:
         return leader
@@ -148,8 +206,21 @@ def rare_round(
 
 
 @jit
-def candidate(arm: int, t: int, means: Any, n: Any, eps: float, lower: bool, level: float, slope: float, top: float, rng: Any) -> float:
-    """A sample in the rare tail, or −1: from the exponential envelope exp(top + slope·(x − level)), kept with the exact ratio."""
+def candidate(
+    arm: int,
+    t: int,
+    means: Any,
+    n: Any,
+    eps: float,
+    lower: bool,
+    level: float,
+    slope: float,
+    top: float,
+    rng: Any,
+) -> float:
+    """A sample in the rare tail, or −1: from the exponential envelope exp(top + slope·(x − level)),
+    kept with the exact ratio.
+    """
     width = level if lower else 1.0 - level
     x = level - tail(slope, width, rng) if lower else level + tail(-slope, width, rng)
     if not 0.0 < x < 1.0:

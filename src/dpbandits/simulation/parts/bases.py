@@ -1,8 +1,12 @@
-"""The greedy basis of a matroid, kept up to date by exchanges on a tableau modulo a prime (`oracles/representation.py`).
+"""The greedy basis of a matroid, kept up to date by exchanges on a tableau modulo a prime
+(`oracles/representation.py`).
 
-Adding one element to a set changes its best basis by one exchange at most: the element for the lightest it can replace. So one
-pass over the elements outside, in any order, turns the best basis for old weights into that for new ones; from the heaviest to
-the lightest it takes the fewest exchanges. Ties go to the lower number, as in the oracle: weights are in a strict order.
+Adding one element to a set changes its best basis by one exchange at most: the element for the
+lightest it can replace. So one
+pass over the elements outside, in any order, turns the best basis for old weights into that for new
+ones; from the heaviest to
+the lightest it takes the fewest exchanges. Ties go to the lower number, as in the oracle: weights
+are in a strict order.
 """
 
 from __future__ import annotations
@@ -34,7 +38,9 @@ def reciprocal(number: float, prime: int) -> float:
 
 @jit
 def exchange(table: Any, basis: Any, column: Any, j: int, e: int, prime: int) -> None:
-    """Put element e in place of basis[j]. Rows without that element stay. Exact: products of two residues are below 2^53."""
+    """Put element e in place of basis[j]. Rows without that element stay. Exact: products of two
+    residues are below 2^53.
+    """
     half, share = 0.5 * prime, 1.0 / prime
     row = table[e].copy()
     inverted = reciprocal(row[j], prime)
@@ -55,7 +61,9 @@ def exchange(table: Any, basis: Any, column: Any, j: int, e: int, prime: int) ->
 
 @jit
 def improve(table: Any, basis: Any, column: Any, weights: Any, order: Any, prime: int) -> None:
-    """Make the basis the greedy one. column: an element's place in the basis, −1 outside. order: of all elements, any will do."""
+    """Make the basis the greedy one. column: an element's place in the basis, −1 outside. order: of
+    all elements, any will do.
+    """
     lightest = basis[0]
     for f in basis:
         if heavier(lightest, f, weights):
@@ -78,8 +86,12 @@ def improve(table: Any, basis: Any, column: Any, weights: Any, order: Any, prime
 
 
 @jit
-def play_basis(basis: Any, times: int, t: int, plays: Any, checkpoints: Any, out: Any, at: int) -> int:
-    """Count `times` rounds of a basis after round t, copying the counts at every checkpoint passed; returns the next checkpoint."""
+def play_basis(
+    basis: Any, times: int, t: int, plays: Any, checkpoints: Any, out: Any, at: int
+) -> int:
+    """Count `times` rounds of a basis after round t, copying the counts at every checkpoint passed;
+    returns the next checkpoint.
+    """
     while at < len(checkpoints) and checkpoints[at] <= t + times:
         out[at] = plays
         for arm in basis:

@@ -1,4 +1,6 @@
-"""How the simulator compiles: the policies' own scalar formulas, jitted as they stand, and a cache that cannot go stale."""
+"""How the simulator compiles: the policies' own scalar formulas, jitted as they stand, and a cache
+that cannot go stale.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,16 @@ from dpbandits.policies.identification import elimination
 def cache_folder() -> str:
     """A cache folder named after the text of everything that may be compiled.
 
-    numba looks at a function's own file only, so an edited formula would leave its callers' compiled code stale.
+    numba looks at a function's own file only, so an edited formula would leave its callers'
+    compiled code stale.
     """
     package = Path(__file__).parents[2]
-    files = sorted(file for room in ("policies", "simulation") for file in (package / room).rglob("*.py"))
-    digest = hashlib.sha256(b"".join(f.read_bytes() for f in files) + numba.__version__.encode()).hexdigest()[:16]
+    files = sorted(
+        file for room in ("policies", "simulation") for file in (package / room).rglob("*.py")
+    )
+    digest = hashlib.sha256(
+        b"".join(f.read_bytes() for f in files) + numba.__version__.encode()
+    ).hexdigest()[:16]
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = home / "dpbandits" / f"numba-{digest}"
     try:
@@ -41,7 +48,9 @@ CACHE = os.environ.get("NUMBA_CACHE_DIR") or cache_folder()
 
 
 def jit(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile to machine code that needs no interpreter (threads run side by side) and is kept on disk, in our folder only."""
+    """Compile to machine code that needs no interpreter (threads run side by side) and is kept on
+    disk, in our folder only.
+    """
     others, config = numba.config.CACHE_DIR, numba.config  # type: ignore[attr-defined]
     config.CACHE_DIR = CACHE  # type: ignore[attr-defined]
     try:
@@ -51,12 +60,16 @@ def jit(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def inline(function: Callable[..., Any]) -> Any:
-    """Like `jit`, for what runs once a round: pasted into its caller, which saves counting references on every call."""
+    """Like `jit`, for what runs once a round: pasted into its caller, which saves counting
+    references on every call.
+    """
     return jit(function, inline="always")
 
 
 def compiled_copy(module: ModuleType, **replaced: Any) -> SimpleNamespace:
-    """The module's functions, compiled: they are run a second time as a module of their own whose globals are compiled too."""
+    """The module's functions, compiled: they are run a second time as a module of their own whose
+    globals are compiled too.
+    """
     spec = importlib.util.find_spec(module.__name__)
     assert spec is not None
     assert spec.loader is not None
@@ -66,14 +79,21 @@ def compiled_copy(module: ModuleType, **replaced: Any) -> SimpleNamespace:
         spec.loader.exec_module(copy)
     finally:
         sys.modules[copy.__name__] = original
-    found = {n: f for n, f in vars(copy).items() if isinstance(f, FunctionType) and f.__module__ == module.__name__}
+    found = {
+        n: f
+        for n, f in vars(copy).items()
+        if isinstance(f, FunctionType) and f.__module__ == module.__name__
+    }
     compiled = {name: jit(function) for name, function in found.items()}
     vars(copy).update(compiled | replaced)
     return SimpleNamespace(**compiled)
 
 
 divergence = compiled_copy(divergences)
-index = compiled_copy(indices, **{name: getattr(divergence, name) for name in ("clip01", "d_eps", "d_eps_upper", "kl_upper")})
+index = compiled_copy(
+    indices,
+    **{name: getattr(divergence, name) for name in ("clip01", "d_eps", "d_eps_upper", "kl_upper")},
+)
 threshold = compiled_copy(thresholds, kl=divergence.kl)
 posterior = compiled_copy(pooling)
 duel = compiled_copy(top_two, **vars(threshold))

@@ -1,4 +1,6 @@
-"""What every compiled player is made of: simulated feedback, simulated noise, and the curve of play counts."""
+"""What every compiled player is made of: simulated feedback, simulated noise, and the curve of play
+counts.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def gaussian(rng: Any, sigma: float) -> int:
     scale = math.floor(sigma) + 1.0
     while True:
         draw = laplace(rng, scale)
-        if rng.random() < math.exp(-((abs(draw) - sigma * sigma / scale) ** 2) / (2.0 * sigma * sigma)):
+        if rng.random() < math.exp(
+            -((abs(draw) - sigma * sigma / scale) ** 2) / (2.0 * sigma * sigma)
+        ):
             return draw
 
 
@@ -47,7 +51,9 @@ def reward(rng: Any, arm: int, values: Any, probabilities: Any) -> int:
 
 @jit
 def block_sum(rng: Any, arm: int, n: int, values: Any, probabilities: Any) -> int:
-    """The sum of n rewards in grid steps: a multinomial count of each level, as a chain of binomials."""
+    """The sum of n rewards in grid steps: a multinomial count of each level, as a chain of
+    binomials.
+    """
     total, left, mass = 0, n, 1.0
     last = len(values) - 1
     for level in range(last, 0, -1):
@@ -73,7 +79,9 @@ def argmax(scores: Any) -> int:
 
 @jit
 def play(arm: int, times: int, t: int, plays: Any, checkpoints: Any, out: Any, at: int) -> int:
-    """Count `times` rounds of `arm` after round t, copying the counts at every checkpoint passed; returns the next checkpoint."""
+    """Count `times` rounds of `arm` after round t, copying the counts at every checkpoint passed;
+    returns the next checkpoint.
+    """
     while at < len(checkpoints) and checkpoints[at] <= t + times:
         out[at] = plays
         out[at, arm] += checkpoints[at] - t

@@ -1,4 +1,5 @@
-"""Compiled twins of the built-in policies, for independent rewards. Equal in law to the plain way; the tests hold them to it.
+"""Compiled twins of the built-in policies, for independent rewards. Equal in law to the plain way;
+the tests hold them to it.
 
 They see laws of rewards, never anybody's reward: nothing here is on the path of a `Session`.
 """
@@ -19,22 +20,39 @@ from dpbandits.simulation.players.table import Kernel, kernel_for
 __all__ = ["compiled_player"]
 
 
-def compiled_player(policy: Policy, environment: Environment, rounds: int, seed: int) -> partial[Path] | None:
-    """A function of (checkpoints, run) that plays one run; None where the policy has no compiled twin."""
+def compiled_player(
+    policy: Policy, environment: Environment, rounds: int, seed: int
+) -> partial[Path] | None:
+    """A function of (checkpoints, run) that plays one run; None where the policy has no compiled
+    twin.
+    """
     kernel = kernel_for(policy)
     lattice = environment.lattice(policy.mechanism().grid)
     if kernel is None or lattice is None:
         return None
     if policy.about.feedback != "bandit" and not environment.apart:
-        return None  # the rewards of one round may belong together, which a law for each arm does not tell
+        # the rewards of one round may belong together, which a law for each arm does not tell
+        return None
     values = np.ascontiguousarray(lattice.values, np.int64)
     probabilities = np.ascontiguousarray(lattice.probabilities, np.float64)
     kind = np.float64 if policy.weighted else np.int64
-    return partial(play_run, partial(kernel, values, probabilities, rounds), policy.arms, kind, rounds, seed)
+    return partial(
+        play_run, partial(kernel, values, probabilities, rounds), policy.arms, kind, rounds, seed
+    )
 
 
-def play_run(kernel: Kernel, arms: int, kind: type[np.number[Any]], rounds: int, seed: int, checkpoints: Integers, run: int) -> Path:
+def play_run(
+    kernel: Kernel,
+    arms: int,
+    kind: type[np.number[Any]],
+    rounds: int,
+    seed: int,
+    checkpoints: Integers,
+    run: int,
+) -> Path:
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
     out = np.empty((len(checkpoints), arms), kind)
     releases, events, *found = kernel(checkpoints, rng, out)
-    return Path(out, rounds, releases, events, found=Identified(*found) if found and found[0] >= 0 else None)
+    return Path(
+        out, rounds, releases, events, found=Identified(*found) if found and found[0] >= 0 else None
+    )

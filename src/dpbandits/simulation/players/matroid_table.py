@@ -10,7 +10,16 @@ import numpy as np
 
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.oracles.matroids.representation import Tableau, tableau
-from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, CTSGaussian, NoiseAwareMAT
+from dpbandits.policies import (
+    DPKLMAT,
+    DPTSMAT,
+    DPUCBMAT,
+    KLOSM,
+    OMM,
+    CTSBeta,
+    CTSGaussian,
+    NoiseAwareMAT,
+)
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.matroid.optimistic import PrivateMatroidPolicy
 from dpbandits.simulation.kernels import matroid
@@ -46,4 +55,16 @@ def on_matroid(policy: Any, steps: int) -> Callable[..., Any] | None:
     first = getattr(policy, "first", matroid.FORGET if private else matroid.EXACT)
     alpha, scale = float(getattr(policy, "alpha", 1.5)), steps / share if private else 0.0
     start = np.array(found.basis, np.int64)
-    return partial(matroid.play_matroid, rule, share, constant, first, alpha, scale, steps, found.table, start, found.prime)
+    return partial(
+        matroid.play_matroid,
+        rule,
+        share,
+        constant,
+        first,
+        alpha,
+        scale,
+        steps,
+        found.table,
+        start,
+        found.prime,
+    )

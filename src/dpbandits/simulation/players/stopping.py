@@ -1,4 +1,6 @@
-"""Stopping rules: NAS, DP-NAS and DP exponential NAS, one loop over questions (a question a value, or one a doubling)."""
+"""Stopping rules: NAS, DP-NAS and DP exponential NAS, one loop over questions (a question a value,
+or one a doubling).
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,20 @@ def stopper(private: bool, doubling: bool) -> Any:
 
     @jit
     def stop(
-        alpha: float, beta: float, eps: float, cap: int, shift: int, unit: int,
-        steps: int, values: Any, probabilities: Any, rounds: int, rng: Any,
-    ) -> tuple[int, int, bool, int]:  # fmt: skip
-        """Values read when it stopped (0: not within `rounds`), their noised sum in grid steps, capped, questions put.
+        alpha: float,
+        beta: float,
+        eps: float,
+        cap: int,
+        shift: int,
+        unit: int,
+        steps: int,
+        values: Any,
+        probabilities: Any,
+        rounds: int,
+        rng: Any,
+    ) -> tuple[int, int, bool, int]:
+        """Values read when it stopped (0: not within `rounds`), their noised sum in grid steps,
+        capped, questions put.
 
         shift, unit: numerator and denominator of what a reward of 0 stands for, in grid steps.
         """
@@ -70,14 +82,18 @@ def watched(policy: Any, steps: int) -> Any:
     return None if run is None else partial(count_questions, run)
 
 
-def count_questions(run: Any, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any) -> tuple[int, int]:
+def count_questions(
+    run: Any, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any
+) -> tuple[int, int]:
     asked = run(values, probabilities, rounds, rng)[3]
     out[:, 0] = checkpoints
     return asked, asked
 
 
 def loop(policy: StoppingRule) -> Any:
-    """The compiled loop with this rule's numbers; None where they are too large for machine integers."""
+    """The compiled loop with this rule's numbers; None where they are too large for machine
+    integers.
+    """
     mechanism = policy.mechanism()
     shift, unit = mechanism.offset
     steps = mechanism.grid.steps
@@ -85,20 +101,34 @@ def loop(policy: StoppingRule) -> Any:
         return None
     eps = float(mechanism.epsilon or 1)
     stop = stopper(mechanism.epsilon is not None, isinstance(policy, DPExponentialNAS))
-    return partial(stop, float(policy.alpha), float(policy.beta), eps, policy.cap, shift, unit, steps)
+    return partial(
+        stop, float(policy.alpha), float(policy.beta), eps, policy.cap, shift, unit, steps
+    )
 
 
-def stopping_player(policy: StoppingRule, environment: Environment, seed: int) -> partial[Path] | None:
-    """A function of (checkpoints, run) that plays one run to its end; None where there is no compiled way."""
+def stopping_player(
+    policy: StoppingRule, environment: Environment, seed: int
+) -> partial[Path] | None:
+    """A function of (checkpoints, run) that plays one run to its end; None where there is no
+    compiled way.
+    """
     run, lattice = loop(policy), environment.lattice(policy.mechanism().grid)
     if run is None or lattice is None:
         return None
     values = np.ascontiguousarray(lattice.values, np.int64)
     probabilities = np.ascontiguousarray(lattice.probabilities, np.float64)
-    return partial(stop_run, policy.mechanism().mean, partial(run, values, probabilities, policy.cap), seed)
+    return partial(
+        stop_run, policy.mechanism().mean, partial(run, values, probabilities, policy.cap), seed
+    )
 
 
 def stop_run(mean: Any, stop: Any, seed: int, checkpoints: Integers, run: int) -> Path:
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
     read, total, capped, asked = stop(rng)
-    return Path(np.array([[read]]), read, asked, asked, state=Watching(read, mean(read, total), read, capped))
+    return Path(
+        np.array([[read]]),
+        read,
+        asked,
+        asked,
+        state=Watching(read, mean(read, total), read, capped),
+    )

@@ -14,7 +14,8 @@ from dpbandits.oracles import DecisionSet
 
 
 class Loaded(NamedTuple):
-    """arms: their names, where the data has names. source: of real data; empty for a made-up setting.
+    """arms: their names, where the data has names. source: of real data; empty for a made-up
+    setting.
 
     problem: the super arms that policies play here; None where they play single arms.
     """
@@ -26,7 +27,9 @@ class Loaded(NamedTuple):
 
 
 def data_file(folder: Path, path: Path) -> Path:
-    """A file of the reader's own: beside the sweep file, else in the data folder (`dpbandits data list`)."""
+    """A file of the reader's own: beside the sweep file, else in the data folder (`dpbandits data
+    list`).
+    """
     beside = folder / path
     return beside if beside.exists() else data_folder() / path
 

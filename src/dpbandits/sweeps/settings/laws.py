@@ -1,4 +1,6 @@
-"""The environments a sweep file can name: one small model a law, each of which builds its environment."""
+"""The environments a sweep file can name: one small model a law, each of which builds its
+environment.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from dpbandits.sweeps.entries import Count, Number
 from dpbandits.sweeps.settings.base import Loaded, Setting
 from dpbandits.sweeps.settings.super_arms import SuperArmLaw
 
-POOLED = "Arms come from different studies: a difference between two of them is no estimate of a treatment's effect."
+POOLED = (
+    "Arms come from different studies: a difference between two of them is no estimate of a "
+    "treatment's effect."
+)
 
 
 class BernoulliSetting(Setting):
@@ -26,7 +31,9 @@ class BernoulliSetting(Setting):
 
 
 class EqualGapsSetting(Setting):
-    """Bernoulli: one best arm, all others behind it by the same gap. The best is the last, so that no tie favours it."""
+    """Bernoulli: one best arm, all others behind it by the same gap. The best is the last, so that
+    no tie favours it.
+    """
 
     law: Literal["equal_gaps"]
     best: Number
@@ -38,7 +45,9 @@ class EqualGapsSetting(Setting):
 
 
 class DoublingGapsSetting(Setting):
-    """Bernoulli: one best arm, the others behind it by gap, 2·gap, 4·gap, … The best is the last, the worst the first."""
+    """Bernoulli: one best arm, the others behind it by gap, 2·gap, 4·gap, … The best is the last,
+    the worst the first.
+    """
 
     law: Literal["doubling_gaps"]
     best: Number
@@ -46,13 +55,19 @@ class DoublingGapsSetting(Setting):
     arms: int = Field(ge=2, le=1000)
 
     def load(self, folder: Path) -> Loaded:
-        return Loaded(Bernoulli(behind(self.best, [self.gap * 2.0**i for i in reversed(range(self.arms - 1))])))
+        return Loaded(
+            Bernoulli(
+                behind(self.best, [self.gap * 2.0**i for i in reversed(range(self.arms - 1))])
+            )
+        )
 
 
 def behind(best: float, gaps: list[float]) -> list[float]:
     """Means of arms with these gaps, then the best one's."""
     if max(gaps) > best:
-        text = f"the largest gap, {max(gaps):g}, is above best = {best:g}, and no mean may be below 0"
+        text = (
+            f"the largest gap, {max(gaps):g}, is above best = {best:g}, and no mean may be below 0"
+        )
         raise ValueError(f"{text}; take fewer arms or a smaller gap")
     return [best - gap for gap in gaps] + [best]
 
@@ -105,7 +120,9 @@ class TableSetting(Setting):
     resample: bool = False
 
     def load(self, folder: Path) -> Loaded:
-        table = datasets.table(folder / self.path, arms=self.arms, seed=self.shuffle, resample=self.resample)
+        table = datasets.table(
+            folder / self.path, arms=self.arms, seed=self.shuffle, resample=self.resample
+        )
         return Loaded(table, tuple(self.arms or ()), f"rewards from {self.path.name}")
 
 
@@ -118,8 +135,12 @@ class UpworthySetting(Setting):
     keep_imbalanced: bool = False
 
     def load(self, folder: Path) -> Loaded:
-        test = datasets.upworthy(folder / self.path, self.test, keep_imbalanced=self.keep_imbalanced)
-        return Loaded(test.environment, test.headlines, f"Upworthy Research Archive, test {self.test}")
+        test = datasets.upworthy(
+            folder / self.path, self.test, keep_imbalanced=self.keep_imbalanced
+        )
+        return Loaded(
+            test.environment, test.headlines, f"Upworthy Research Archive, test {self.test}"
+        )
 
 
 class MSWebSetting(Setting):
@@ -132,8 +153,14 @@ class MSWebSetting(Setting):
     resample: bool = False
 
     def load(self, folder: Path) -> Loaded:
-        visits = datasets.msweb(folder / self.path, self.areas, seed=self.shuffle, resample=self.resample)
-        names = tuple(a.title for a in datasets.msweb_areas(folder / self.path)[: visits.arms]) if not isinstance(self.areas, list) else ()
+        visits = datasets.msweb(
+            folder / self.path, self.areas, seed=self.shuffle, resample=self.resample
+        )
+        names = (
+            tuple(a.title for a in datasets.msweb_areas(folder / self.path)[: visits.arms])
+            if not isinstance(self.areas, list)
+            else ()
+        )
         return Loaded(visits, names, "Anonymous Microsoft Web Data (UCI)")
 
 
@@ -146,7 +173,11 @@ class OBDSetting(Setting):
     items: int | None = None
 
     def load(self, folder: Path) -> Loaded:
-        return Loaded(datasets.obd(folder / self.path, position=self.position, items=self.items), (), "Open Bandit Dataset")
+        return Loaded(
+            datasets.obd(folder / self.path, position=self.position, items=self.items),
+            (),
+            "Open Bandit Dataset",
+        )
 
 
 class OBDRatesSetting(Setting):
@@ -157,10 +188,26 @@ class OBDRatesSetting(Setting):
     campaign: str = "all"
 
     def load(self, folder: Path) -> Loaded:
-        return Loaded(datasets.obd_rates(folder / self.path, self.campaign), (), f"Open Bandit Dataset, campaign {self.campaign!r}")
+        return Loaded(
+            datasets.obd_rates(folder / self.path, self.campaign),
+            (),
+            f"Open Bandit Dataset, campaign {self.campaign!r}",
+        )
 
 
-Made = BernoulliSetting | EqualGapsSetting | DoublingGapsSetting | BetaSetting | UniformSetting | CategoricalSetting
-Real = ClinicalSetting | TableSetting | UpworthySetting | MSWebSetting | OBDSetting | OBDRatesSetting
+Made = (
+    BernoulliSetting
+    | EqualGapsSetting
+    | DoublingGapsSetting
+    | BetaSetting
+    | UniformSetting
+    | CategoricalSetting
+)
+Real = (
+    ClinicalSetting | TableSetting | UpworthySetting | MSWebSetting | OBDSetting | OBDRatesSetting
+)
 AnySetting = Annotated[Made | Real | SuperArmLaw, Field(discriminator="law")]
-LAWS = {law.model_fields["law"].annotation.__args__[0]: law for law in (*Made.__args__, *Real.__args__, *SuperArmLaw.__args__)}
+LAWS = {
+    law.model_fields["law"].annotation.__args__[0]: law
+    for law in (*Made.__args__, *Real.__args__, *SuperArmLaw.__args__)
+}

@@ -1,4 +1,6 @@
-"""Networks as problems: roads, ISP maps, social graphs, and areas of a site, from data that the reader has."""
+"""Networks as problems: roads, ISP maps, social graphs, and areas of a site, from data that the
+reader has.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def named_edges(network: Network) -> list[tuple[str, str]]:
 
 
 class RoadsSetting(Setting):
-    """Shortest paths on a road network (TNTP): an arm is a link, its cost the free-flow time, scaled to [0, `most`]."""
+    """Shortest paths on a road network (TNTP): an arm is a link, its cost the free-flow time,
+    scaled to [0, `most`].
+    """
 
     law: Literal["roads"]
     path: Path
@@ -38,9 +42,11 @@ class RoadsSetting(Setting):
 
 
 class ISPSetting(Setting):
-    """An internet provider's map (RocketFuel): cheapest spanning tree, or with `source` and `target` cheapest path, by latency.
+    """An internet provider's map (RocketFuel): cheapest spanning tree, or with `source` and
+    `target` cheapest path, by latency.
 
-    An arm is a link, its cost the latency, scaled to [0, `most`]; links between the same nodes are one.
+    An arm is a link, its cost the latency, scaled to [0, `most`]; links between the same nodes are
+    one.
     """
 
     law: Literal["isp"]
@@ -58,11 +64,15 @@ class ISPSetting(Setting):
         source = f"RocketFuel, {self.path.name}"
         if self.source is None or self.target is None:
             return Loaded(environment, (), source, SpanningTrees(edges, costs=True))
-        return Loaded(environment, (), source, Paths(edges, self.source, self.target, directed=False))
+        return Loaded(
+            environment, (), source, Paths(edges, self.source, self.target, directed=False)
+        )
 
 
 class CascadeSetting(Setting):
-    """Influence maximisation on a social graph: an arm is an edge, which passes an influence on with probability 1/indegree."""
+    """Influence maximisation on a social graph: an arm is an edge, which passes an influence on
+    with probability 1/indegree.
+    """
 
     law: Literal["cascade"]
     path: Path
@@ -71,13 +81,20 @@ class CascadeSetting(Setting):
     def load(self, folder: Path) -> Loaded:
         network = datasets.social(data_file(folder, self.path)).simple().both_ways()
         problem = Influence(named_edges(network), seeds=self.seeds)
-        return Loaded(Bernoulli(network.indegree_probabilities()), (), f"social graph {self.path.name}, SNAP", problem)
+        return Loaded(
+            Bernoulli(network.indegree_probabilities()),
+            (),
+            f"social graph {self.path.name}, SNAP",
+            problem,
+        )
 
 
 class CoverageSetting(Setting):
-    """Maximum coverage on a site (MSWeb): feature `k` of the most visited areas so that as many areas as possible are reached.
+    """Maximum coverage on a site (MSWeb): feature `k` of the most visited areas so that as many
+    areas as possible are reached.
 
-    An arm is a pair of areas; its mean is the share of one's visitors who also went to the other. Pairs below `least` are left out.
+    An arm is a pair of areas; its mean is the share of one's visitors who also went to the other.
+    Pairs below `least` are left out.
     """
 
     law: Literal["msweb_coverage"]
@@ -90,9 +107,19 @@ class CoverageSetting(Setting):
         visits = datasets.msweb(data_file(folder, self.path), self.areas, seed=None).rewards
         together = visits.T @ visits
         shares = together / np.maximum(np.diag(together), 1)[:, None]
-        pairs = [(a, b) for a in range(self.areas) for b in range(self.areas) if a != b and shares[a, b] >= self.least]
+        pairs = [
+            (a, b)
+            for a in range(self.areas)
+            for b in range(self.areas)
+            if a != b and shares[a, b] >= self.least
+        ]
         problem = Coverage([(f"feature {a}", f"reach {b}") for a, b in pairs], k=self.k)
-        return Loaded(Bernoulli([float(shares[a, b]) for a, b in pairs]), (), "Anonymous Microsoft Web Data (UCI)", problem)
+        return Loaded(
+            Bernoulli([float(shares[a, b]) for a, b in pairs]),
+            (),
+            "Anonymous Microsoft Web Data (UCI)",
+            problem,
+        )
 
 
 NetworkLaw = RoadsSetting | ISPSetting | CascadeSetting | CoverageSetting

@@ -15,7 +15,9 @@ from dpbandits.sweeps.settings.networks import NetworkLaw
 
 
 class ProblemSetting(Setting):
-    """Bernoulli arms and any problem that can be written down: problem = { kind = "TopK", arms = 5, k = 2 }."""
+    """Bernoulli arms and any problem that can be written down: problem = { kind = "TopK", arms = 5,
+    k = 2 }.
+    """
 
     law: Literal["super_arms"]
     means: list[float]
@@ -24,14 +26,18 @@ class ProblemSetting(Setting):
     def load(self, folder: Path) -> Loaded:
         problem = problem_from_data(self.problem)
         if problem.arms != len(self.means):
-            raise ValueError(f"the problem has {problem.arms} arms, means has {len(self.means)} numbers")
+            raise ValueError(
+                f"the problem has {problem.arms} arms, means has {len(self.means)} numbers"
+            )
         return Loaded(Bernoulli(self.means), problem=problem)
 
 
 class SharedArmsSetting(Setting):
-    """Chen et al. 2020, Theorem 9: k − 1 arms that every super arm has, and one of its own; the best own arm is the last.
+    """Chen et al. 2020, Theorem 9: k − 1 arms that every super arm has, and one of its own; the
+    best own arm is the last.
 
-    The value of a super arm depends on its own arm only, so it is smooth in the largest error (B∞ = 1) and linear at once.
+    The value of a super arm depends on its own arm only, so it is smooth in the largest error (B∞ =
+    1) and linear at once.
     """
 
     law: Literal["shared_arms"]
@@ -43,13 +49,16 @@ class SharedArmsSetting(Setting):
 
     def load(self, folder: Path) -> Loaded:
         common = list(range(self.k - 1))
-        means = [self.shared] * (self.k - 1) + [self.best - self.gap] * (self.choices - 1) + [self.best]
+        means = (
+            [self.shared] * (self.k - 1) + [self.best - self.gap] * (self.choices - 1) + [self.best]
+        )
         super_arms = [[*common, self.k - 1 + i] for i in range(self.choices)]
         return Loaded(Bernoulli(means), problem=ExplicitSet(super_arms=super_arms, arms=len(means)))
 
 
 class KPathsSetting(Setting):
-    """Chen et al. 2020, Theorem 6: `paths` super arms without an arm in common, k arms each; the last is better by `gap` in all.
+    """Chen et al. 2020, Theorem 6: `paths` super arms without an arm in common, k arms each; the
+    last is better by `gap` in all.
 
     Arms are independent here; in the paper those of one path have the same reward.
     """

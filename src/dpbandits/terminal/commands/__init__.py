@@ -1,1 +1,3 @@
-"""Groups of commands of the command line, a group a file; like `terminal/cli.py`, parsing and printing only."""
+"""Groups of commands of the command line, a group a file; like `terminal/cli.py`, parsing and
+printing only.
+"""

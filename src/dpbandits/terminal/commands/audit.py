@@ -18,25 +18,58 @@ from dpbandits.terminal.commands.terminal import console, named_errors, one_line
 
 def audit(
     subject: Annotated[
-        str | None, typer.Argument(help="A policy's name, as `dpbandits list` shows it; or module:object of your own.")
+        str | None,
+        typer.Argument(
+            help="A policy's name, as `dpbandits list` shows it; or module:object of your own."
+        ),
     ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="The budget it is made with: a number, or a fraction like 1/2.")] = None,
-    claim: Annotated[str | None, typer.Option(help="The ε it is held to. By default what it says itself.")] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(help="The budget it is made with: a number, or a fraction like 1/2."),
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option(help="The ε it is held to. By default what it says itself.")
+    ] = None,
     budget: Annotated[str, typer.Option(help="Time to spend: 60s, 5m.")] = "60s",
-    runs: Annotated[int | None, typer.Option(min=1, help="Runs to count, in place of a budget: the same report on every machine.")] = None,
-    arms: Annotated[int | None, typer.Option(min=1, help="Arms to audit it with; of a function of data, columns. By default 2.")] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of the runs that are counted; a black box is also played longer.")] = 8,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Runs to count, in place of a budget: the same report on every machine."
+        ),
+    ] = None,
+    arms: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Arms to audit it with; of a function of data, columns. By default 2."
+        ),
+    ] = None,
+    rounds: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Rounds of the runs that are counted; a black box is also played longer."
+        ),
+    ] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Of runs, tables and simulated noise.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
     html: Annotated[Path | None, typer.Option(help="Also write a page with a picture.")] = None,
-    replay: Annotated[Path | None, typer.Option(help="Recount a report that was written with --json, and play its event again.")] = None,
-    progress: Annotated[bool | None, typer.Option(help="A line on what is being done; by default on a terminal.")] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            help="Recount a report that was written with --json, and play its event again."
+        ),
+    ] = None,
+    progress: Annotated[
+        bool | None, typer.Option(help="A line on what is being done; by default on a terminal.")
+    ] = None,
 ) -> None:
-    """Is it really ε-private? Its releases are replayed, its decisions' law computed, its runs counted.
+    """Is it really ε-private? Its releases are replayed, its decisions' law computed, its runs
+    counted.
 
-    The object may be a policy, a mechanism, a randomizer, a function of data, or what makes a fresh object with ask and tell, or select
-    and update. The exit code is 0 if nothing was found against the claim, 1 if more than the claim leaks, 2 if there was no audit, 3 if
-    there is no verdict: nothing to hold it to, no level that applies, or too few runs to show as much as the claim.
+    The object may be a policy, a mechanism, a randomizer, a function of data, or what makes a fresh
+    object with ask and tell, or select and update. The exit code is 0 if nothing was found against
+    the claim, 1 if more than the claim leaks, 2 if there was no audit, 3 if
+    there is no verdict: nothing to hold it to, no level that applies, or too few runs to show as
+        much as the claim.
 
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
@@ -48,14 +81,28 @@ def audit(
         if html is not None:
             check_page(html)
         folder = Path.cwd() if subject is not None and ":" in subject else None
-        with named_errors(), importing_from(folder), progress_line(sys.stderr.isatty() if progress is None else progress) as tell:
+        with (
+            named_errors(),
+            importing_from(folder),
+            progress_line(sys.stderr.isatty() if progress is None else progress) as tell,
+        ):
             if replay is not None:
                 code = recount(replay, subject, tell)
             elif subject is None:
-                raise ValueError("Expected a policy's name, module:object, or --replay with a report.")
+                raise ValueError(
+                    "Expected a policy's name, module:object, or --replay with a report."
+                )
             else:
                 report = run(
-                    subject, claim, epsilon=epsilon, budget=seconds(budget), runs=runs, seed=seed, arms=arms, rounds=rounds, progress=tell
+                    subject,
+                    claim,
+                    epsilon=epsilon,
+                    budget=seconds(budget),
+                    runs=runs,
+                    seed=seed,
+                    arms=arms,
+                    rounds=rounds,
+                    progress=tell,
                 )
     if replay is not None:
         raise typer.Exit(code)
@@ -92,11 +139,17 @@ def recount(path: Path, subject: str | None, tell: Callable[[str], None] | None)
     from dpbandits.auditing.recounting.recount import replay
 
     if not path.is_file():
-        raise ValueError(f"Expected --replay to be a report that `dpbandits audit --json` printed, there is no file {path}.")
+        raise ValueError(
+            "Expected --replay to be a report that `dpbandits audit --json` printed, there is "
+            f"no file {path}."
+        )
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
-        raise ValueError(f"Expected --replay to be a report that `dpbandits audit --json` printed; {path} is not JSON.") from None
+        raise ValueError(
+            f"Expected --replay to be a report that `dpbandits audit --json` printed; {path} is "
+            "not JSON."
+        ) from None
     found = replay(data, subject, tell)
     for line in found.lines:
         typer.echo(line)

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Data sets that are not ours to pass on: what is known, what is here, how to get the rest.
-
-    Example: [bold]dpbandits data list[/]""",
+    help=(
+        "Data sets that are not ours to pass on: what is known, what is here, how to get the "
+        "rest.\n\nExample: [bold]dpbandits data list[/]"
+    ),
 )
 
 Name = Annotated[str, typer.Argument(help="A data set's name, as `dpbandits data list` shows it.")]
@@ -32,7 +33,12 @@ def list_data() -> None:
     from dpbandits.datasets.library import SOURCES, data_folder
 
     console.print(table())
-    console.print(f"Kept in {data_folder()} (another folder: set DPBANDITS_DATA).", highlight=False, soft_wrap=True, markup=False)
+    console.print(
+        f"Kept in {data_folder()} (another folder: set DPBANDITS_DATA).",
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+    )
     for licence in dict.fromkeys(source.licence for source in SOURCES.values()):
         names = [name for name, source in SOURCES.items() if source.licence == licence]
         whose = "Terms of all" if len(names) == len(SOURCES) else f"Terms of {', '.join(names)}"
@@ -42,16 +48,21 @@ def list_data() -> None:
 @app.command()
 def add(
     name: Name,
-    path: Annotated[Path, typer.Argument(help="The zip as its owner publishes it, or its unpacked folder.")],
+    path: Annotated[
+        Path, typer.Argument(help="The zip as its owner publishes it, or its unpacked folder.")
+    ],
 ) -> None:
-    """Keep a copy of a data set that is on this machine already. It is read and its checksum compared first.
+    """Keep a copy of a data set that is on this machine already. It is read and its checksum
+    compared first.
 
     Example: [bold]dpbandits data add movielens-1m ~/Downloads/ml-1m.zip[/]
     """
     from dpbandits.datasets import library
 
     with one_line_errors(NOTHING_KEPT):
-        with said(LEAVE_OUT, "use it where it is: `dpbandits demo films --drop-unlisted --data PATH`"):
+        with said(
+            LEAVE_OUT, "use it where it is: `dpbandits demo films --drop-unlisted --data PATH`"
+        ):
             kept = library.add(name, path)
         tell(name, kept)
 
@@ -75,7 +86,12 @@ def tell(name: str, kept: Path) -> None:
     """Where it is now, and on what terms."""
     from dpbandits.datasets.library import source
 
-    console.print(f"{name} is in {kept}\nTerms: {source(name).licence}", highlight=False, soft_wrap=True, markup=False)
+    console.print(
+        f"{name} is in {kept}\nTerms: {source(name).licence}",
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+    )
 
 
 def table() -> Table:
@@ -90,6 +106,10 @@ def table() -> Table:
         table.add_column(title, no_wrap=title != "published at", overflow="fold")
     for name, source in SOURCES.items():
         kept = data_folder() / source.file
-        here = f"{source.file}, {kept.stat().st_size / 1e6:,.1f} MB" if kept.is_file() else "[dim]missing[/]"
+        here = (
+            f"{source.file}, {kept.stat().st_size / 1e6:,.1f} MB"
+            if kept.is_file()
+            else "[dim]missing[/]"
+        )
         table.add_row(f"[bold]{name}[/]", here, source.url)
     return table

@@ -14,25 +14,46 @@ from dpbandits.environments import Exhausted
 console = Console()
 errors = Console(stderr=True)
 
-QUICK_HELP = "Smaller: with the sweep file's \\[quick] overrides; without any, at most 10 runs of 10,000 rounds."
+QUICK_HELP = (
+    "Smaller: with the sweep file's \\[quick] overrides; without any, at most 10 runs of 10,000 "
+    "rounds."
+)
 Quick = Annotated[bool, typer.Option("--quick", help=QUICK_HELP)]
-Workers = Annotated[int | None, typer.Option(min=1, help="Cells computed at once. By default one a core.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Cells computed at once. By default one a core.")
+]
 
 LEAVE_OUT = "pass drop_unlisted=True to leave such ratings out"
 """What the loader of films advises to those who call it; a command says it in its own words."""
 
 
 @contextmanager
-def one_line_errors(stopped: str = "Finished cells are kept: the same command goes on from here.") -> Iterator[None]:
-    """What the user can put right is one line and exit code 2; an interruption says what is kept."""
+def one_line_errors(
+    stopped: str = "Finished cells are kept: the same command goes on from here.",
+) -> Iterator[None]:
+    """What the user can put right is one line and exit code 2; an interruption says what is
+    kept.
+    """
     try:
         yield
     except (ValueError, TypeError, LookupError, OSError, Exhausted) as error:
-        errors.print(f"[red]Error:[/] {str(error).replace('[', chr(92) + '[')}", soft_wrap=True, highlight=False)
+        errors.print(
+            f"[red]Error:[/] {str(error).replace('[', chr(92) + '[')}",
+            soft_wrap=True,
+            highlight=False,
+        )
         raise typer.Exit(2) from None
     except (MemoryError, RecursionError) as error:
-        what = "There is not enough memory for this" if isinstance(error, MemoryError) else "This is nested too deeply"
-        errors.print(f"[red]Error:[/] {what}: try fewer runs, arms or rounds, or a smaller file.", soft_wrap=True, highlight=False)
+        what = (
+            "There is not enough memory for this"
+            if isinstance(error, MemoryError)
+            else "This is nested too deeply"
+        )
+        errors.print(
+            f"[red]Error:[/] {what}: try fewer runs, arms or rounds, or a smaller file.",
+            soft_wrap=True,
+            highlight=False,
+        )
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         errors.print(f"Stopped. {stopped}")
@@ -41,7 +62,9 @@ def one_line_errors(stopped: str = "Finished cells are kept: the same command go
 
 @contextmanager
 def named_errors() -> Iterator[None]:
-    """Errors of the user's own code: what they are and what they say, in one line. Even an exit of theirs is an error here."""
+    """Errors of the user's own code: what they are and what they say, in one line. Even an exit of
+    theirs is an error here.
+    """
     try:
         yield
     except (Exception, SystemExit) as error:

@@ -1,4 +1,6 @@
-"""Clopper–Pearson: what counts of an event in independent runs say for certain about epsilon, but for a stated probability."""
+"""Clopper–Pearson: what counts of an event in independent runs say for certain about epsilon, but
+for a stated probability.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ Floats = NDArray[np.float64]
 
 
 class Bound(NamedTuple):
-    """A certified epsilon: an event of at least this probability on one table, of at most that on the other."""
+    """A certified epsilon: an event of at least this probability on one table, of at most that on
+    the other.
+    """
 
     epsilon: float
     least: float
@@ -21,7 +25,8 @@ class Bound(NamedTuple):
 
 
 def certified(likely: ArrayLike, unlikely: ArrayLike, runs: int, alpha: float) -> Floats:
-    """ln(p/q) with p the Clopper–Pearson lower bound of one frequency and q the upper one of the other; wrong with probability
+    """ln(p/q) with p the Clopper–Pearson lower bound of one frequency and q the upper one of the
+    other; wrong with probability
     alpha at most; at least 0.
 
     >>> float(certified(500, 500, 1000, 1e-6))
@@ -33,13 +38,19 @@ def certified(likely: ArrayLike, unlikely: ArrayLike, runs: int, alpha: float) -
     return bound
 
 
-def probabilities(likely: ArrayLike, unlikely: ArrayLike, runs: int, alpha: float) -> tuple[Floats, Floats]:
-    """At least, of the first event, and at most, of the other (Clopper–Pearson); one of the two is wrong with probability alpha at most."""
+def probabilities(
+    likely: ArrayLike, unlikely: ArrayLike, runs: int, alpha: float
+) -> tuple[Floats, Floats]:
+    """At least, of the first event, and at most, of the other (Clopper–Pearson); one of the two is
+    wrong with probability alpha at most.
+    """
     from scipy.stats import beta
 
     hits, others = np.asarray(likely, float), np.asarray(unlikely, float)
     low = np.where(hits > 0, beta.ppf(alpha / 2, np.maximum(hits, 1), runs - hits + 1), 0.0)
-    high = np.where(others < runs, beta.ppf(1 - alpha / 2, others + 1, np.maximum(runs - others, 1)), 1.0)
+    high = np.where(
+        others < runs, beta.ppf(1 - alpha / 2, others + 1, np.maximum(runs - others, 1)), 1.0
+    )
     return low, high
 
 
@@ -56,7 +67,8 @@ def bound(counts: ArrayLike, runs: int, alpha: float) -> Bound:
 
 
 def reach(runs: int, alpha: float) -> float:
-    """The largest epsilon that so many runs on either table can certify: of an event that always comes on one and never on the other.
+    """The largest epsilon that so many runs on either table can certify: of an event that always
+    comes on one and never on the other.
 
     >>> round(reach(1000, 1e-6), 2), round(reach(300, 1e-6), 2)
     (4.18, 2.96)

@@ -1,7 +1,9 @@
-"""Events that tell two samples of outcomes apart, learnt on one part of the runs and counted on another.
+"""Events that tell two samples of outcomes apart, learnt on one part of the runs and counted on
+another.
 
-A scorer estimates each outcome's log-likelihood ratio; an event is "the score is at least c". Clopper–Pearson bounds on the counts of
-runs that took no part in the choice give a lower bound on epsilon that holds whatever was learnt.
+A scorer estimates each outcome's log-likelihood ratio; an event is "the score is at least c".
+Clopper–Pearson bounds on the counts of runs that took no part in the choice give a lower bound on
+epsilon that holds whatever was learnt.
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ from numpy.typing import NDArray
 
 from dpbandits.auditing.statistical.counting.bounds import Floats, certified
 from dpbandits.auditing.statistical.counting.features import telling
-from dpbandits.auditing.statistical.counting.scorers import BINS, JOINT, Scorer, by_bins, by_joint, by_table, scorer_of
+from dpbandits.auditing.statistical.counting.scorers import (
+    BINS,
+    JOINT,
+    Scorer,
+    by_bins,
+    by_joint,
+    by_table,
+    scorer_of,
+)
 
 FEW = (1, 4)
 """Of the most telling features, so many alone: what many say together drowns what one says."""
@@ -24,7 +34,9 @@ WORSE = 2.5
 
 
 class Event(NamedTuple):
-    """A learnt event for each direction: the score reaches `high` (likelier on a), or falls to `low` (likelier on b)."""
+    """A learnt event for each direction: the score reaches `high` (likelier on a), or falls to
+    `low` (likelier on b).
+    """
 
     score: Scorer
     high: float
@@ -40,8 +52,9 @@ def event_of(data: dict[str, Any]) -> Event:
 
 
 def learn(a: Floats, b: Floats) -> list[Scorer]:
-    """Scores that grow with ln P[outcome | a]/P[outcome | b]: by bins of what differs most, by cells of some features together, and
-    where outcomes repeat by counting them whole."""
+    """Scores that grow with ln P[outcome | a]/P[outcome | b]: by bins of what differs most, by
+    cells of some features together, and where outcomes repeat by counting them whole.
+    """
     best = telling(a, b)
     table, scorers = by_table(a, b), list[Scorer]()
     if best:
@@ -52,25 +65,38 @@ def learn(a: Floats, b: Floats) -> list[Scorer]:
 
 
 def threshold(scores_a: Floats, scores_b: Floats, runs: int, alpha: float) -> tuple[float, float]:
-    """The c whose event "score ≥ c" should certify most in `runs` further runs, its frequencies taken some standard deviations worse
-    (the best of many looks better than it is); and that bound."""
+    """The c whose event "score ≥ c" should certify most in `runs` further runs, its frequencies
+    taken some standard deviations worse (the best of many looks better than it is); and that
+    bound.
+    """
     n, both = len(scores_a), np.concatenate([scores_a, scores_b])
-    rare = 1 - 2.0 ** -np.arange(8, max(8, math.log2(len(both))), 0.5)  # events that come once in many runs
-    cuts = np.unique(np.quantile(both, np.concatenate([np.linspace(0, 1, 401), rare]), method="nearest"))
+    # events that come once in many runs
+    rare = 1 - 2.0 ** -np.arange(8, max(8, math.log2(len(both))), 0.5)
+    cuts = np.unique(
+        np.quantile(both, np.concatenate([np.linspace(0, 1, 401), rare]), method="nearest")
+    )
     more, less = (n - np.searchsorted(np.sort(s), cuts, side="left") for s in (scores_a, scores_b))
-    more, less = np.maximum(0, more - WORSE * np.sqrt(more)), np.minimum(n, less + WORSE * np.sqrt(less))
+    more, less = (
+        np.maximum(0, more - WORSE * np.sqrt(more)),
+        np.minimum(n, less + WORSE * np.sqrt(less)),
+    )
     bounds = certified(more * runs / n, less * runs / n, runs, alpha)
     best = int(np.argmax(bounds))
     return (float(cuts[best]), float(bounds[best])) if bounds[best] > 0 else (math.inf, 0.0)
 
 
 def choose(a: Floats, b: Floats, runs: int, alpha: float) -> Event:
-    """Learn scores on two thirds of these runs; choose one and its thresholds on the rest, for `runs` runs that will be counted."""
+    """Learn scores on two thirds of these runs; choose one and its thresholds on the rest, for
+    `runs` runs that will be counted.
+    """
     cut = max(1, len(a) * 2 // 3)
     found = []
     for score in learn(a[:cut], b[:cut]):
         one, other = score(a[cut:]), score(b[cut:])
-        (high, up), (low, down) = threshold(one, other, runs, alpha), threshold(-other, -one, runs, alpha)
+        (high, up), (low, down) = (
+            threshold(one, other, runs, alpha),
+            threshold(-other, -one, runs, alpha),
+        )
         found.append((max(up, down), Event(score, high, -low)))
     return max(found, key=lambda pair: pair[0])[1]
 

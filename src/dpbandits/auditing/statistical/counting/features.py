@@ -1,7 +1,9 @@
-"""What is looked at in an outcome, a row of numbers: each number, how fine its lattice is, sums and differences of any two.
+"""What is looked at in an outcome, a row of numbers: each number, how fine its lattice is, sums and
+differences of any two.
 
-Noise that is used twice cancels in a sum or a difference, of whichever rounds. The lattice is the place of a float's lowest bit: floats
-near 0 are finer than those near 1, so that a reward of 1 plus noise has no last bits where noise alone has some (Mironov 2012).
+Noise that is used twice cancels in a sum or a difference, of whichever rounds. The lattice is the
+place of a float's lowest bit: floats near 0 are finer than those near 1, so that a reward of 1 plus
+noise has no last bits where noise alone has some (Mironov 2012).
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ import numpy as np
 from dpbandits.auditing.statistical.counting.bounds import Floats
 
 WIDE = 16
-"""Numbers of an outcome of which every two are compared; of longer outcomes, neighbours in all and every two at either end."""
+"""Numbers of an outcome of which every two are compared; of longer outcomes, neighbours in all and
+every two at either end.
+"""
 
 
 class Feature(NamedTuple):
@@ -54,13 +58,21 @@ def features(rows: Floats) -> list[Feature]:
     ends = varied if len(varied) <= WIDE else [*varied[: WIDE // 2], *varied[-WIDE // 2 :]]
     pairs = dict.fromkeys([*pairwise(varied), *combinations(ends, 2)])
     found = [Feature("number", i) for i in varied]
-    found += [Feature("lattice", i) for i in varied if (np.rint(4096 * rows[:, i]) != 4096 * rows[:, i]).any()]
+    found += [
+        Feature("lattice", i)
+        for i in varied
+        if (np.rint(4096 * rows[:, i]) != 4096 * rows[:, i]).any()
+    ]
     return found + [Feature(kind, i, j) for i, j in pairs for kind in ("difference", "sum")]
 
 
 def columns(found: list[Feature], rows: Floats) -> Floats:
     """Shape (rows, features)."""
-    return np.stack([feature.of(rows) for feature in found], axis=1) if found else np.zeros((len(rows), 0))
+    return (
+        np.stack([feature.of(rows) for feature in found], axis=1)
+        if found
+        else np.zeros((len(rows), 0))
+    )
 
 
 TELLING = 24
@@ -82,6 +94,9 @@ def difference(a: Floats, b: Floats, cells: int = 16) -> float:
     """Chi-square of two samples in cells of like weight."""
     both = np.concatenate([a, b])
     edges = np.unique(np.quantile(both, np.linspace(0, 1, cells + 1)[1:-1], method="nearest"))
-    counts = [np.bincount(np.searchsorted(edges, part, side="right"), minlength=len(edges) + 1) for part in (a, b)]
+    counts = [
+        np.bincount(np.searchsorted(edges, part, side="right"), minlength=len(edges) + 1)
+        for part in (a, b)
+    ]
     total = counts[0] + counts[1]
     return float(((counts[0] - counts[1]) ** 2 / np.maximum(total, 1)).sum() - len(edges))

@@ -1,4 +1,5 @@
-"""Which pair of tables tells most: all are tried with a few runs, the better ones with more, the best with many.
+"""Which pair of tables tells most: all are tried with a few runs, the better ones with more, the
+best with many.
 
 Nothing that is seen here is counted in the bound.
 """
@@ -21,14 +22,17 @@ from dpbandits.auditing.statistical.counting.tables import Neighbours
 
 HEATS = 3
 FEWEST, MOST = 20, 400
-"""Runs a side of every pair in the first heat, a hundredth of those that will be counted, within these bounds; five times as many in
-each further heat."""
+"""Runs a side of every pair in the first heat, a hundredth of those that will be counted, within
+these bounds; five times as many in each further heat.
+"""
 
 FEW_PAIRS, MANY_PAIRS = 24, 200
 """Pairs that are tried where a number of runs is given: a fiftieth of it, within these bounds."""
 
 LEARNING = 1500
-"""Runs a side from which on a heat learns events; of fewer, single numbers and whole outcomes are looked at."""
+"""Runs a side from which on a heat learns events; of fewer, single numbers and whole outcomes are
+looked at.
+"""
 
 MORE = 20
 """So many times the runs of a heat are thought to be counted in the end."""
@@ -36,7 +40,9 @@ MORE = 20
 ALPHA = 1e-6
 
 LONG = 64
-"""Rounds; of longer tapes fewer runs are played, in proportion, so that a pair of them takes as long as another."""
+"""Rounds; of longer tapes fewer runs are played, in proportion, so that a pair of them takes as
+long as another.
+"""
 
 
 class Tried(NamedTuple):
@@ -47,9 +53,17 @@ class Tried(NamedTuple):
 
 
 def pilot(
-    players: Players, pairs: Sequence[Neighbours], seed: int, *, runs: int | None, seconds: float, tell: Callable[[str], None]
+    players: Players,
+    pairs: Sequence[Neighbours],
+    seed: int,
+    *,
+    runs: int | None,
+    seconds: float,
+    tell: Callable[[str], None],
 ) -> Tried:
-    """runs: where given, so many are to be counted, the pilot plays in proportion, and the clock is not looked at; otherwise `seconds`."""
+    """runs: where given, so many are to be counted, the pilot plays in proportion, and the clock is
+    not looked at; otherwise `seconds`.
+    """
     until, left, tried = time.perf_counter() + seconds, list(pairs), list[Neighbours]()
     if runs is not None:
         left = left[: int(np.clip(runs // 50, FEW_PAIRS, MANY_PAIRS))]
@@ -59,11 +73,17 @@ def pilot(
         for at, pair in enumerate(left):
             if runs is None and at >= 2 and time.perf_counter() > end:
                 break
-            each = runs_of(pair, runs, heat) if runs is not None else afforded(players, pair, seed, end - time.perf_counter(), heat)
+            each = (
+                runs_of(pair, runs, heat)
+                if runs is not None
+                else afforded(players, pair, seed, end - time.perf_counter(), heat)
+            )
             if not each and at >= 2:
                 scores.append(-np.inf)
                 continue
-            scores.append(score(*players.outcomes(pair, max(each, 10), seed + 10**5 * (heat + 1) + at)))
+            scores.append(
+                score(*players.outcomes(pair, max(each, 10), seed + 10**5 * (heat + 1) + at))
+            )
             tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
         tried = tried or left[: len(scores)]
         order = sorted(range(len(scores)), key=lambda at: (-scores[at], left[at].rounds, at))
@@ -81,7 +101,9 @@ def scale(pair: Neighbours) -> float:
 
 
 def afforded(players: Players, pair: Neighbours, seed: int, seconds: float, heat: int) -> int:
-    """Runs for a pair of this heat, for which `seconds` are left: a share of the time, ten runs at least; none if these take too long."""
+    """Runs for a pair of this heat, for which `seconds` are left: a share of the time, ten runs at
+    least; none if these take too long.
+    """
     pace, share = players.pace(pair, seed + 17 * heat), (0.005, 0.05, 0.3)[heat] * seconds
     if pace > share:  # ten runs would take ten shares
         return 0
@@ -95,8 +117,14 @@ def score(a: Floats, b: Floats) -> float:
     half = len(a) // 2
     runs = MORE * (len(a) - half)
     counts = hits(choose(a[:half], b[:half], runs, ALPHA), a[half:], b[half:]).astype(float)
-    likely, unlikely = (counts[at] + sign * np.sqrt(counts[at]) for at, sign in (([0, 2], -1), ([1, 3], 1)))
-    return float(certified(MORE * np.maximum(0, likely), np.minimum(runs, MORE * unlikely), runs, ALPHA).max())
+    likely, unlikely = (
+        counts[at] + sign * np.sqrt(counts[at]) for at, sign in (([0, 2], -1), ([1, 3], 1))
+    )
+    return float(
+        certified(
+            MORE * np.maximum(0, likely), np.minimum(runs, MORE * unlikely), runs, ALPHA
+        ).max()
+    )
 
 
 def rough(a: Floats, b: Floats) -> float:
@@ -105,7 +133,8 @@ def rough(a: Floats, b: Floats) -> float:
     best = told_by(where[: len(a)], where[len(a) :], len(keys))
     both = np.concatenate([a, b])
     vary = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
-    for j in vary if len(vary) <= LONG else vary[: LONG // 2] + vary[-LONG // 2 :]:  # what comes late may be what tells
+    # what comes late may be what tells
+    for j in vary if len(vary) <= LONG else vary[: LONG // 2] + vary[-LONG // 2 :]:
         for column in (both[:, j], lattice(both[:, j])):
             cuts = cuts_of(column, 16)
             at = cells(column[:, None], [cuts])
@@ -124,4 +153,9 @@ def told_by(a: ArrayLike, b: ArrayLike, size: int, ordered: bool = False) -> flo
 def told(likely: ArrayLike, unlikely: ArrayLike) -> float:
     """The largest log-ratio of frequencies, each taken two standard deviations worse."""
     hits, others = np.asarray(likely, float), np.asarray(unlikely, float)
-    return float(np.max(np.log(np.maximum(hits - 2 * np.sqrt(hits), 0.5)) - np.log(others + 2 * np.sqrt(others) + 2)))
+    return float(
+        np.max(
+            np.log(np.maximum(hits - 2 * np.sqrt(hits), 0.5))
+            - np.log(others + 2 * np.sqrt(others) + 2)
+        )
+    )

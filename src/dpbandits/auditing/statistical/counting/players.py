@@ -21,7 +21,9 @@ CELLS = 4_000_000
 """Numbers of outcomes that a task holds at once, and the most runs a task plays."""
 
 TASKS = 2
-"""Into so many parts every lot is cut at least, however many workers there are: the same lot on every machine."""
+"""Into so many parts every lot is cut at least, however many workers there are: the same lot on
+every machine.
+"""
 
 SOON = 0.003
 """Seconds of play that tell how long a run takes."""
@@ -31,7 +33,8 @@ SOON = 0.003
 class Players:
     """Plays runs on all cores. Every task has a seed of its own, so no two share noise.
 
-    A subject whose randomness does not follow the seed is played in this process alone: copies of a process repeat each other's draws.
+    A subject whose randomness does not follow the seed is played in this process alone: copies of a
+    process repeat each other's draws.
     """
 
     def __init__(self, subject: Subject, workers: int) -> None:
@@ -40,7 +43,11 @@ class Players:
         self.seeded = follows_its_seed(subject)
         self.workers = workers if sys.platform == "linux" and self.seeded else 1
         # Forked, so that objects which cannot be pickled can be audited too.
-        self._pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) if self.workers > 1 else None
+        self._pool = (
+            ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
+            if self.workers > 1
+            else None
+        )
 
     def __enter__(self) -> Players:
         return self
@@ -73,8 +80,16 @@ class Players:
     def _all(self, pair: Neighbours, runs: int, seed: int, event: Event | None) -> list[Any]:
         tasks = max(math.ceil(runs * pair.a.size / CELLS), min(TASKS, runs))
         sizes = [runs // tasks + (i < runs % tasks) for i in range(tasks)]
-        seeds = np.random.SeedSequence([seed % 2**32, 342]).generate_state(2 * tasks, np.uint64).reshape(tasks, 2).tolist()
-        jobs = [(pair, size, pair_of_seeds, event) for size, pair_of_seeds in zip(sizes, seeds, strict=True)]
+        seeds = (
+            np.random.SeedSequence([seed % 2**32, 342])
+            .generate_state(2 * tasks, np.uint64)
+            .reshape(tasks, 2)
+            .tolist()
+        )
+        jobs = [
+            (pair, size, pair_of_seeds, event)
+            for size, pair_of_seeds in zip(sizes, seeds, strict=True)
+        ]
         if self._pool is not None:
             return list(self._pool.map(play_here, jobs))
         return [play(self.subject, *job) for job in jobs]
@@ -94,6 +109,11 @@ def play_here(job: tuple[Any, ...]) -> Any:
     return play(_playing, *job)
 
 
-def play(subject: Subject, pair: Neighbours, runs: int, seeds: list[int], event: Event | None) -> Any:
-    a, b = (subject.outcomes(table, runs, seed) for table, seed in zip((pair.a, pair.b), seeds, strict=True))
+def play(
+    subject: Subject, pair: Neighbours, runs: int, seeds: list[int], event: Event | None
+) -> Any:
+    a, b = (
+        subject.outcomes(table, runs, seed)
+        for table, seed in zip((pair.a, pair.b), seeds, strict=True)
+    )
     return (a, b) if event is None else hits(event, a, b)

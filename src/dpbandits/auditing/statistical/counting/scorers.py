@@ -1,4 +1,5 @@
-"""Estimates of an outcome's log-likelihood ratio, learnt from runs; an event is "the score is at least c".
+"""Estimates of an outcome's log-likelihood ratio, learnt from runs; an event is "the score is at
+least c".
 
 Each can be written as plain data and made again of it, so that a stranger can play the event.
 """
@@ -32,9 +33,13 @@ class Scorer(Protocol):
 
 
 def keys_of(rows: Floats) -> NDArray[np.uint64]:
-    """One number a row. Rows that should collide are one outcome, which is post-processing: no bound is spoilt."""
+    """One number a row. Rows that should collide are one outcome, which is post-processing: no
+    bound is spoilt.
+    """
     whole = np.ascontiguousarray(rows).view(KEYS)
-    weights = np.random.default_rng(12).integers(1, 2**63, rows.shape[1], dtype=KEYS) * KEYS(2) + KEYS(1)
+    weights = np.random.default_rng(12).integers(1, 2**63, rows.shape[1], dtype=KEYS) * KEYS(
+        2
+    ) + KEYS(1)
     with np.errstate(over="ignore"):
         mixed = (whole ^ (whole >> KEYS(31))) * weights
         keys: NDArray[np.uint64] = (mixed ^ (mixed >> KEYS(29))).sum(axis=1, dtype=KEYS)
@@ -55,9 +60,19 @@ class Table:
         return np.where(self.known[at] == keys, self.ratios[at], 0.0)
 
     def data(self, low: float, high: float) -> dict[str, Any]:
-        """Outcomes on neither side of the thresholds are left out, as long as one that is not known is on neither side, too."""
-        kept = (self.ratios >= high) | (self.ratios <= low) if low < 0 < high else np.ones(len(self.known), bool)
-        return {"score": "outcomes", "known": [str(key) for key in self.known[kept]], "ratios": self.ratios[kept].tolist()}
+        """Outcomes on neither side of the thresholds are left out, as long as one that is not known
+        is on neither side, too.
+        """
+        kept = (
+            (self.ratios >= high) | (self.ratios <= low)
+            if low < 0 < high
+            else np.ones(len(self.known), bool)
+        )
+        return {
+            "score": "outcomes",
+            "known": [str(key) for key in self.known[kept]],
+            "ratios": self.ratios[kept].tolist(),
+        }
 
 
 @final
@@ -77,7 +92,12 @@ class Bins:
 
     def data(self, low: float, high: float) -> dict[str, Any]:
         edges, ratios = ([x.tolist() for x in part] for part in (self.edges, self.ratios))
-        return {"score": "bins", "features": [list(f) for f in self.features], "edges": edges, "ratios": ratios}
+        return {
+            "score": "bins",
+            "features": [list(f) for f in self.features],
+            "edges": edges,
+            "ratios": ratios,
+        }
 
 
 @final
@@ -94,7 +114,12 @@ class Joint:
 
     def data(self, low: float, high: float) -> dict[str, Any]:
         edges = [x.tolist() for x in self.edges]
-        return {"score": "joint", "features": [list(f) for f in self.features], "edges": edges, "ratios": self.ratios.tolist()}
+        return {
+            "score": "joint",
+            "features": [list(f) for f in self.features],
+            "edges": edges,
+            "ratios": self.ratios.tolist(),
+        }
 
 
 def scorer_of(data: dict[str, Any]) -> Scorer:
@@ -102,9 +127,16 @@ def scorer_of(data: dict[str, Any]) -> Scorer:
     match data["score"]:
         case "outcomes":
             known = np.array([int(key) for key in data["known"]], KEYS)
-            return Table(known, np.array(data["ratios"], float)) if len(known) else Table(np.zeros(1, KEYS), np.zeros(1))
+            return (
+                Table(known, np.array(data["ratios"], float))
+                if len(known)
+                else Table(np.zeros(1, KEYS), np.zeros(1))
+            )
         case "bins" | "joint" as kind:
-            features, edges = [Feature(str(k), int(i), int(j)) for k, i, j in data["features"]], [np.array(x, float) for x in data["edges"]]
+            features, edges = (
+                [Feature(str(k), int(i), int(j)) for k, i, j in data["features"]],
+                [np.array(x, float) for x in data["edges"]],
+            )
             if kind == "joint":
                 return Joint(features, edges, np.array(data["ratios"], float))
             return Bins(features, edges, [np.array(x, float) for x in data["ratios"]])
@@ -134,13 +166,20 @@ def by_bins(a: Floats, b: Floats, features: list[Feature], bins: int) -> Bins:
         one, other = feature.of(a), feature.of(b)
         cuts = cuts_of(np.concatenate([one, other]), bins)
         edges.append(cuts)
-        ratios.append(log_ratios([np.searchsorted(cuts, part, side="right") for part in (one, other)], len(cuts) + 1))
+        ratios.append(
+            log_ratios(
+                [np.searchsorted(cuts, part, side="right") for part in (one, other)], len(cuts) + 1
+            )
+        )
     return Bins(features, edges, ratios)
 
 
 def by_joint(a: Floats, b: Floats, features: list[Feature]) -> Joint:
     parts = [columns(features, rows) for rows in (a, b)]
-    edges = [cuts_of(np.concatenate([part[:, j] for part in parts]), JOINT_BINS) for j in range(len(features))]
+    edges = [
+        cuts_of(np.concatenate([part[:, j] for part in parts]), JOINT_BINS)
+        for j in range(len(features))
+    ]
     size = int(np.prod([len(cuts) + 1 for cuts in edges]))
     return Joint(features, edges, log_ratios([cells(part, edges) for part in parts], size))
 
@@ -153,7 +192,11 @@ def log_ratios(parts: Sequence[NDArray[np.int64]], size: int) -> Floats:
 
 
 def cuts_of(numbers: Floats, bins: int) -> Floats:
-    """Edges of cells of like weight, and of lighter and lighter ones at either end, where what is rare may be."""
-    tails = 2.0 ** -np.arange(np.log2(bins) + 1, max(np.log2(bins) + 1, np.log2(len(numbers)) - 2), 2)
+    """Edges of cells of like weight, and of lighter and lighter ones at either end, where what is
+    rare may be.
+    """
+    tails = 2.0 ** -np.arange(
+        np.log2(bins) + 1, max(np.log2(bins) + 1, np.log2(len(numbers)) - 2), 2
+    )
     shares = np.concatenate([tails, np.linspace(0, 1, bins + 1)[1:-1], 1 - tails])
     return np.unique(np.quantile(numbers, shares, method="nearest"))

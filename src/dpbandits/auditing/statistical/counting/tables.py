@@ -1,4 +1,5 @@
-"""Pairs of reward tables that differ in one record: backgrounds, the record that is replaced, and what it is replaced by.
+"""Pairs of reward tables that differ in one record: backgrounds, the record that is replaced, and
+what it is replaced by.
 
 Their order mixes all kinds, so that any first part of the list holds some of each.
 """
@@ -18,13 +19,15 @@ MOVES = {
     "falls from 1/2 to 1/4": (0.5, 0.25),
     "falls from .97 to .03": (0.97, 0.03),
 }
-"""What a replaced reward was and becomes. Code that heeds only 0 and 1, only what lies between, or only what is no fraction of two
-cannot hide all of these."""
+"""What a replaced reward was and becomes. Code that heeds only 0 and 1, only what lies between, or
+only what is no fraction of two cannot hide all of these.
+"""
 
 
 class Neighbours(NamedTuple):
-    """Two reward tables that differ in one record: shape (rounds, arms), or (blocks, records of a block, arms) where a mechanism is
-    handed the sums of several records at once."""
+    """Two reward tables that differ in one record: shape (rounds, arms), or (blocks, records of a
+    block, arms) where a mechanism is handed the sums of several records at once.
+    """
 
     a: Floats
     b: Floats
@@ -41,8 +44,13 @@ class Neighbours(NamedTuple):
 
 
 def backgrounds(arms: int, rounds: int) -> dict[str, Floats]:
-    """Shape (rounds, arms) each: all rewards alike, one good arm, good arms in turn, and rewards of all sizes as they fall."""
-    rng, good = np.random.default_rng([arms, rounds]), np.eye(arms)[0] if arms > 1 else np.array([0.5])
+    """Shape (rounds, arms) each: all rewards alike, one good arm, good arms in turn, and rewards of
+    all sizes as they fall.
+    """
+    rng, good = (
+        np.random.default_rng([arms, rounds]),
+        np.eye(arms)[0] if arms > 1 else np.array([0.5]),
+    )
     return {
         "0": np.zeros((rounds, arms)),
         "1": np.ones((rounds, arms)),
@@ -55,7 +63,9 @@ def backgrounds(arms: int, rounds: int) -> dict[str, Floats]:
 
 
 def turns(arms: int, whole: bool) -> dict[str, tuple[Floats, Floats]]:
-    """A record before and after. whole: several of its rewards are read, so that one may rise while the others fall."""
+    """A record before and after. whole: several of its rewards are read, so that one may rise while
+    the others fall.
+    """
     ones = np.ones(arms)
     found = {verb: (high * ones, low * ones) for verb, (high, low) in MOVES.items()}
     if whole and arms > 1:
@@ -65,11 +75,14 @@ def turns(arms: int, whole: bool) -> dict[str, tuple[Floats, Floats]]:
     return found
 
 
-def neighbouring(arms: int, rounds: int, whole: bool, *, block: int = 1, rows: Sequence[int] | None = None) -> list[Neighbours]:
+def neighbouring(
+    arms: int, rounds: int, whole: bool, *, block: int = 1, rows: Sequence[int] | None = None
+) -> list[Neighbours]:
     """Every background with every row replaced in every way.
 
-    rows: of those, at most; by default all of a short table, of a longer one those at either end and the middle. block: records that a
-    mechanism is handed at once; `rounds` is a multiple of it.
+    rows: of those, at most; by default all of a short table, of a longer one those at either end
+        and the middle. block: records that a mechanism is handed at once; `rounds` is a multiple of
+        it.
     """
     found = []
     for row in rows or rows_of(rounds):
@@ -80,7 +93,9 @@ def neighbouring(arms: int, rounds: int, whole: bool, *, block: int = 1, rows: S
                 if block > 1:
                     a, b = a.reshape(-1, block, arms), b.reshape(-1, block, arms)
                 blocks = f", {block} a block" if block > 1 else ""
-                found.append(Neighbours(a, b, f"{rounds} rounds of {name}{blocks}, round {row + 1} {verb}"))
+                found.append(
+                    Neighbours(a, b, f"{rounds} rounds of {name}{blocks}, round {row + 1} {verb}")
+                )
     return found
 
 
@@ -97,15 +112,22 @@ SELDOM = 40
 """Short tapes that are tried for each long one."""
 
 
-def mixed(kinds: Sequence[Sequence[Neighbours]], late: Sequence[Neighbours] = ()) -> list[Neighbours]:
-    """All of them: one of each kind in turn, each kind in an order without pattern, of which two in three are whole moves.
+def mixed(
+    kinds: Sequence[Sequence[Neighbours]], late: Sequence[Neighbours] = ()
+) -> list[Neighbours]:
+    """All of them: one of each kind in turn, each kind in an order without pattern, of which two in
+    three are whole moves.
 
     late: long tapes, which take long to play; one after every few others.
     """
     rng = np.random.default_rng(0)
     shuffled = [[kind[at] for at in rng.permutation(len(kind))] for kind in kinds]
     short = list(in_turn([woven(kind) for kind in shuffled]))
-    return [pair for at in range(max(len(short), SELDOM * len(late))) for pair in (*short[at : at + 1], *at_turn(late, at))]
+    return [
+        pair
+        for at in range(max(len(short), SELDOM * len(late)))
+        for pair in (*short[at : at + 1], *at_turn(late, at))
+    ]
 
 
 def at_turn(late: Sequence[Neighbours], at: int) -> Sequence[Neighbours]:
@@ -116,12 +138,19 @@ def late_tapes(arms: int, rounds: int, whole: bool) -> list[Neighbours]:
     """Few of them, long: whole moves of a record near the end, and of the first one."""
     wanted = ("of 0, ", "of rewards of all sizes, ")
     found = neighbouring(arms, rounds, whole, rows=[rounds - 8, 0])
-    return [pair for pair in found if pair.label.endswith("falls") and any(text in pair.label for text in wanted)]
+    return [
+        pair
+        for pair in found
+        if pair.label.endswith("falls") and any(text in pair.label for text in wanted)
+    ]
 
 
 def woven(kind: list[Neighbours]) -> list[Neighbours]:
     whole = [pair.label.endswith("falls") or "turns" in pair.label for pair in kind]
-    some, others = ([pair for pair, yes in zip(kind, whole, strict=True) if yes is wanted] for wanted in (True, False))
+    some, others = (
+        [pair for pair, yes in zip(kind, whole, strict=True) if yes is wanted]
+        for wanted in (True, False)
+    )
     return list(in_turn([some[::2], some[1::2], others]))
 
 
