@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from threading import get_ident
 from types import CodeType, FrameType
@@ -20,9 +21,10 @@ Caller = tuple[int]
 told apart.
 """
 
-MARKS: dict[int, object] = {}
-"""{0: this process's mark}; empty in a child that was just forked. Cleared by a function without a
-line of Python in it: a signal that arrives right after a fork cannot prevent that.
+MARKS: defaultdict[int, object] = defaultdict(object)
+"""{0: this process's mark}; empty in a child that was just forked, which makes its own. Cleared by
+a function without a line of Python in it: a signal that arrives right after a fork cannot prevent
+that.
 """
 os.register_at_fork(after_in_child=MARKS.clear)
 
@@ -50,7 +52,7 @@ def gated(method: Method) -> Method:
 class Home:
     """The process that something was made in.
 
-    mark: of that process, to be compared with `MARKS.get(0)`.
+    mark: of that process, to be compared with `MARKS[0]`.
     """
 
     __slots__ = ("_pid", "mark")
@@ -69,7 +71,7 @@ class Home:
         """Whether this is that process. The number is compared, too: a fork that goes round Python
         clears no mark.
         """
-        return MARKS.get(0) is self.mark and os.getpid() == self._pid
+        return MARKS[0] is self.mark and os.getpid() == self._pid
 
     def require(self) -> None:
         """
@@ -96,8 +98,9 @@ class Gate:
     """The entry to the methods of an object that has it as `_gate`; each of them is marked `gated`.
 
     inside: empty, or {0: caller}. `setdefault` looks and takes in one step; a method called very
-        often does that itself. Where a caller's place was taken, `id(caller)` leads to (caller, the
-        next one): who is inside stands at the end.
+        often does that itself, and clears it where its own caller stands there alone. Where a
+        caller's place was taken, `id(caller)` leads to (caller, the next one): who is inside
+        stands at the end.
     """
 
     __slots__ = ("home", "inside")
@@ -119,7 +122,7 @@ class Gate:
             SharedError: somebody is inside, or this is another process.
         """
         caller = (get_ident(),)
-        if MARKS.get(0) is not self.home.mark or self.inside.setdefault(0, caller) is not caller:
+        if MARKS[0] is not self.home.mark or self.inside.setdefault(0, caller) is not caller:
             self.take_over(caller, deep + 1)
         return caller
 

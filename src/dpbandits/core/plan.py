@@ -166,11 +166,12 @@ class Progress:
                 action if isinstance(action, tuple) else (action,), times
             )
             return filled
-        left = self._left.get(action)
+        lefts = self._left
         # a late tell of an earlier plan: it enters the open block, and ends nothing
-        if left is None:
+        if action not in lefts:
             return None
-        self._left[action] = left - times
+        left = lefts[action]
+        lefts[action] = left - times
         if left > 0 >= left - times:
             self._waiting -= 1
             if self._waiting == 0:

@@ -8,6 +8,7 @@ the reward.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from numbers import Integral
 from typing import NamedTuple
 
@@ -36,7 +37,8 @@ class Decision(NamedTuple):
         return decision_to_json(self.id, self.action, self.observe, campaign=self.campaign)
 
 
-class Play(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Play:
     """What is kept of a pending decision beside its id; decisions of one plan share it."""
 
     action: Action
@@ -71,25 +73,20 @@ def find(decision: object, pending: Pending, asked: int, campaign: str) -> tuple
     # what stands there may be a reward, with code of its own
     id = said if type(said) is int else tried(whole_id, said) or 0
     play = pending.get(id)
-    if play is None or (
-        type(decision) is Decision
-        and not same(decision, (id, play.action, id, play.observe, campaign))
-    ):
-        raise unknown(decision, id, pending, asked, campaign)
-    return id, play
+    if play is not None:
+        if type(decision) is not Decision:
+            return id, play
+        try:
+            if decision == (id, play.action, id, play.observe, campaign):
+                return id, play
+        except ValueError:  # what cannot be compared (an array for an action) is another
+            pass
+    raise unknown(decision, id, pending, asked, campaign)
 
 
 def whole_id(value: object) -> int:
     """The id that a whole number of any kind stands for (NumPy's, too); 0 for anything else."""
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else 0
-
-
-def same(decision: Decision, made: tuple[object, ...]) -> bool:
-    """Whether it is as it was made; what cannot be compared (an array for an action) is not."""
-    try:
-        return decision == made
-    except ValueError:
-        return False
 
 
 def find_each(

@@ -5,6 +5,7 @@ data, read strictly.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dpbandits.core.plan import EVERY, Action, Plan, Progress, PublicRng
@@ -214,7 +215,8 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
         raise damaged(f"{wheel.policy.name} cannot plan from public.state") from error
     rng = rng_from_data(at.seed, at.step, public["rng"])
-    wheel.turn, wheel.busy = turn._replace(progress=progress_at(turn.plan, at), rng=rng), True
+    wheel.turn = replace(turn, progress=progress_at(turn.plan, at), rng=rng)
+    wheel.busy = True
     return wheel
 
 

@@ -10,13 +10,17 @@ can no longer be told, and only then adds the reward: an interruption may lose a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, final
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 from dpbandits.core.ledger import unbalanced
 from dpbandits.core.plan import Action, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies.contract import Policy
-from dpbandits.session.decisions import Play
+from dpbandits.session.decisions import Decision, Play
 from dpbandits.vault import Vault
+
+NEW = tuple.__new__
+"""Makes a named tuple in half the time of its own constructor."""
 
 Claim = tuple[int, Action, int, int, int]
 """A tell that is under way, and what stood before it: its decision's id, what is told, how often
@@ -24,7 +28,8 @@ that was told in this turn, the vault's records, rewards lost.
 """
 
 
-class Turn(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Turn:
     """What is played between two releases. Public, and replaced whole.
 
     step: turns before this one. first: decisions asked before it. plays: its plan's actions, each
@@ -95,15 +100,16 @@ class Wheel:
         self._claim: Claim | None = None
         self.turn: Turn = open_turn(policy, seed, policy.init(), 0, 0)
 
-    def ask(self) -> tuple[int, Play]:
-        """The next decision's id and play."""
-        id = self.asked + 1
-        play = self.turn.only or self.turn.play(id, self.semi)
+    def ask(self, campaign: str) -> Decision:
+        """The next decision."""
+        id, turn = self.asked + 1, self.turn
+        play = turn.only or turn.play(id, self.semi)
+        made = NEW(Decision, (id, play.action, id, play.observe, campaign))
         self.busy = True
         self.pending[id] = play
         self.asked = id
         self.busy = False
-        return id, play
+        return made
 
     def ask_many(self, count: int) -> Iterable[tuple[int, Play]]:
         """The next so many, all or none of them."""
@@ -121,11 +127,11 @@ class Wheel:
         """Check, claim, add, count. An exception between two of these lines is made good by
         `recover`.
         """
-        action, observe = play
-        where, vault, progress = observe or action, self.vault, self.turn.progress
+        where, vault, progress = play.observe or play.action, self.vault, self.turn.progress
         steps = vault.on_grid(where, reward)
         self.busy = True
-        self._claim = id, where, progress.told.get(where, 0), vault.records, self.lost
+        before = progress.told.get(where, 0)
+        self._claim = id, where, before, vault.records, self.lost
         del self.pending[id]
         vault.enter(where, steps)
         progress.count(where)
@@ -164,9 +170,8 @@ class Wheel:
             self.lost = lost + 1
         elif id not in self.pending:
             turn = self.turn
-            self.turn = turn._replace(
-                progress=Progress.at(turn.plan, {**turn.progress.told, where: told + 1})
-            )
+            progress = Progress.at(turn.plan, {**turn.progress.told, where: told + 1})
+            self.turn = replace(turn, progress=progress)
         self._claim = None
 
     @property
