@@ -7,9 +7,9 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
+from tests.places import REPOSITORY
+
 PACKAGE = REPOSITORY / "src" / "dpbandits"
 PAGE = REPOSITORY / "docs" / "reference" / "house.md"
 MOST = 12

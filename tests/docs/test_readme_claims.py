@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-INSTANCES = (ROOT / "docs" / "instances.md").read_text(encoding="utf-8")
+from tests.places import REPOSITORY
+
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+INSTANCES = (REPOSITORY / "docs" / "instances.md").read_text(encoding="utf-8")
 
 
 def test_who_loses_least_is_counted_in_the_table() -> None:
@@ -37,6 +37,8 @@ def test_where_the_default_has_a_fat_tail_is_in_the_table() -> None:
 
 
 def test_the_papers_settings_are_where_the_tail_is_thin() -> None:
-    tails = (ROOT / "docs" / "tails.md").read_text(encoding="utf-8").split("# NoiseAwareTS")[0]
+    tails = (
+        (REPOSITORY / "docs" / "tails.md").read_text(encoding="utf-8").split("# NoiseAwareTS")[0]
+    )
     assert tails.count("| yes |") == 54
     assert "| NO |" not in tails

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpbandits.oracles import Influence, LinearMatroid, Paths, SpanningTrees
+from tests.places import DATA
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 needs = pytest.mark.skipif(
     not DATA.is_dir(), reason="needs the real data in ../shared/data beside the repository"
 )

@@ -1,0 +1,188 @@
+"""A budget of seconds is kept, and most of it is left for the runs that count.
+
+What is asserted does not depend on the machine: time passes here by what is played, on a clock of
+the test's own.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.odd.parts import Telling
+
+from dpbandits.auditing.effort import Seconds, Work
+from dpbandits.auditing.feeding import feed
+from dpbandits.auditing.foreign import ForeignSubject
+from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
+from dpbandits.auditing.statistical.level import statistical_level
+from dpbandits.auditing.statistical.many import ENDLESS, ManyNoise
+from dpbandits.auditing.statistical.subjects import MechanismSubject
+from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.core.privacy import Grid
+from tests.auditing.strange import COARSE, Custom
+
+
+class Clock:
+    """Stands still while nothing is played."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        for name in ("perf_counter", "monotonic"):
+            monkeypatch.setattr(time, name, lambda: self.now)
+
+
+class Slow:
+    """Leaks all of a reward with probability 1/2; every run takes so many seconds of the clock."""
+
+    name = "slow"
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self.clock, self.seconds, self.played = clock, seconds, 0
+
+    def pairs(self) -> list[Neighbours]:
+        return neighbouring(1, 8, whole=False)
+
+    def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
+        self.clock.now += runs * self.seconds
+        self.played += runs
+        told = np.random.default_rng(seed).random((runs, 1)) < 0.5
+        return np.where(told, table[:, 0], -1.0)
+
+
+@pytest.mark.parametrize("seconds", [1e-4, 1e-2])
+@pytest.mark.parametrize("budget", [10.0, 30.0])
+def test_the_budget_is_kept_and_most_of_it_counts(
+    monkeypatch: pytest.MonkeyPatch, budget: float, seconds: float
+) -> None:
+    clock = Clock(monkeypatch)
+    subject = Slow(clock, seconds)
+    found = statistical_level(subject, Fraction(1), budget=budget, workers=1)
+    assert clock.now - 1000 <= budget
+    assert 2 * found.details["runs"] * seconds >= 0.2 * budget
+    assert found.outcome == "failed"
+
+
+def test_slow_learning_leaves_time_for_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learning that takes a millisecond a run, as with wide outcomes on a busy machine."""
+    from dpbandits.auditing.statistical import level as statistical
+
+    clock, honest = Clock(monkeypatch), statistical.choose
+
+    def slowly(a: Floats, b: Floats, runs: int, alpha: float) -> Any:
+        clock.now += 1e-3 * len(a)
+        return honest(a, b, runs, alpha)
+
+    monkeypatch.setattr(statistical, "choose", slowly)
+    found = statistical_level(Slow(clock, 1e-4), Fraction(1), budget=20.0, workers=1)
+    assert clock.now - 1000 <= 20
+    assert found.details["runs"] >= 10_000
+    assert found.lower_bound > 5
+
+
+def test_looks_share_the_chance_of_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often the last lot is looked at, all looks together are wrong with probability 1e-6
+    at most.
+    """
+    from dpbandits.auditing.statistical.level import ALPHA, LOOKS
+
+    found = statistical_level(Slow(Clock(monkeypatch), 1e-3), Fraction(1), budget=10.0, workers=1)
+    assert found.details["alpha"] * len(LOOKS) <= ALPHA * (1 + 1e-12)
+    fixed = statistical_level(Slow(Clock(monkeypatch), 1e-3), Fraction(1), runs=100, workers=1)
+    assert fixed.details["alpha"] == ALPHA
+
+
+def plausible(total: int, count: int, draw: Any) -> int:
+    while True:
+        noisy = draw(total)
+        if 0 <= noisy <= count:
+            return int(noisy)
+
+
+def all_plausible(total: Any, count: int, draw: Any) -> Any:
+    """The same for arrays of runs: all at once, which is never."""
+    noisy = draw(total)
+    while np.any((noisy < 0) | (noisy > count)):
+        noisy = draw(total)
+    return noisy
+
+
+@pytest.mark.parametrize("tell", [plausible, all_plausible])
+def test_noise_that_is_redrawn_until_plausible_does_not_hang(tell: Any) -> None:
+    subject = Custom(**COARSE, tell=tell)
+    assert transcript_level(feed(subject), rounds=32, replays=12).outcome in (
+        "failed",
+        "not applicable",
+    )
+    found = statistical_level(MechanismSubject(subject), Fraction(1), workers=1, runs=300)
+    # one record, and either answer twice as likely as the other: ln 2
+    assert found.outcome != "failed"
+
+
+def test_arrays_give_up_where_one_run_would_not() -> None:
+    noise = ManyNoise(10, 0)
+    for _ in range(ENDLESS):
+        noise.laplace(0, sensitivity=1, epsilon=Fraction(1))
+    with pytest.raises(TypeError, match="One run at a time"):
+        noise.laplace(0, sensitivity=1, epsilon=Fraction(1))
+
+
+def test_work_is_counted_and_seconds_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    work, seconds = Work(10), Seconds(10)
+    clock.now += 4
+    work.spend(3)
+    seconds.spend(3)
+    assert (work.left(), seconds.left()) == (7, 6)
+
+
+class Sluggish:
+    """A black box that takes a second of the clock for a decision."""
+
+    clock: Clock
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def select(self) -> int:
+        self.clock.now += 1
+        return int(self.rng.integers(2))
+
+    def update(self, arm: int, reward: float) -> None:
+        pass
+
+
+def test_a_slow_black_box_is_not_played_on_long_tapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One tape of 3,200 rounds took ten times the budget."""
+    Sluggish.clock = Clock(monkeypatch)
+    slow = ForeignSubject(Sluggish, "slow", patience=5.0)
+    assert {pair.rounds for pair in slow.pairs()} == {8}
+    assert slow.hint() == ""
+    assert Sluggish.clock.now - 1000 <= 2 * 6 + 2 * 8 + 1
+    assert {pair.rounds for pair in ForeignSubject(Sluggish, "patient").pairs()} == {8, 32, 3200}
+
+
+def test_replays_of_a_slow_mechanism_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundredth of a second a release: nine runs, the programmes of their sums and twenty
+    repetitions took no notice of the clock.
+    """
+    clock = Clock(monkeypatch)
+
+    def slowly(total: int, count: int, noise: Any) -> float:
+        clock.now += 0.01
+        return float(
+            total
+            + noise.laplace(0, sensitivity=1, epsilon=Fraction(1))
+            + noise.laplace(0, sensitivity=1, epsilon=Fraction(1))
+        )
+
+    found = transcript_level(
+        feed(Telling(epsilon=Fraction(1), grid=Grid(steps=1), tell=slowly)), budget=5.0
+    )
+    assert found.outcome == "not applicable"
+    # the first run is written, and replayed a few times, whatever it takes
+    assert clock.now - 1000 <= 5 + 15

@@ -1,0 +1,102 @@
+"""What tests of several rooms need: the folder of real data, and a tiny sweep that has every kind
+of policy (central, local, zCDP, a published preset, and twins without privacy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dpbandits.sweeps import Results, load_config, run_sweep
+from tests.places import DATA
+
+TINY = """
+name = "tiny"
+title = "A tiny <sweep> & more"
+about = "Just for tests."
+rounds = 3000
+runs = 25
+seed = 7
+epsilons = [0.5, 1]
+
+[quick]
+rounds = 500
+runs = 5
+
+[[environments]]
+name = "linear"
+law = "bernoulli"
+means = [0.75, 0.5, 0.25]
+
+[[environments]]
+name = "smoking"
+law = "clinical"
+trial = "smoking"
+
+[[policies]]
+class = "DPKLUCB"
+label = "DP-KLUCB"
+
+[[policies]]
+class = "KLUCB"
+rounds = 3000
+
+[[policies]]
+class = "HybridUCB"
+preset = "published"
+environments = ["linear"]
+epsilons = [1]
+
+[[policies]]
+class = "AdaCUCB"
+rhos = [0.1, "1/2"]
+environments = ["linear"]
+
+[[policies]]
+class = "LDPKLUCB"
+epsilons = [1]
+environments = ["linear"]
+runs = 10
+
+[[policies]]
+class = "DPSE"
+environments = ["linear"]
+"""
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def real(request: pytest.FixtureRequest) -> Path:
+    """The folder of the test's `@pytest.mark.parametrize("real", [name], indirect=True)`; skips
+    where it is absent.
+    """
+    folder = DATA / request.param
+    if not folder.is_dir():
+        pytest.skip(f"needs the real data {request.param}/ in ../shared/data beside the repository")
+    return folder
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a sweep file; `old` → `new` edits the tiny one."""
+
+    def writer(text: str = TINY, edits: dict[str, str] | None = None) -> Path:
+        for old, new in (edits or {}).items():
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "sweep.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return writer
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """The tiny sweep, run once. Tests that change its folder copy it."""
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "tiny.toml").write_text(TINY, encoding="utf-8")
+    return run_sweep(load_config(folder / "tiny.toml"), folder / "out", workers=1)

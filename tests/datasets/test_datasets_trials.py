@@ -1,0 +1,96 @@
+"""The packaged clinical trials."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from dpbandits.datasets import TRIALS, clinical
+from tests.places import REPOSITORY
+
+COLLECTED = {
+    "smoking": "hasselblad1998_smoking_cessation",
+    "depression": "linde2015_depression_response",
+    "stroke": "dogliotti2014_no_stroke",
+    "copd": "dong2013_survival",
+}
+
+
+def test_every_trial_is_a_bandit_with_its_source() -> None:
+    assert tuple(COLLECTED) == TRIALS
+    for name, arms in zip(TRIALS, (4, 9, 8, 6), strict=True):
+        trial = clinical(name)
+        assert trial.name == name
+        assert trial.title
+        assert (
+            len(trial.arms)
+            == len(set(trial.arms))
+            == len(trial.events)
+            == len(trial.patients)
+            == trial.environment.arms
+            == arms
+        )
+        assert trial.environment.means.tolist() == [
+            e / n for e, n in zip(trial.events, trial.patients, strict=True)
+        ]
+        assert "Simple sums over" in trial.source
+
+
+def test_known_rates() -> None:
+    assert clinical("smoking").environment.means.round(4).tolist() == [
+        0.1856,
+        0.1651,
+        0.0987,
+        0.0837,
+    ]
+    assert clinical("depression").environment.means.max().round(4) == 0.6479
+    # the two best are hard to tell apart
+    assert clinical("stroke").environment.gaps[1].round(5) == 0.00054
+    assert sum(clinical("copd").patients) == 52_462  # as many patients as the review reports
+
+
+def test_an_unknown_trial_lists_the_known_ones() -> None:
+    with pytest.raises(
+        ValueError, match="one of the trials smoking, depression, stroke, copd; got 'aspirin'"
+    ):
+        clinical("aspirin")
+
+
+@pytest.mark.parametrize("real", ["clinical"], indirect=True)
+def test_counts_are_those_collected_from_the_reviews(real: Path) -> None:
+    with (real / "pooled_arms.csv").open(encoding="utf-8") as text:
+        collected = [
+            (row["dataset"], int(row["events"]), int(row["n"])) for row in csv.DictReader(text)
+        ]
+    packaged = [
+        (COLLECTED[t], *counts)
+        for t in TRIALS
+        for counts in zip(clinical(t).events, clinical(t).patients, strict=True)
+    ]
+    assert packaged == collected
+
+
+@pytest.mark.parametrize("real", ["clinical"], indirect=True)
+def test_arms_carry_the_names_of_the_collected_table(real: Path) -> None:
+    with (real / "pooled_arms.csv").open(encoding="utf-8") as text:
+        collected = [row["arm"] for row in csv.DictReader(text)]
+    package = REPOSITORY / "src" / "dpbandits" / "datasets" / "trials.csv"
+    with package.open(encoding="utf-8") as text:
+        assert [row["source_arm"] for row in csv.DictReader(text)] == collected
+
+
+@pytest.mark.parametrize("real", ["clinical"], indirect=True)
+def test_pooled_survival_is_no_treatment_effect(real: Path) -> None:
+    """The warning in the module's text: TIO-SMI has the highest pooled survival, yet more deaths
+    than placebo in its own trials.
+    """
+    trial = clinical("copd")
+    assert trial.arms[trial.environment.means.argmax()] == "TIO-SMI"
+    with (real / "dong2013_copd_death.csv").open(encoding="utf-8") as text:
+        rows = list(csv.DictReader(text))
+    rate = {(r["id"], r["treatment"]): int(r["death"]) / int(r["randomized"]) for r in rows}
+    own = [id for id, treatment in rate if treatment == "TIO-SMI"]
+    assert len(own) == 2
+    assert all(rate[id, "TIO-SMI"] > rate[id, "Placebo"] for id in own)

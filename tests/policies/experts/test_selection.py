@@ -1,0 +1,120 @@
+"""Exact laws of noisy selection: integrals, what it costs, and both noise sources."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import binomtest, chisquare
+
+import dpbandits as dpb
+from dpbandits.noise import Noise, Selection
+from dpbandits.noise.selection_law import laplace_win, published_loss, selection_law
+from tests.policies.experts.alarm import ALARM
+
+SELECTIONS: tuple[Selection, ...] = ("laplace", "exponential", "permute-and-flip")
+
+
+@pytest.mark.parametrize("lead", [-3.0, -0.4, 0.0, 0.7, 5.0])
+@pytest.mark.parametrize("scale", [0.5, 1.0, 20.0])
+def test_two_actions_win_as_the_integral_says(lead: float, scale: float) -> None:
+    def density(x: float) -> float:
+        return math.exp(-abs(x) / scale) / (2 * scale)
+
+    def below(x: float) -> float:
+        return 0.5 * math.exp(x / scale) if x < 0 else 1 - 0.5 * math.exp(-x / scale)
+
+    cuts = sorted({0.0, -lead})
+    ends = [-60 * scale, *cuts, 60 * scale]
+    value = sum(
+        quad(lambda x: density(x) * below(x + lead), a, b, epsabs=1e-14)[0]
+        for a, b in pairwise(ends)
+    )
+    assert laplace_win(lead, scale) == pytest.approx(value, abs=1e-10)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("rounds", [2, 4, 64, 10_000])
+def test_published_loss_is_the_ratio_of_probabilities(rounds: int, epsilon: float) -> None:
+    if epsilon * rounds < 700:  # beyond, the probabilities themselves vanish
+        ratio = laplace_win(2.0 - rounds, 1 / epsilon) / laplace_win(-rounds, 1 / epsilon)
+        assert published_loss(rounds, epsilon) == pytest.approx(math.log(ratio), abs=1e-10)
+    assert epsilon < published_loss(rounds, epsilon) < 2 * epsilon
+
+
+def test_a_fine_grid_has_the_continuous_law() -> None:
+    """The discrete law on grid g tends to the continuous one: its error falls with 1/g."""
+    errors = []
+    for g in (16, 256, 4096):
+        law = selection_law([g, 3 * g], scale=2.0 * g, selection="laplace")
+        errors.append(abs(law[0] - laplace_win(-2.0, 2.0)))
+        assert law.sum() == pytest.approx(1, abs=1e-12)
+    assert errors[0] > 10 * errors[1] > 100 * errors[2]
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_selection_costs_what_it_promises(selection: Selection, epsilon: float) -> None:
+    """All replacements of one 0/1 record, three actions: the exact loss is at most ε, and ε/2 where
+    rewards are only lost.
+    """
+    worst = {"replace": 0.0, "zero-out": 0.0}
+    for base in product(range(0, 13, 4), repeat=3):
+        rest = np.array(base)
+        laws = {
+            record: np.log(selection_law(rest + record, scale=2 / epsilon, selection=selection))
+            for record in product((0, 1), repeat=3)
+        }
+        for one, other in product(laws, repeat=2):
+            loss = float(np.abs(laws[one] - laws[other]).max())
+            worst["replace"] = max(worst["replace"], loss)
+            if not any(other):
+                worst["zero-out"] = max(worst["zero-out"], loss)
+    assert 0.85 * epsilon < worst["replace"] <= epsilon + 1e-9
+    assert worst["zero-out"] <= epsilon / 2 + 1e-9
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize(
+    "noise", [dpb.SimulatedNoise(3), dpb.SecureNoise(), dpb.SecureNoise(pool=False)], ids=repr
+)
+def test_sources_have_the_exact_law(selection: Selection, noise: Noise) -> None:
+    """Simulated and secure choices against the exact probabilities (chi-square)."""
+    sums, draws = [5, 9, 7, 0], 4000
+    law = selection_law(sums, scale=4.0, selection=selection)
+    chosen = [
+        noise.select(sums, sensitivity=2, epsilon=Fraction(1), law=selection) for _ in range(draws)
+    ]
+    assert chisquare(np.bincount(chosen, minlength=4), draws * law).pvalue > ALARM
+
+
+def exact_third_round(policy: Any, means: list[float], scale: float, selection: Selection) -> float:
+    """P[action 0 is played in rounds 2 and 3]: what the first round's record selects, by
+    enumeration.
+    """
+    total = 0.0
+    for record in product((0, 1), repeat=len(means)):
+        weight = math.prod(m if r else 1 - m for m, r in zip(means, record, strict=True))
+        total += (
+            weight
+            * selection_law(
+                np.array(record) * policy.grid, scale=scale * policy.grid, selection=selection
+            )[0]
+        )
+    return total
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_three_rounds_exactly(selection: Selection, compiled: bool) -> None:
+    policy = dpb.RNMFTNL(actions=3, epsilon=2, grid=4, selection=selection)
+    means = [0.7, 0.4, 0.2]
+    p = exact_third_round(policy, means, 1.0, selection)
+    runs = dpb.simulate(policy, dpb.Bernoulli(means), 3, runs=4000, seed=5, compiled=compiled)
+    assert set(np.unique(runs.plays[:, 0])) <= {1, 3}
+    assert binomtest(int((runs.plays[:, 0] == 3).sum()), 4000, p).pvalue > ALARM

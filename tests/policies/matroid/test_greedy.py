@@ -1,0 +1,191 @@
+"""Exact equalities: with policies of single arms, with the paper's rule in every round, with the
+oracle's bases.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.checks.tape import random_tape
+from dpbandits.core.plan import Hold, PublicRng
+from dpbandits.noise import SimulatedNoise
+from dpbandits.oracles.matroids.representation import tableau
+from dpbandits.policies import DPKLMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, NoiseAwareMAT
+from dpbandits.policies.formulas import indices
+from dpbandits.simulation.parts.bases import improve
+from dpbandits.vault import open_vault
+from tests.policies.matroid.instances import SEVEN, on_tape
+
+TWO = dpb.UniformMatroid(arms=2, rank=1)
+
+
+@pytest.mark.parametrize(
+    ("on_matroid", "alone"),
+    [
+        (
+            DPKLMAT(problem=TWO, epsilon=1, first=4, level=1),
+            dpb.DPKLUCB(arms=2, epsilon=1, first=4),
+        ),
+        (DPUCBMAT(problem=TWO, epsilon=1), dpb.AnytimeLazyUCB(arms=2, epsilon=1)),
+        (OMM(problem=TWO), dpb.UCB1(arms=2)),
+        (KLOSM(problem=TWO), dpb.KLUCB(arms=2, c=3)),
+        (CTSBeta(problem=TWO), dpb.ThompsonBeta(arms=2)),
+        (
+            NoiseAwareMAT(problem=TWO, epsilon=1, first=4, c=1, pool=False),
+            dpb.NoiseAwareTS(arms=2, epsilon=1, first=4, preset="gaussian"),
+        ),
+    ],
+    ids=lambda p: type(p).__name__,
+)
+def test_rank_one_is_the_policy_of_single_arms(on_matroid: Any, alone: Any) -> None:
+    """On one tape of rewards and noise every decision, every release and the state are equal: rank
+    1 costs nothing extra.
+    """
+    for seed in range(5):
+        one, other = (
+            on_tape(policy, random_tape(2, 3000, seed), 3000) for policy in (on_matroid, alone)
+        )
+        assert np.array_equal(one.plays, other.plays)
+        assert one.state == other.state
+        assert [e[:4] for e in one.ledger] == [e[:4] for e in other.ledger]
+
+
+def test_crossing_with_a_rank() -> None:
+    rng, found = np.random.default_rng(0), 0
+    for _ in range(300):
+        rank, t = int(rng.integers(1, 20)), int(rng.integers(1, 500))
+        end = t + 1500
+        m_i, (n_i, n_j), eps = (
+            float(rng.uniform(-0.5, 1.5)),
+            (2 ** rng.permutation(9)[:2]).tolist(),
+            float(rng.uniform(0.05, 5)),
+        )
+        level = math.log(rank * (t + rng.integers(-300, 1200).clip(1 - t)))  # equal about there
+        m_j = m_i + indices.lazy_ucb(0, n_i, level, eps) - indices.lazy_ucb(0, n_j, level, eps)
+        i, j = 0, 1
+        if indices.overtakes_at(t, i, m_i, n_i, j, m_j, n_j, eps, rank):
+            i, j, m_i, m_j, n_i, n_j = j, i, m_j, m_i, n_j, n_i
+        brute = next(
+            (
+                s
+                for s in range(t + 1, end)
+                if indices.overtakes_at(s, i, m_i, n_i, j, m_j, n_j, eps, rank)
+            ),
+            end,
+        )
+        assert indices.crossing(i, m_i, n_i, j, m_j, n_j, t, end, eps, rank) == brute
+        found += brute < end
+    assert found > 20
+
+
+def test_a_held_basis_is_the_greedy_one_in_every_round() -> None:
+    """DPUCB-MAT as printed, every round by itself, over whole runs: the plans' bases are the same,
+    and swaps do end plans.
+    """
+    problem = dpb.LinearMatroid(np.random.default_rng(1).integers(0, 2, (12, 4)))
+    assert sum(swaps_of(DPUCBMAT(problem=problem, epsilon=4), seed) for seed in range(6)) >= 3
+
+
+def swaps_of(policy: DPUCBMAT, seed: int) -> int:
+    """Plans that ended before a batch was full, in 2,000 rounds; every round's basis is
+    compared.
+    """
+    state, swaps, tape, rng = (
+        policy.init(),
+        0,
+        random_tape(12, 5000, seed).fresh(),
+        np.random.default_rng(0),
+    )
+    vault = open_vault("semi", policy.mechanism(), 12, SimulatedNoise(seed), None)
+    while state.t < 2000:
+        plan = policy.plan(state, PublicRng(0, 0))
+        assert isinstance(plan, Hold)
+        assert isinstance(plan.action, tuple)
+        for t in range(state.t + 1, state.t + plan.rounds + 1):
+            assert plan.action == policy.problem.best(
+                printed_indices(state, t, policy.problem.size, policy.share)
+            )
+        swaps += plan.release == ()
+        vault.add_block(
+            plan.action,
+            tape.block_many(np.array(plan.action), plan.rounds, dpb.Grid(), rng),
+            plan.rounds,
+        )
+        state = policy.update(
+            state,
+            plan,
+            vault.release(plan.release, state.t + plan.rounds, ((plan.action, plan.rounds),)),
+        )
+    return swaps
+
+
+def printed_indices(s: Any, t: int, rank: int, share: float) -> list[float]:
+    """Line 5 of the paper's Algorithm 2; unseen elements first."""
+    log = math.log(rank * t)
+    return [
+        x / n + math.sqrt(3 * log / n) + 3 * log / (share * n) if n else 1e9
+        for x, n in zip(s.totals, s.rounds, strict=True)
+    ]
+
+
+RNG = np.random.default_rng(8)
+MATROIDS = [
+    SEVEN,
+    dpb.LinearMatroid(RNG.integers(0, 2, (40, 8))),
+    dpb.LinearMatroid(RNG.integers(-40, 40, (12, 3))),
+    dpb.LinearMatroid(RNG.integers(0, 2, (30, 9)), field=2),
+    dpb.LinearMatroid(RNG.integers(0, 11, (30, 5)), field=11),
+    dpb.LinearMatroid(RNG.integers(0, 1_048_573, (20, 5)), field=1_048_573),
+    dpb.UniformMatroid(arms=9, rank=4),
+    dpb.TopK(arms=6, k=6),
+    dpb.PartitionMatroid(categories=[0, 1, 2, 0, 1, 2, 2, 2, 0], capacities=[2, 0, 3]),
+    dpb.GraphicMatroid([(1, 2), (2, 3), (1, 3), (4, 4), (4, 5), (1, 2), (5, 6), (4, 6), (3, 1)]),
+    dpb.SpanningTrees(RNG.permutation([(i, j) for i in range(7) for j in range(i)])),
+]
+
+
+@pytest.mark.parametrize("problem", MATROIDS, ids=repr)
+def test_exchanges_on_the_tableau_find_the_greedy_basis(problem: Any) -> None:
+    """After any sequence of weights, with ties and negative ones, in any order of elements: the
+    oracle's basis and circuits.
+    """
+    found = tableau(problem)
+    assert found is not None
+    table, basis = found.table.copy(), np.array(found.basis)
+    column = np.full(problem.arms, -1)
+    column[basis] = np.arange(problem.rank)
+    rng = np.random.default_rng(9)
+    for step in range(150):
+        weights = (
+            rng.normal(size=problem.arms)
+            if step % 2
+            else rng.integers(-3, 3, problem.arms).astype(float)
+        )
+        order = rng.permutation(problem.arms) if step % 3 else np.argsort(-weights)
+        improve(table, basis, column, weights, order, found.prime)
+        assert tuple(sorted(basis.tolist())) == problem.best(weights)
+    columns = np.argsort(basis)
+    assert np.array_equal((table != 0)[:, columns], problem.exchanges(sorted(basis.tolist())))
+    assert np.abs(table).max() <= found.prime / 2 + 2
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        dpb.LinearMatroid(RNG.integers(-(10**6), 10**6, (8, 4))),
+        dpb.TransversalMatroid([[0, 1], [1, 2], [2, 3]], arms=4),
+        dpb.ExplicitMatroid(arms=3, bases=[(0, 1), (1, 2), (0, 2)]),
+    ],
+    ids=repr,
+)
+def test_without_a_tableau_the_plain_way_is_taken(problem: Any) -> None:
+    assert tableau(problem) is None
+    runs = dpb.simulate(
+        DPKLMAT(problem=problem, epsilon=4), dpb.Bernoulli(np.linspace(0.2, 0.8, problem.arms)), 500
+    )
+    assert runs.plays.sum() == 500 * problem.rank

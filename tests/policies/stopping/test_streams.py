@@ -1,0 +1,247 @@
+"""Values in, one estimate out: streams, saved estimators, what is refused, and what an error leaves
+behind.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.privacy import spent
+from dpbandits.noise import SimulatedNoise
+from dpbandits.sweeps.config import ConfigError, load_config
+from tests.policies.stopping.rules import EVERY
+from tests.session.small import content
+
+
+@EVERY
+def test_estimates_are_in_the_values_own_units(rule: Any) -> None:
+    own = {"epsilon": 50} if rule.guarantee else {}
+    rule = type(rule)(alpha=0.3, beta=0.1, cap=10**5, low=10, high=14, **own)
+    found = dpb.estimate(rule, [11.0] * 10**4, noise=SimulatedNoise(1))
+    assert found.value == pytest.approx(11, rel=0.01)
+    assert not found.capped
+    mechanism = rule.mechanism()
+    assert mechanism.mean(2, 1024) == 12  # one value of 10, one of 14
+    assert mechanism.distance(2, 1024) == 24 * 1024 // 4  # 24 in ranges of 4, in grid steps
+
+
+@EVERY
+def test_a_stream_that_ends_gives_what_it_has(rule: Any) -> None:
+    found = dpb.estimate(rule, iter([1.0, -1.0, 1.0]), noise=SimulatedNoise(1))
+    assert (found.rounds, found.capped) == (3, True)
+    if rule.guarantee is None:
+        assert found.value == pytest.approx(1 / 3)
+    estimator = dpb.Estimator(rule, noise=SimulatedNoise(1))
+    for x in (1.0, -1.0, 1.0):
+        assert estimator.add(x) is None
+    assert estimator.finish() == found == estimator.finish() == estimator.add(1.0)
+    assert estimator.session.spent == (rule.guarantee.cost if rule.guarantee else None)
+    assert sum(e.stop - e.start for e in estimator.session.ledger) == 3
+
+
+@EVERY
+def test_ledger_is_the_claim_however_it_ends(rule: Any) -> None:
+    """Halted, capped and finished: every value read once, at the life price; values after the end
+    are not read.
+    """
+    claim = rule.guarantee.cost if rule.guarantee else None
+    for cap, told, expected in ((10**6, 5000, None), (7, 20, 7), (10**6, 5, 5)):
+        own = {"epsilon": 1} if claim else {}
+        small = type(rule)(alpha=0.9, beta=0.5, cap=cap, low=0, high=1, grid=1, **own)
+        s = dpb.Session(small, noise=SimulatedNoise(2))
+        for _ in range(told):
+            s.tell(s.ask(), 1.0)
+        s.finish()
+        stopped = small.estimate(s.state)
+        assert stopped is not None
+        assert (
+            stopped.rounds
+            == (expected or stopped.rounds)
+            == sum(e.stop - e.start for e in s.ledger)
+        )
+        assert spent(s.ledger) == claim
+        before = content(s)
+        s.finish()
+        assert content(s) == before
+
+
+@EVERY
+def test_survives_json_in_mid_stream(rule: Any) -> None:
+    rng = np.random.default_rng(1)
+    stream = (2 * (rng.random(6000) < 0.8) - 1.0).tolist()
+    whole = dpb.estimate(rule, stream, noise=SimulatedNoise(4))
+    assert not whole.capped
+    broken, result = dpb.Estimator(rule, noise=SimulatedNoise(4)), None
+    for i, x in enumerate(stream):
+        if i % 101 == 3:
+            text = broken.to_json()
+            assert "distance" not in json.loads(text)["public"]
+            broken = dpb.Estimator.from_json(text)
+        result = broken.add(x)
+        if result:
+            break
+    assert result == whole
+    assert dpb.Estimator.from_json(broken.to_json()).result == whole
+
+
+def test_an_iterator_is_read_no_further_than_needed() -> None:
+    read = itertools.count()
+    found = dpb.estimate(
+        dpb.NAS(alpha=0.5, beta=0.1, cap=1000), (1.0 for _ in read), noise=SimulatedNoise(1)
+    )
+    assert next(read) == found.rounds < 1000
+    assert not found.capped
+
+
+BAD_VALUES = [math.nan, math.inf, -math.inf, -1.0000001, 1.5, "much", None, [1], 10**400]
+
+
+@EVERY
+@pytest.mark.parametrize("bad", BAD_VALUES, ids=lambda bad: repr(bad)[:12])
+def test_bad_values_are_refused_and_nothing_is_recorded(rule: Any, bad: Any) -> None:
+    estimator = dpb.Estimator(rule, noise=SimulatedNoise(1))
+    estimator.add(0.5)
+    before = content(estimator)
+    with pytest.raises(dpb.RewardError, match="Nothing was recorded") as error:
+        estimator.add(bad)
+    assert content(estimator) == before
+    # the value is not shown
+    assert not any(digit in str(error.value).replace("[-1, 1]", "") for digit in "023456789")
+    assert estimator.add(-1) is None
+    assert estimator.finish().rounds == 2
+    consumed: list[float] = []
+    with pytest.raises(dpb.RewardError):
+        # a list is checked before anything is asked of the noise
+        dpb.estimate(rule, [0.5, bad], noise=Failing(consumed))
+    assert consumed == []
+
+
+class Failing(SimulatedNoise):
+    """Notes every draw; fails where told to."""
+
+    def __init__(self, log: list[float], fail_at: tuple[int, ...] = ()) -> None:
+        super().__init__(1)
+        self.log, self.fail_at, self.calls = log, fail_at, 0
+
+    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+        self.calls += 1
+        if self.calls in self.fail_at:
+            raise OSError("no randomness")
+        self.log.append(value)
+        return super().laplace(value, sensitivity=sensitivity, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("fails", [1, 2, 3, 4])
+def test_failing_noise_loses_nothing(fails: int) -> None:
+    """Whichever draws fail, also several running: a value enters once, and only `NotRecordedError`
+    says that it has to be offered again.
+    """
+    rule = dpb.DPNAS(alpha=0.9, beta=0.9, epsilon=50, cap=5, low=0, high=1, grid=1)
+    again = 0
+    for fail_at in itertools.combinations(range(1, 9), fails):
+        estimator, offered = dpb.Estimator(rule, noise=Failing([], fail_at)), 0
+        while estimator.result is None:
+            try:
+                offered += 1
+                estimator.add(1.0)
+            except dpb.NotRecordedError as error:
+                offered -= 1
+                again += isinstance(error.__cause__, OSError)
+            except OSError:
+                pass
+            stopped_before = (
+                estimator.result is not None and estimator.session._vault.records < offered
+            )
+            assert estimator.session._vault.records == offered - stopped_before
+        assert (
+            sum(e.stop - e.start for e in estimator.session.ledger)
+            == estimator.result.rounds
+            == estimator.session._vault.records
+            <= 5
+        )
+    assert (again > 0) is (fails > 1)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "empty", [[], (), iter(()), np.array([])], ids=["list", "tuple", "iterator", "array"]
+)
+def test_an_empty_stream_is_an_error(rule: Any, empty: Any) -> None:
+    with pytest.raises(ValueError, match="at least one value"):
+        dpb.estimate(rule, empty, noise=SimulatedNoise(1))
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "what"),
+    [
+        ({"alpha": 0}, "alpha"),
+        ({"alpha": 1}, "alpha"),
+        ({"alpha": math.nan}, "alpha"),
+        ({"beta": 0.0}, "beta"),
+        ({"beta": 1.0}, "beta"),
+        ({"beta": "half"}, "beta"),
+        ({"cap": 0}, "cap"),
+        ({"cap": 1.5}, "cap"),
+        ({"cap": True}, "cap"),
+        ({"cap": 2**60}, "cap"),
+        ({"low": 1}, "low"),
+        ({"low": math.nan}, "low"),
+        ({"high": math.inf}, "high"),
+        ({"high": "wide"}, "high"),
+        ({"grid": 0}, "grid"),
+    ],
+)
+@EVERY
+def test_bad_parameters(rule: Any, kwargs: dict[str, Any], what: str) -> None:
+    own = {"epsilon": 1} if rule.guarantee else {}
+    with pytest.raises(ValueError, match=what):
+        type(rule)(**{"alpha": 0.5, "beta": 0.1, "cap": 100} | own | kwargs)
+
+
+def test_other_misuse_is_named() -> None:
+    rule = dpb.DPNAS(alpha=0.5, beta=0.1, cap=100, epsilon=1)
+    with pytest.raises(TypeError, match="stopping rule"):
+        dpb.estimate(dpb.UCB1(arms=1), [1.0], noise=SimulatedNoise(1))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="stopping rule"):
+        dpb.estimates(dpb.UCB1(arms=1), dpb.Bernoulli([0.5]), runs=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="arms=1"):
+        dpb.estimates(rule, dpb.Bernoulli([0.5, 0.4]), runs=1)
+    with pytest.raises(ValueError, match="runs"):
+        dpb.estimates(rule, dpb.Bernoulli([0.5]), runs=0)
+    with pytest.raises(ValueError, match="shape"):
+        dpb.estimate(rule, np.ones((3, 2)), noise=SimulatedNoise(1))
+    with pytest.raises(TypeError, match="stopping rule"):
+        dpb.Session(dpb.UCB1(arms=2), noise=SimulatedNoise(1)).finish()
+    with pytest.raises(TypeError):
+        dpb.DPNAS(arms=1, alpha=0.5, beta=0.1, cap=100, epsilon=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="nothing to finish"):
+        dpb.UCB1(arms=1).mechanism().finish([], None, SimulatedNoise(1))  # type: ignore[arg-type]
+
+
+def test_a_sweep_refuses_a_stopping_rule(tmp_path: Any) -> None:
+    text = (
+        'name = "x"\ntitle = "x"\nrounds = 9\nruns = 1\n[[environments]]\nname = "e"\nlaw = '
+        '"bernoulli"\nmeans = [0.5]\n'
+    )
+    (tmp_path / "x.toml").write_text(
+        text + '[[policies]]\nclass = "DPNAS"\nalpha = 0.1\nbeta = 0.1\ncap = 9\n'
+    )
+    with pytest.raises(ConfigError, match=r"dpbandits\.estimates"):
+        load_config(tmp_path / "x.toml")
+
+
+def test_finite_environments_end_the_stream() -> None:
+    rule = dpb.DPExponentialNAS(alpha=0.5, beta=0.1, cap=10**6, epsilon=1)
+    table = dpb.Table(np.tile([[0.0], [1.0]], (50, 1)))
+    found = dpb.estimates(rule, table, runs=3, seed=1)
+    assert found.rounds.tolist() == [100] * 3
+    assert found.capped.all()
+    assert len(set(found.value.tolist())) == 3

@@ -1,0 +1,300 @@
+"""A session shared by threads, by processes or with itself: the second caller is refused at once,
+and nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.noise import SimulatedNoise
+from tests.session.interruption.interrupted import Interrupted, Silent, interrupt
+
+LONG = 30.0
+"""Seconds after which a thread is taken to hang. No verdict hangs on it unless something hangs."""
+
+
+class Slow(Silent):
+    """Waits inside a draw until it is let go, and counts its draws."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.inside, self.go, self.draws = threading.Event(), threading.Event(), 0
+
+    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+        self.draws += 1
+        self.inside.set()
+        assert self.go.wait(LONG)
+        return value
+
+
+def calls(session: dpb.Session) -> Iterator[tuple[str, Callable[[], Any]]]:
+    yield "ask", session.ask
+    yield "ask many", lambda: session.ask(2)
+    yield "tell", lambda: session.tell(1, 1.0)
+    yield "tell_many", lambda: session.tell_many([(1, 1.0)])
+    yield "expire", lambda: session.expire(1)
+    yield "settle", session.settle
+    yield "to_json", session.to_json
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, _ in calls(dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1)))]
+)
+def test_a_second_thread_is_refused_at_once(name: str) -> None:
+    noise = Slow()
+    session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=noise, seed=1)
+    session.ask(3)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(session.tell, 1, 1.0)
+        assert noise.inside.wait(LONG)
+        with pytest.raises(dpb.SharedError, match="under way, in another thread"):
+            dict(calls(session))[name]()
+        noise.go.set()
+        first.result(LONG)
+    assert (noise.draws, session.releases, session.state.totals) == (1, 1, (1.0,))
+    dict(calls(session))["ask"]()  # the place is free again
+
+
+def test_threads_that_race_count_each_reward_once() -> None:
+    """Four threads tell the same decisions; who is refused tries again. Each reward is in exactly
+    one sum, each block read once.
+    """
+    session = dpb.Session(
+        dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=2**20), noise=Silent(1), seed=1
+    )
+    decisions = session.ask(400)
+    told: list[int] = []
+
+    def tell(decision: dpb.Decision) -> None:
+        while True:
+            try:
+                session.tell(decision, 1.0)
+                told.append(decision.id)
+            except dpb.SharedError:
+                continue
+            except dpb.DecisionError:
+                pass
+            return
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(tell, decision) for decision in decisions for _ in range(4)]:
+            done.result(LONG)
+    session.settle()
+    assert sorted(told) == list(range(1, 401))
+    assert session._vault.records == 400
+    assert (
+        sum(line.stop - line.start for line in session.ledger) + sum(session._vault._counts())
+        == 400
+    )
+    released = [(line.stop - line.start) for line in session.ledger]
+    assert session.state.totals[0] == released[-1]
+
+
+class Meddling(Silent):
+    """A noise source that uses the session from within one of its calls."""
+
+    session: dpb.Session | None = None
+
+    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+        if self.session is not None:
+            self.session.tell(2, 1.0)
+        return value
+
+
+def test_a_call_from_within_a_call_is_refused() -> None:
+    noise = Meddling(1)
+    session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=noise, seed=1)
+    session.ask(2)
+    noise.session = session
+    with pytest.raises(dpb.SharedError, match="around this one"):
+        session.tell(1, 1.0)
+    noise.session = None
+    session.tell(2, 1.0)
+    assert (session.state.totals, session.state.rounds, session._vault.records) == ((1.0,), (1,), 2)
+
+
+def test_a_caller_that_was_interrupted_on_its_way_out_blocks_nobody() -> None:
+    """At whatever line the first thread is stopped, it and every other thread can call again."""
+
+    def session_at(line: int) -> tuple[dpb.Session, int]:
+        session = dpb.Session(
+            dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1
+        )
+        session.ask(2)
+        try:
+            return session, interrupt(lambda: session.tell(1, 1.0), line)
+        except Interrupted:
+            return session, line
+
+    _, lines = session_at(0)
+    held = 0
+    with ThreadPoolExecutor(1) as pool:
+        for line in range(1, lines + 1):
+            session, _ = session_at(line)
+            held += bool(session._gate.inside)
+            assert pool.submit(session.ask).result(LONG).id == 3
+            assert session.ask().id == 4
+            assert not session._gate.inside
+    assert held > 0, "no line leaves the place taken: the test misses what it is about"
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, _ in calls(dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1)))]
+)
+def test_any_call_may_follow_one_that_was_interrupted_on_its_way_out(name: str) -> None:
+    """Also itself, and calls made of calls."""
+    for first in ("ask", "ask many", "to_json"):
+        held = 0
+        for line in range(1, 100):
+            session = dpb.Session(
+                dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1
+            )
+            session.ask(3)
+            try:
+                interrupt(dict(calls(session))[first], line)
+            except Interrupted:
+                held += bool(session._gate.inside)
+                dict(calls(session))[name]()
+                assert not session._gate.inside
+        assert held > 0
+
+
+def test_a_place_is_taken_over_again_and_again() -> None:
+    """Interrupted at every line of taking over, too."""
+    session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1)
+    session._gate.enter()
+    for line in range(1, 200):
+        try:
+            if interrupt(session.settle, line) < line:
+                break
+        except Interrupted:
+            continue
+    session._gate.enter()  # left behind once more
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(session.settle).result(LONG)
+    assert not session._gate.inside
+
+
+class Reentrant(Silent):
+    """While its noise is drawn another call reaches the vault behind the gate's back, as a
+    coroutine library's switch would.
+    """
+
+    vault: Any = None
+
+    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+        vault, self.vault = self.vault, None
+        if vault is not None:
+            vault.release((0,), 1, ())
+        return value
+
+
+def test_a_release_that_was_overtaken_does_nothing() -> None:
+    noise = Reentrant(1)
+    session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=noise, seed=1)
+    noise.vault = session._vault
+    with pytest.raises(dpb.SharedError, match="Another call released this block"):
+        session.tell(session.ask(), 1.0)
+    session.settle()
+    assert (len(session.ledger), session.state.totals, session._vault.turns) == (1, (1.0,), 1)
+
+
+def in_a_child(call: Callable[[], None]) -> bool:
+    """Whether the call succeeds in a forked child."""
+    child = os.fork()
+    if child == 0:
+        try:
+            call()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize(
+    "taken",
+    [lambda s: s, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))],
+    ids=["itself", "copy", "pickle"],
+)
+def test_a_forked_child_is_refused(taken: Callable[[dpb.Session], dpb.Session]) -> None:
+    session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1)
+    session.ask(3)
+
+    def refuses() -> None:
+        for _, call in calls(taken(session)):
+            with pytest.raises(dpb.SharedError, match="before the process forked"):
+                call()
+        own = dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1))
+        own.tell(own.ask(), 1.0)  # one made in the child works
+
+    assert in_a_child(refuses)
+    assert in_a_child(lambda: forks_again(session))
+    session.tell(1, 1.0)  # the parent goes on
+    copied = taken(session)
+    copied.tell(copied.ask(), 1.0)
+    assert copied._vault.records == 2
+
+
+def forks_again(session: dpb.Session) -> None:
+    assert in_a_child(lambda: refuse_all(session))
+
+
+def refuse_all(session: dpb.Session) -> None:
+    for _, call in calls(session):
+        with pytest.raises(dpb.SharedError):
+            call()
+
+
+class Forking(Silent):
+    """Forks while it draws, once; the child comes out of the draw as the parent does."""
+
+    child: int | None = None
+
+    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+        if self.child is None:
+            self.child = os.fork()
+        return value
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_in_the_middle_of_a_release() -> None:
+    """The child inherits a call under way; it ends without a release, and so does every other."""
+    noise = Forking(1)
+    session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=noise, seed=1)
+    session.ask(3)
+    try:
+        session.tell(1, 1.0)
+        refused = False
+    except dpb.SharedError:
+        refused = True
+    if noise.child == 0:
+        try:
+            refuse_all(session)
+            os._exit(0 if refused and session.releases == 0 else 1)
+        except BaseException:
+            os._exit(1)
+    assert noise.child is not None
+    assert os.waitstatus_to_exitcode(os.waitpid(noise.child, 0)[1]) == 0
+    assert (refused, session.releases) == (False, 1)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_that_goes_round_python_releases_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody cleared the process's mark; its number differs."""
+    session = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1), noise=Silent(1), seed=1)
+    session.ask(2)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(dpb.SharedError, match="before the process forked"):
+        session.tell(1, 1.0)
+    assert session.releases == 0

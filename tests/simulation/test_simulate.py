@@ -1,0 +1,202 @@
+"""Simulation: one path a (seed, run), whatever is around it; regret at any round; exact small
+cases.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import dpbandits as dpb
+from dpbandits.checks import examples
+from dpbandits.policies import POLICIES
+
+ENV = dpb.Bernoulli([0.8, 0.5, 0.3])
+SEVERAL = [name for name, cls in POLICIES.items() if cls.size_name not in ("", "problem")]
+"""A stopping rule has one arm: see tests/policies/stopping. Super arms have environments of their
+own: see tests/policies/super_arms.
+"""
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_run_depends_on_its_seed_and_number_only(name: str, compiled: bool) -> None:
+    policy = examples(name)[0]
+    many = dpb.simulate(policy, ENV, 300, runs=5, seed=3, workers=2, compiled=compiled)
+    few = dpb.simulate(policy, ENV, 300, runs=3, seed=3, workers=1, compiled=compiled)
+    other = dpb.simulate(policy, ENV, 300, runs=3, seed=4, workers=1, compiled=compiled)
+    assert np.array_equal(many.counts[:3], few.counts)
+    assert not np.array_equal(other.counts, few.counts) or name in ("DPSE", "SuccessiveElimination")
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_regret_at_any_round_is_of_the_same_runs(name: str) -> None:
+    policy = examples(name)[0]
+    runs = dpb.simulate(policy, ENV, 400, runs=3, seed=5)
+    odd = [17, 1, 123, 399, 400]
+    plays = runs.plays_at(odd)
+    assert plays.shape == (3, 5, 3)
+    assert (plays.sum(axis=2) == np.array(odd)).all()
+    assert np.array_equal(plays[:, -1], runs.plays)
+    assert (np.diff(plays[:, np.argsort(odd)], axis=1) >= 0).all()
+    assert np.array_equal(runs.regret([400])[:, 0], runs.regret())
+    assert runs.regret(odd) == pytest.approx(plays @ ENV.gaps)
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_checkpoints_do_not_change_the_path(name: str) -> None:
+    policy = examples(name)[0]
+    a = dpb.simulate(policy, ENV, 300, runs=2, seed=6, at=[10, 150])
+    b = dpb.simulate(policy, ENV, 300, runs=2, seed=6, at=[150, 299])
+    assert np.array_equal(a.plays_at([150, 300]), b.plays_at([150, 300]))
+
+
+def test_quantiles_and_summary() -> None:
+    runs = dpb.simulate(dpb.DPKLUCB(arms=3, epsilon=1), ENV, 3000, runs=50, seed=1)
+    regret = np.sort(runs.regret())
+    assert runs.quantiles([0.0, 1.0]).tolist() == [regret[0], regret[-1]]
+    assert runs.quantiles(0.5, at=[100, 3000]).shape == (2,)
+    summary = runs.summary()
+    assert summary["mean"] == pytest.approx(regret.mean())
+    assert summary["median"] <= summary["q99"] <= summary["q999"] <= summary["worst"] == regret[-1]
+    assert runs.guarantee is not None
+    assert runs.guarantee.noise == "simulated"
+
+
+def discrete_laplace(scale: float, reach: int) -> np.ndarray[Any, Any]:
+    k = np.arange(-reach, reach + 1)
+    q = math.exp(-1 / scale)
+    mass: np.ndarray[Any, Any] = (1 - q) / (1 + q) * q ** np.abs(k)
+    return mass
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [dpb.AdaPUCB(arms=2, epsilon=1, grid=1), dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1)],
+)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_third_decision_has_its_exact_law(policy: Any, compiled: bool) -> None:
+    """After one pull each, arm 0 is played iff X0 + Z0 >= X1 + Z1: a sum over the masses.
+    False-alarm rate 1e-6.
+    """
+    means, runs, reach = (0.7, 0.4), 40_000 if compiled else 6000, 60
+    laws = [np.convolve([1 - p, p], discrete_laplace(1.0, reach)) for p in means]
+    exact = float(sum(laws[0][i] * laws[1][: i + 1].sum() for i in range(len(laws[0]))))
+    plays = dpb.simulate(
+        policy, dpb.Bernoulli(means), 3, runs=runs, seed=7, compiled=compiled
+    ).plays
+    first = (plays[:, 0] == 2).sum()
+    assert abs(first - runs * exact) < 4.9 * math.sqrt(runs * exact * (1 - exact))
+
+
+def test_noise_aware_weights_are_exact() -> None:
+    """Two Gaussian arms: P(arm 0) = Φ((m0 − m1)/√(s0² + s1²)); many arms: against a fine numerical
+    integral.
+    """
+    from dpbandits.simulation.kernels.noise_aware import set_weights
+
+    weights = np.zeros(2)
+    for m, s in (((0.5, 0.4), (0.1, 0.02)), ((0.5, 0.1), (0.05, 0.3)), ((0.7, 0.7), (1e-4, 0.2))):
+        set_weights(np.array(m), np.array(s), False, weights)
+        assert weights[0] == pytest.approx(norm.cdf((m[0] - m[1]) / math.hypot(*s)), abs=1e-9)
+    means, sds = np.array([0.6, 0.55, 0.2, 0.58]), np.array([0.03, 0.1, 0.2, 0.001])
+    for optimistic in (False, True):
+        weights = np.zeros(4)
+        set_weights(means, sds, optimistic, weights)
+        x = np.linspace(-1.5, 2.5, 8_000_001)
+        u = (x[None] - means[:, None]) / sds[:, None]
+        cdf = np.where(u > 0, 2 * norm.cdf(u) - 1, 0) if optimistic else norm.cdf(u)
+        for arm in range(4):
+            others = np.prod(np.delete(cdf, arm, axis=0), axis=0)
+            exact = float(np.sum(np.diff(cdf[arm]) * (others[1:] + others[:-1]) / 2))
+            assert weights[arm] == pytest.approx(exact, abs=2e-7)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        dpb.Uniform([0.2, 0.0], [0.9, 0.6]),
+        dpb.Beta([2, 0.5], [1, 0.7]),
+        dpb.Categorical([0, 0.5, 1], [[0.1, 0.3, 0.6], [0.5, 0.3, 0.2]]),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.AdaPUCB(arms=2, epsilon=2, grid=16),
+        dpb.UCB1(arms=2, grid=16),
+        dpb.LazyDPTS(arms=2, epsilon=2),
+    ],
+)
+def test_bounded_rewards_have_one_law_in_both_hosts(policy: Any, environment: Any) -> None:
+    from dpbandits.checks.law import FALSE_ALARM, smallest_p
+
+    fast = dpb.simulate(policy, environment, 120, runs=6000, seed=8).plays
+    slow = np.stack([rounds_path(policy, environment, 120, run) for run in range(400)])
+    assert smallest_p(slow, fast) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_three_levels_have_one_law_in_both_hosts(name: str) -> None:
+    """Every compiled twin on rewards that are not 0/1. False-alarm rate 1e-6 a policy."""
+    from dpbandits.checks.law import FALSE_ALARM, smallest_p
+
+    policy = examples(name)[0]
+    environment = dpb.Categorical([0, 0.4, 1], [[0.1, 0.3, 0.6], [0.5, 0.3, 0.2], [0.3, 0.6, 0.1]])
+    fast = dpb.simulate(policy, environment, 100, runs=4000, seed=8).plays
+    slow = np.stack([rounds_path(policy, environment, 100, run) for run in range(200)])
+    assert smallest_p(slow, fast) > FALSE_ALARM
+
+
+def rounds_path(policy: Any, environment: Any, rounds: int, run: int) -> np.ndarray[Any, Any]:
+    from dpbandits.simulation import play_plain, play_rounds
+
+    plays: np.ndarray[Any, Any] = play_plain(
+        policy, environment, rounds, 9, np.array([rounds]), run, host=play_rounds
+    ).plays[0]
+    return plays
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "what"),
+    [
+        ({"rounds": 0}, "rounds"),
+        ({"rounds": 1.5}, "rounds"),
+        ({"runs": 0}, "runs"),
+        ({"seed": -1}, "seed"),
+        ({"at": [0]}, "at="),
+        ({"at": [101]}, "at="),
+    ],
+)
+def test_bad_arguments(kwargs: dict[str, Any], what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        dpb.simulate(dpb.UCB1(arms=3), ENV, **{"rounds": 100} | kwargs)
+
+
+def test_mismatches_are_named() -> None:
+    with pytest.raises(ValueError, match="arms=2"):
+        dpb.simulate(dpb.UCB1(arms=2), ENV, 10)
+    with pytest.raises(ValueError, match="horizon=10"):
+        dpb.simulate(dpb.DPUCB(arms=3, epsilon=1, horizon=10), ENV, 11)
+    with pytest.raises(TypeError, match="environment"):
+        dpb.simulate(dpb.UCB1(arms=3), [0.5, 0.5, 0.5], 10)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"2\*\*62"):
+        dpb.simulate(dpb.UCB1(arms=3), ENV, 2**60)
+    with pytest.raises(ValueError, match="resample=True"):
+        dpb.simulate(dpb.UCB1(arms=3), dpb.Table(np.ones((9, 3))), 10)
+    runs = dpb.simulate(dpb.UCB1(arms=3), ENV, 10)
+    with pytest.raises(ValueError, match="from 1 to 10"):
+        runs.regret([11])
+
+
+def test_certain_rewards_and_ties() -> None:
+    """Means 0 and 1, and all means equal: no division by zero, no regret where there is none."""
+    for name in SEVERAL:
+        policy = examples(name, arms=2)[0]
+        assert dpb.simulate(policy, dpb.Bernoulli([1.0, 0.0]), 500, runs=2).plays.sum() == 1000
+        assert dpb.simulate(policy, dpb.Bernoulli([0.5, 0.5]), 500, runs=2).regret().sum() == 0

@@ -1,0 +1,235 @@
+"""`dpbandits data` and `dpbandits demo films`, on a small MovieLens folder. No network: addresses
+are files here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpbandits.datasets import films_from_counts, library, movielens
+from tests.places import DATA
+from tests.terminal.test_cli import dpbandits, one_line
+
+ONE, SMALL = "movielens-1m", "movielens-latest-small"
+REAL = DATA
+GENRES = ("Drama", "Comedy", "Action|Drama", "Comedy|Drama", "Western", "(no genres listed)")
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data folder, not there yet."""
+    monkeypatch.setenv("DPBANDITS_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """80 users and 12 films, film k with about (k + 1) · 6 viewers: the last ones are the most
+    rated. Rank 4.
+    """
+    rng = np.random.default_rng(0)
+    watched = np.argwhere(rng.random((80, 12)) < np.arange(1, 13) / 13)
+    where = tmp_path / "ml-small"
+    where.mkdir()
+    (where / "movies.csv").write_text(
+        "movieId,title,genres\n"
+        + "".join(f"{k},Film {k} [cut],{GENRES[k % 6]}\n" for k in range(12))
+    )
+    (where / "ratings.csv").write_text(
+        "userId,movieId,rating,timestamp\n" + "".join(f"{u},{k},4.0,9\n" for u, k in watched)
+    )
+    return where
+
+
+@pytest.fixture
+def owner(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The zip at its owner's, under the name of a set whose checksum is fixed."""
+    path = folder.parent / "ml-1m.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in folder.iterdir():
+            archive.write(file, f"ml-1m/{file.name}")
+    md5 = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+    monkeypatch.setitem(
+        library.SOURCES, ONE, library.SOURCES[ONE]._replace(url=path.as_uri(), md5=md5)
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "command", [("data", "list"), ("data", "add"), ("data", "download"), ("demo", "films")]
+)
+def test_help_teaches_with_an_example(command: tuple[str, str]) -> None:
+    result = dpbandits(*command, "--help")
+    assert result.exit_code == 0
+    assert f"Example: dpbandits {' '.join(command)}" in result.stdout
+
+
+def test_list_says_what_is_here_and_on_what_terms(kept: Path, folder: Path) -> None:
+    text = dpbandits("data", "list").stdout
+    unfolded = "".join(text.split())
+    assert all(name in text and source.url in unfolded for name, source in library.SOURCES.items())
+    assert text.count("missing") == len(library.SOURCES)
+    assert f"Kept in {kept}" in text
+    assert "no commercial use" in text
+    assert not kept.exists()
+    library.add(SMALL, folder)
+    text = dpbandits("data", "list").stdout
+    assert text.count("missing") == len(library.SOURCES) - 1
+    assert "ml-latest-small.zip, 0.0 MB" in text
+
+
+def test_add_keeps_a_copy(kept: Path, folder: Path) -> None:
+    result = dpbandits("data", "add", SMALL, str(folder))
+    assert result.exit_code == 0
+    assert f"{SMALL} is in {kept / 'ml-latest-small.zip'}" in result.stdout
+    assert "no commercial use" in result.stdout
+    assert movielens(library.find(SMALL), films=12).people == 80
+
+
+def test_download_fetches_once(kept: Path, owner: Path) -> None:
+    result = dpbandits("data", "download", ONE)
+    assert result.exit_code == 0
+    assert f"{ONE} is in {kept / 'ml-1m.zip'}" in result.stdout
+    owner.unlink()
+    assert dpbandits("data", "download", ONE).exit_code == 0
+    assert "Could not fetch" in one_line(dpbandits("data", "download", ONE, "--again"))
+
+
+def test_wrong_data_is_one_line(kept: Path, owner: Path, folder: Path, tmp_path: Path) -> None:
+    assert "got 'movielens-2m'" in one_line(dpbandits("data", "download", "movielens-2m"))
+    assert "there is none" in one_line(dpbandits("data", "add", ONE, str(tmp_path / "nowhere")))
+    assert "the checksum differs" in one_line(
+        dpbandits("data", "add", "movielens-100k", str(owner))
+    )
+    owner.write_bytes(owner.read_bytes() + b" ")
+    assert "came with another checksum" in one_line(dpbandits("data", "download", ONE))
+    with (folder / "ratings.csv").open("a") as file:
+        file.write("1,999,4.0,9\n")
+    line = one_line(dpbandits("data", "add", SMALL, str(folder)))
+    assert "dpbandits demo films --drop-unlisted --data PATH" in line
+    assert "drop_unlisted=" not in line
+    assert not kept.exists() or list(kept.iterdir()) == []
+
+
+def test_an_interruption_says_that_nothing_is_kept(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(name: str, again: bool = False) -> Path:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(library, "download", interrupted)
+    result = dpbandits("data", "download", ONE)
+    assert result.exit_code == 130
+    assert result.stderr == "Stopped. Nothing of it was kept.\n"
+
+
+def films(*arguments: str) -> str:
+    result = dpbandits("demo", "films", "--films", "12", "--rounds", "3000", *arguments)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def returns(text: str) -> dict[str, float]:
+    """The second table: what is recommended, and so on, and how many films of it a user has
+    watched.
+    """
+    rows = text[text.index("on average") :].splitlines()
+    return {line[:34].strip(): float(line.split()[-2]) for line in rows if line.endswith("%")}
+
+
+def test_films_without_data_say_how_to_get_it(kept: Path) -> None:
+    line = one_line(dpbandits("demo", "films"))
+    assert "dpbandits data download" in line
+    assert "dpbandits data add" in line
+
+
+def test_films_takes_the_first_set_that_is_here(kept: Path, folder: Path) -> None:
+    dpbandits("data", "add", SMALL, str(folder))
+    text = films()
+    assert "The 12 most rated films of 80 users, sets of 4 with independent genre vectors" in text
+    assert text == films("--data", SMALL) == films("--data", str(folder))
+    for part in (
+        "3,000 rounds; one random user a round",
+        "ε = 2 per round (replace-one), central trust, simulated noise",
+        "Ledger: 2 of 2; a round reads 4 films at 1/2 each",
+        "37.5 times on average",
+        "no protection",
+    ):
+        assert part in text
+    assert text != films("--seed", "2")
+    assert "Ledger: 1/2 of 1/2; a round reads 4 films at 1/8 each" in films("--epsilon", "1/2")
+    assert "DPKLMAT" in text
+    assert "NoiseAwareMAT, 3,000 rounds" in films("--policy", "NoiseAwareMAT")
+    coins = films("--independent")
+    assert "an independent coin a film" in coins
+    assert "times on average" not in coins
+
+
+def test_films_are_recommended_for_their_viewers_and_their_genres(folder: Path) -> None:
+    text = films("--data", str(folder), "--epsilon", "20")
+    # and film 7 or 6, whose viewers are close
+    best = {9: "Comedy, Drama", 10: "Western", 8: "Action, Drama"}
+    for film, genres in best.items():
+        (row,) = [line for line in text.splitlines() if line.startswith(f"Film {film} [cut] *")]
+        assert genres in row
+    low, *between, high = returns(text).values()
+    assert len(between) == 3
+    assert all(low < value <= high for value in between)
+
+
+def test_unplayed_films_have_no_estimate_and_popularity_is_no_tie_break(folder: Path) -> None:
+    text = films("--data", str(folder), "--rounds", "1")
+    rows = [line.split() for line in text.splitlines() if "[cut]" in line]
+    assert [row[-2] for row in rows] == ["–"] * 4
+    recommended = {
+        films("--data", str(folder), "--rounds", "1", "--seed", str(seed)).split("* in")[1][:900]
+        for seed in range(4)
+    }
+    assert len(recommended) > 1
+
+
+def test_wrong_films_are_one_line(folder: Path, tmp_path: Path) -> None:
+    assert "there is nothing at nowhere" in one_line(
+        dpbandits("demo", "films", "--data", "nowhere")
+    )
+    assert "films=100 to be from 1 to 12" in one_line(
+        dpbandits("demo", "films", "--data", str(folder))
+    )
+    assert "epsilon=" in one_line(
+        dpbandits("demo", "films", "--data", str(folder), "--films", "12", "--epsilon", "much")
+    )
+    with (folder / "ratings.csv").open("a") as file:
+        file.write("1,999,4.0,9\n")
+    assert "add --drop-unlisted" in one_line(
+        dpbandits("demo", "films", "--data", str(folder), "--films", "12")
+    )
+    assert "80 users" in films("--data", str(folder), "--drop-unlisted")
+    counts = tmp_path / "counts.json"
+    counts.write_text(
+        '{"n_users": 9, "genres": ["A"], "movies": [{"id": 1, "title": "One", "count": 5, '
+        '"vector": [1]}]}'
+    )
+    assert films_from_counts(counts).people == 9
+    assert "Add --independent" in one_line(dpbandits("demo", "films", "--data", str(counts)))
+    assert "The 1 most rated films of 9 users" in films("--data", str(counts), "--independent")
+
+
+@pytest.mark.skipif(
+    not (REAL / "ml-latest-small").is_dir(),
+    reason="needs the real data ml-latest-small/ in ../shared/data",
+)
+def test_the_real_films() -> None:
+    result = dpbandits("demo", "films", "--data", str(REAL / "ml-latest-small"), "--drop-unlisted")
+    assert result.exit_code == 0
+    assert (
+        "The 100 most rated films of 610 users, sets of 17 with independent genre vectors"
+        in result.stdout
+    )
+    found = returns(result.stdout)
+    assert found["the best set"] == 6.48
+    assert found["recommended at the end"] > 6.4
