@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from dpbandits import datasets
+from dpbandits.core.errors import DataError
 from dpbandits.datasets import unpacked
 from dpbandits.datasets.bundles import Bundle
-from dpbandits.datasets.files import DataError
 
 ZEROS = b"\0" * 10**6
 TOO_MUCH = (

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpbandits.core.errors import OracleCheckFailed
 from dpbandits.oracles import (
     ExplicitMatroid,
     GraphicMatroid,
     LinearMatroid,
     Matroid,
-    OracleCheckFailed,
     PartitionMatroid,
     TransversalMatroid,
     UniformMatroid,

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.checks.tape import Diverged, Recorder, Tape, random_tape
+from dpbandits.checks.tape import Recorder, Tape, random_tape
+from dpbandits.core.errors import CheckFailed, Diverged, RequestsDiffer
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import spent
 from dpbandits.environments.base import Environment, Floats
@@ -25,16 +26,6 @@ from dpbandits.session.session import Session
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 
 HORIZONS = (*range(1, 41), 64, 100, 3000)
-
-
-class CheckFailed(AssertionError):
-    """A policy broke a promise; the message says which."""
-
-
-class RequestsDiffer(CheckFailed):
-    """The noise is asked for something else. Of a mechanism that hides how often it draws, that
-    alone proves no leak.
-    """
 
 
 def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.checks.checks import CheckFailed, horizon_of, require
+from dpbandits.checks.checks import horizon_of, require
 from dpbandits.checks.tape import random_tape
+from dpbandits.core.errors import CheckFailed, DecisionError
 from dpbandits.core.privacy import spent
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
-from dpbandits.session.decisions import Decision, DecisionError
+from dpbandits.session.decisions import Decision
 from dpbandits.session.session import Session
 from dpbandits.simulation.plain import observe
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
+from dpbandits.core.errors import Diverged
 from dpbandits.core.privacy import Grid, NoiseKind
 from dpbandits.environments.base import Environment, Floats, Integers
 from dpbandits.noise.sources import Noise, Selection, SimulatedNoise, Values
@@ -125,12 +126,6 @@ def loss(before: Sequence[Draw], after: Sequence[Draw]) -> Fraction:
         ones, others = zip(*pairs, strict=True)
         total += max(sparse_vector_loss(ones, others), sparse_vector_loss(others, ones))
     return total
-
-
-class Diverged(AssertionError):
-    """A replay asked for something else than the recording: something private reached a
-    decision.
-    """
 
 
 @final

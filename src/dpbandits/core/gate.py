@@ -16,6 +16,8 @@ from threading import get_ident
 from types import CodeType, FrameType
 from typing import Any, TypeVar, final
 
+from dpbandits.core.errors import SharedError
+
 Caller = tuple[int]
 """One entry: the thread's number, in an object of its own, so that two entries of one thread can be
 told apart.
@@ -32,12 +34,6 @@ CALLS: set[CodeType] = set()
 """Code of the methods that enter a gate."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-class SharedError(RuntimeError):
-    """A session was used by two threads at once, in a forked child, or from within one of its own
-    calls. Nothing was done.
-    """
 
 
 def gated(method: Method) -> Method:

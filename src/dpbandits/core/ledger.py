@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
 
+from dpbandits.core.errors import LedgerError
 from dpbandits.core.privacy import Entry, as_fraction
 from dpbandits.core.values import damaged, entries, part, whole
 
@@ -23,14 +24,6 @@ Leaving = tuple[int, int, int]
 """Rewards that leave an open block: coordinate, number, and how many ever entered the coordinate,
 by another count.
 """
-
-
-class LedgerError(RuntimeError):
-    """The counts of a run do not add up: something was counted twice, or would be read twice.
-    Nothing was released.
-
-    No call mends it. The run can only be given up, or continued from an older saved copy.
-    """
 
 
 def unbalanced(what: str) -> LedgerError:

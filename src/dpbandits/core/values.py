@@ -10,6 +10,8 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
+from dpbandits.core.errors import DamagedSessionError
+
 MOST = 2**62
 """The largest count a saved session may say: sums of so many grid steps still fit where they are
 kept.
@@ -26,9 +28,9 @@ them.
 """
 
 
-def damaged(what: str) -> ValueError:
+def damaged(what: str) -> DamagedSessionError:
     """The error about a saved session. It names the part, never the value, which may be private."""
-    return ValueError(
+    return DamagedSessionError(
         f"The saved session is damaged: {what}. Load an undamaged copy of what Session.to_json() "
         "wrote."
     )

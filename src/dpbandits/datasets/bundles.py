@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from dpbandits.datasets.files import DataError, PathLike, as_path
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, as_path
 from dpbandits.datasets.unpacked import require_plausible
 
 

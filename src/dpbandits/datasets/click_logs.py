@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError, PathLike
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.reading.columns import POSITIVE, REWARD, TEXT, WHOLE, read_columns
 from dpbandits.environments.laws import Bernoulli
 from dpbandits.environments.replay import LoggedReplay

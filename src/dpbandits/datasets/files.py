@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO
 
+from dpbandits.core.errors import DataError
 from dpbandits.core.inputs import shown
 
 PathLike = str | os.PathLike[str]
@@ -18,12 +19,6 @@ Row = tuple[int, list[str]]
 """Where the row is (a line of a CSV file, a row of a Parquet table, counted from 1), and its
 fields.
 """
-
-
-class DataError(ValueError):
-    """A data file that is not what its loader expects. Messages name the place and never repeat a
-    value found there.
-    """
 
 
 def as_path(path: object) -> Path:

@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from dpbandits.core.errors import DataError
 from dpbandits.datasets.bundles import Bundle
-from dpbandits.datasets.files import DataError, PathLike
+from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.films.movies import layout_of, movielens
 
 LICENCE = (

@@ -8,7 +8,7 @@ import gzip
 import zipfile
 from pathlib import Path
 
-from dpbandits.datasets.files import DataError
+from dpbandits.core.errors import DataError
 
 FREE = 1 << 26
 """Bytes that any file may unpack to: 64 MiB fit into every memory."""

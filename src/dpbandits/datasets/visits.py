@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
 from dpbandits.datasets.reading.matrices import shuffled
 from dpbandits.environments.replay import Table

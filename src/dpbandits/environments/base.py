@@ -16,10 +16,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class Exhausted(Exception):
-    """A finite environment has no further round."""
-
-
 class Lattice(NamedTuple):
     """The law of one round's reward on a grid: values in grid steps, shape (levels,);
     probabilities, shape (arms, levels).

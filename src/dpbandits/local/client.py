@@ -28,20 +28,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import final
 
+from dpbandits.core.errors import MessageError, RewardError
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
 from dpbandits.core.values import checked_noise
 from dpbandits.local.budget import Budget, MemoryBudget
 from dpbandits.local.budget.alone import Alone
 from dpbandits.local.messages import (
     Asked,
-    MessageError,
     decision_from_json,
     randomizer_from_json,
     randomizer_to_json,
     report_to_json,
 )
 from dpbandits.mechanisms.randomizers import Report
-from dpbandits.mechanisms.rewards import RewardError, tried
+from dpbandits.mechanisms.rewards import tried
 from dpbandits.noise.sources import Noise, SecureNoise
 
 

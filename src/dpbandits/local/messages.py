@@ -14,6 +14,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from dpbandits.core.errors import MessageError
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.core.values import once
@@ -42,12 +43,6 @@ LARGEST_STEP = 2**60
 
 VERSION = 1
 """Of these messages."""
-
-
-class MessageError(ValueError):
-    """A message that is none. It is not repeated in the error: a broken client may have put a
-    reward into it.
-    """
 
 
 class Asked(NamedTuple):

@@ -16,10 +16,10 @@ from typing import final
 
 import numpy as np
 
+from dpbandits.core.errors import RewardError
 from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction
 from dpbandits.core.values import checked_noise
 from dpbandits.mechanisms.rewards import (
-    RewardError,
     checked_reward,
     checked_rewards,
     on_grid,

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import number, numbers
 from dpbandits.core.privacy import Grid
 
 if TYPE_CHECKING:
     from dpbandits.noise.sources import Noise
-
-
-class RewardError(ValueError):
-    """A reward that is no number in [0, 1]. Nothing was recorded."""
 
 
 def checked_reward(value: object) -> float:

@@ -10,15 +10,12 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbandits.core.errors import OracleCheckFailed
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.inputs import Action, Floats, checked_weights, largest_first
 from dpbandits.oracles.matroids.matroid import Matroid
 
 LIMIT = 12  # arms up to which all subsets are listed
-
-
-class OracleCheckFailed(AssertionError):
-    """A decision set broke a promise; the message says which, and shows where."""
 
 
 def require(condition: bool, message: str) -> None:

@@ -14,18 +14,24 @@ from fractions import Fraction
 from threading import get_ident
 from typing import Any, final, overload
 
-from dpbandits.core.gate import MARKS, Gate, SharedError, gated
+from dpbandits.core.errors import (
+    DecisionError,
+    LedgerError,
+    MessageError,
+    NotRecordedError,
+    SharedError,
+)
+from dpbandits.core.gate import MARKS, Gate, gated
 from dpbandits.core.inputs import refuse_class, whole_number
-from dpbandits.core.ledger import LedgerError
 from dpbandits.core.plan import Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.core.values import checked_default, checked_name, checked_noise, checked_seed
-from dpbandits.local.messages import MessageError, randomizer_to_json, report_from_json
+from dpbandits.local.messages import randomizer_to_json, report_from_json
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.agreement import require_agreement
-from dpbandits.session.decisions import Decision, DecisionError, NotRecordedError, find, find_each
+from dpbandits.session.decisions import Decision, find, find_each
 from dpbandits.session.documents import (
     noise_to_continue,
     noise_to_data,

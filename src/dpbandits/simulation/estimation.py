@@ -11,8 +11,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.privacy import Guarantee
-from dpbandits.environments.base import Environment, Exhausted, Floats, Integers
+from dpbandits.environments.base import Environment, Floats, Integers
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.stopping.empirical import StoppingRule
@@ -145,7 +146,7 @@ def play_stream(
         decision = session.ask()
         try:
             reward = environment.draw(decision.action, rng)  # type: ignore[arg-type]  # one arm
-        except Exhausted:
+        except EnvironmentExhausted:
             break
         session.tell(decision, reward)
         t += 1

@@ -4,8 +4,9 @@ one HTML page.
 Needs the extra `dpbandits[experiments]`.
 """
 
+from dpbandits.core.errors import ConfigError
 from dpbandits.sweeps.cells import Cell
-from dpbandits.sweeps.config import Config, ConfigError, load_config
+from dpbandits.sweeps.config import Config, load_config
 from dpbandits.sweeps.results import Results
 from dpbandits.sweeps.sweep import Step, run_sweep
 

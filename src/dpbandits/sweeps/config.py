@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
 
+from dpbandits.core.errors import ConfigError, MissingDataError
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Environment
@@ -21,16 +22,6 @@ from dpbandits.sweeps.settings.laws import LAWS, AnySetting
 
 QUICK = {"rounds": 10_000, "runs": 10}
 """What a quick run of a sweep file without [quick] has at most."""
-
-
-class ConfigError(ValueError):
-    """A sweep file that cannot be used; the message names the file, the field and what to write
-    there.
-    """
-
-
-class MissingData(ConfigError):
-    """A file of real data that a sweep names is not there."""
 
 
 class Quick(Spec):
@@ -89,7 +80,7 @@ class Config(Spec):
                 loaded[setting.name] = setting.load(self._folder)
             except (ValueError, TypeError, LookupError, OSError) as error:
                 text = error.args[0] if isinstance(error, KeyError) and error.args else error
-                kind = MissingData if isinstance(error, FileNotFoundError) else ConfigError
+                kind = MissingDataError if isinstance(error, FileNotFoundError) else ConfigError
                 raise kind(f"environments[{i}] ({setting.name}): {text}") from None
         return loaded
 

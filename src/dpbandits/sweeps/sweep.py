@@ -11,18 +11,12 @@ from typing import Literal, NamedTuple
 import polars as pl
 from joblib import Parallel, delayed
 
+from dpbandits.core.errors import DamagedCellError
 from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.measure import measure
 from dpbandits.sweeps.results import Results, collect
-from dpbandits.sweeps.store import (
-    DamagedCell,
-    count_of,
-    read_cell,
-    require_writable,
-    stored_runs,
-    write_cell,
-)
+from dpbandits.sweeps.store import count_of, read_cell, require_writable, stored_runs, write_cell
 
 
 class Step(NamedTuple):
@@ -73,7 +67,7 @@ def unfinished(cells: list[Cell], out: Path, tell: Tell) -> tuple[list[Cell], tu
     for cell in cells:
         try:
             stored = read_cell(out, cell) is not None
-        except DamagedCell as damage:
+        except DamagedCellError as damage:
             stored = False
             notes.append(str(damage))
             tell(Step("damaged", cell, done, len(cells), str(damage)))
@@ -130,7 +124,7 @@ def play_and_store(cell: Cell, out: Path, workers: int = 1) -> str:
     """Play the runs that are not stored yet, and store all of them together."""
     try:
         before, known = stored_runs(out, cell)
-    except DamagedCell:  # said before: all of it is played again
+    except DamagedCellError:  # said before: all of it is played again
         before, known = pl.DataFrame(), {}
     first = count_of(before) if len(before) else 0
     frame, facts = measure(cell, workers, first)

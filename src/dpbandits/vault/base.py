@@ -12,7 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
-from dpbandits.core.gate import Home, SharedError
+from dpbandits.core.errors import SharedError
+from dpbandits.core.gate import Home
 from dpbandits.core.ledger import Ledger, Page
 from dpbandits.core.privacy import Entry
 from dpbandits.core.values import MOST, damaged, whole

@@ -35,7 +35,8 @@ from dpbandits.auditing.exact import exact_law, noisy_max_loss
 from dpbandits.auditing.exact.enumeration import Enumeration
 from dpbandits.auditing.exact.lattice import Axis, carry, decisions_on, mass
 from dpbandits.auditing.exact.loss import worst_pair
-from dpbandits.auditing.exact.probe import Streams, Unfit
+from dpbandits.auditing.exact.probe import Streams
+from dpbandits.core.errors import Unfit
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid, LazyCumulative, NoisyMax
 from dpbandits.noise import SimulatedNoise

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbandits.checks import CHECKS, CheckFailed, examples
-from dpbandits.checks.tape import Diverged, Draw, Recorder
+from dpbandits.checks import CHECKS, examples
+from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.core.errors import CheckFailed, Diverged
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import AboveThreshold, Halt
 from tests.policies.stopping.rules import upper

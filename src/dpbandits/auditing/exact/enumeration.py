@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort
 from dpbandits.auditing.exact.lattice import Axis, Box, Floats, axes_of, carry, decisions_on, totals
-from dpbandits.auditing.exact.probe import Blocks, Streams, Unfit
+from dpbandits.auditing.exact.probe import Blocks, Streams
+from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.auditing.exact.probe import Draws, Unfit
+from dpbandits.auditing.exact.probe import Draws
+from dpbandits.core.errors import Unfit
 
 Floats = NDArray[np.float64]
 CUTS = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)

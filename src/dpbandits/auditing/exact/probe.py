@@ -15,13 +15,10 @@ from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
+from dpbandits.core.errors import Unfit
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms import Answer, Block, Mechanism, Separable
 from dpbandits.noise.sources import Selection, Values
-
-
-class Unfit(Exception):
-    """The subject's exact law is out of reach here; the message says why."""
 
 
 class Asked(NamedTuple):

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from dpbandits.auditing.exact.lattice import Floats, decisions_on, mass
-from dpbandits.auditing.exact.probe import Asked, Unfit
+from dpbandits.auditing.exact.probe import Asked
+from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms import Block, Mechanism

@@ -15,6 +15,7 @@ from fractions import Fraction
 from itertools import cycle, pairwise
 from typing import Any, final
 
+from dpbandits.core.errors import NotSteps
 from dpbandits.core.privacy import NoiseKind
 
 Law = dict[int, Fraction]
@@ -42,10 +43,6 @@ LATER = [
     for j in range(0, 12 * DEEPEST, DEEPEST)
 ]
 """Fixed throws of later coins: by them, two throws of an earlier one are told apart."""
-
-
-class NotSteps(Exception):
-    """The report is no function of few coins with few switches each: its law is not computed."""
 
 
 @final

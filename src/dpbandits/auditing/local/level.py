@@ -17,10 +17,9 @@ from functools import partial
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from dpbandits.auditing.local.coin_law import Law, NotSteps, coin_law
+from dpbandits.auditing.local.coin_law import Law, coin_law
 from dpbandits.auditing.local.noised_report import (
     SOURCES,
-    Changed,
     Recording,
     determined,
     price,
@@ -28,6 +27,7 @@ from dpbandits.auditing.local.noised_report import (
     same_again,
 )
 from dpbandits.auditing.report import LevelResult, Outcome
+from dpbandits.core.errors import Changed, NotSteps
 from dpbandits.core.privacy import printed
 from dpbandits.mechanisms.randomizers import Randomizer
 

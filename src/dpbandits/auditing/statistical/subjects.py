@@ -22,9 +22,10 @@ from dpbandits.auditing.statistical.counting.tables import (
     mixed,
     neighbouring,
 )
-from dpbandits.auditing.statistical.grouped import Parting, Scripted, grouped
+from dpbandits.auditing.statistical.grouped import Scripted, grouped
 from dpbandits.auditing.statistical.many import ManyNoise
 from dpbandits.auditing.transcript.outside import Outside
+from dpbandits.core.errors import Parting
 from dpbandits.core.inputs import shown
 from dpbandits.core.plan import EVERY, Action
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable

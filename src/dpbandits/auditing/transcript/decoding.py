@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.core.errors import DrawsExhausted
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.noise.sources import Noise
@@ -67,17 +68,13 @@ class Shifting(Mechanism):
                 moved = numbers(
                     getattr(self.inner, verb)(deepcopy(before), block, Given(noise, script))[1]
                 )
-            except Exhausted:
+            except DrawsExhausted:
                 return None
             return moved - plain if len(moved) == len(plain) else None
 
         if self.shown:
             self.shown = choices_shown(draws, change) and sums_shown(draws, change)
         return memory, answers
-
-
-class Exhausted(Exception):
-    """Another draw was asked for than the ones there are."""
 
 
 @final
@@ -94,7 +91,7 @@ class Given:
 
     def _next(self, *asked: Any, **price: Any) -> int:
         if not self._left:
-            raise Exhausted
+            raise DrawsExhausted
         return self._left.pop(0).noisy
 
 

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort, Seconds
-from dpbandits.auditing.transcript.decoding import FAR, Exhausted, numbers, summed
-from dpbandits.checks.tape import Diverged, Draw, Recorder
+from dpbandits.auditing.transcript.decoding import FAR, numbers, summed
+from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.core.errors import Diverged, DrawsExhausted, Undecided
 from dpbandits.simulation.transcript import Transcript
 
 Floats = NDArray[np.float64]
@@ -47,10 +48,6 @@ class Loss(NamedTuple):
 
     least: Fraction
     most: Fraction | None
-
-
-class Undecided(Exception):
-    """A programme took too long."""
 
 
 class Neighbour(NamedTuple):
@@ -179,7 +176,7 @@ def sums_of(run: Transcript, draws: Sequence[Draw], effort: Effort) -> Sums | No
                 answered(run, moved(draws, dict(enumerate(by.tolist())))) - plain, matrix, by / unit
             ):
                 return None
-    except (Diverged, Exhausted, ValueError):  # another number of draws, or of answers
+    except (Diverged, DrawsExhausted, ValueError):  # another number of draws, or of answers
         return None
     return Sums(tuple(draws), matrix, unit, effort)
 

@@ -19,7 +19,7 @@ import numpy as np
 from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.feeding import longest
 from dpbandits.auditing.report import LevelResult, Outcome
-from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
+from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.transcript.neighbours import SHORT, Play, neighbours, plays
 from dpbandits.auditing.transcript.pricing import (
     Found,
@@ -31,8 +31,8 @@ from dpbandits.auditing.transcript.pricing import (
     unbounded,
 )
 from dpbandits.auditing.transcript.witness import Witness
-from dpbandits.checks.checks import CheckFailed, RequestsDiffer, replay_is_blind
-from dpbandits.checks.tape import Diverged
+from dpbandits.checks.checks import replay_is_blind
+from dpbandits.core.errors import CheckFailed, Diverged, Foreign, Leak, RequestsDiffer, Unclear
 from dpbandits.policies.contract import Policy
 
 LEVEL = "transcript"

@@ -13,11 +13,11 @@ import numpy as np
 
 from dpbandits.auditing.feeding import Feeding
 from dpbandits.auditing.transcript.decoding import ADDED
-from dpbandits.auditing.transcript.doubts import OWN_COINS, Foreign
-from dpbandits.auditing.transcript.hidden import Undecided
+from dpbandits.auditing.transcript.doubts import OWN_COINS
 from dpbandits.auditing.transcript.likelihood import log_ratio
 from dpbandits.auditing.transcript.witness import Witness, change_of
 from dpbandits.checks.tape import Draw, loss
+from dpbandits.core.errors import Foreign, Undecided
 
 SLACK = Fraction(1, 10**9)
 """Of a logarithm of two floats."""

@@ -10,19 +10,12 @@ import numpy as np
 
 from dpbandits.auditing.effort import Effort, Work
 from dpbandits.auditing.transcript.decoding import shown
-from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
-from dpbandits.auditing.transcript.hidden import (
-    MOST,
-    Floats,
-    Sums,
-    Undecided,
-    answered,
-    moved,
-    sums_of,
-)
+from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN
+from dpbandits.auditing.transcript.hidden import MOST, Floats, Sums, answered, moved, sums_of
 from dpbandits.auditing.transcript.neighbours import Play
 from dpbandits.auditing.transcript.outside import Outside
-from dpbandits.checks.tape import Diverged, Draw, Recorder
+from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided
 from dpbandits.simulation.transcript import Entered, Replay
 
 BY_ITSELF = (

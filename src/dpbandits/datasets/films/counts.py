@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.films.films import Films
 
 

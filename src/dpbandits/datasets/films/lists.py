@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError
+from dpbandits.core.errors import DataError
 from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
 from dpbandits.datasets.reading.lines import is_whole, lines
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpbandits.core.errors import DataError
 from dpbandits.datasets.bundles import Bundle
-from dpbandits.datasets.files import DataError, PathLike
+from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.films.films import Films
 from dpbandits.datasets.films.lists import LAYOUTS, FilmList, Layout
 from dpbandits.datasets.films.ratings import Ids, pairs

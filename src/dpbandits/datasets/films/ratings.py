@@ -10,7 +10,7 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError
+from dpbandits.core.errors import DataError
 from dpbandits.datasets.reading.columns import WHOLE, positions
 
 Ids = NDArray[np.int32]

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.networks.networks import Network, cost
 from dpbandits.datasets.reading.lines import Line, is_whole, lines
 from dpbandits.environments.base import Floats

@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError
+from dpbandits.core.errors import DataError
 from dpbandits.environments.base import Floats
 from dpbandits.environments.laws import Bernoulli
 

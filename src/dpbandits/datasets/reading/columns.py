@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError, PathLike, existing, is_parquet, rows
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing, is_parquet, rows
 
 
 class Kind(NamedTuple):

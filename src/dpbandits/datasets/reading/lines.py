@@ -6,7 +6,8 @@ import gzip
 import zlib
 from collections.abc import Iterator
 
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.unpacked import MeasuredGzip
 
 Line = tuple[int, str]

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.errors import DataError
 from dpbandits.core.inputs import LARGEST_SEED, shown, whole_number
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.reading.columns import REWARD, Kind, read_chosen
 from dpbandits.datasets.unpacked import zip_plausible
 from dpbandits.environments.replay import Table

@@ -18,16 +18,12 @@ from threading import get_ident
 from types import FrameType
 from typing import Any, final
 
+from dpbandits.core.errors import BudgetError
+
 PAUSE = 0.001
 """Seconds between two looks at a place that another thread holds: less than a file takes to be
 synced.
 """
-
-
-class BudgetError(ValueError):
-    """There is less left than a report costs, nobody knows what is left, or it is being spent
-    already. No report was made.
-    """
 
 
 @final

@@ -6,8 +6,9 @@ import math
 from fractions import Fraction
 from typing import NoReturn, Protocol, SupportsIndex, final
 
+from dpbandits.core.errors import BudgetError
 from dpbandits.core.privacy import Real, as_fraction, printed
-from dpbandits.local.budget.alone import Alone, BudgetError
+from dpbandits.local.budget.alone import Alone
 from dpbandits.noise.sources import Process
 
 FINEST = 10**40

@@ -16,9 +16,10 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
+from dpbandits.core.errors import BudgetError
 from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.core.values import once
-from dpbandits.local.budget.alone import Alone, BudgetError
+from dpbandits.local.budget.alone import Alone
 from dpbandits.local.budget.base import spent_after
 
 if sys.platform == "win32":
