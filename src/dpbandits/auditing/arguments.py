@@ -14,7 +14,7 @@ MOST_AUDITED_ROUNDS = 10**6
 MOST_AUDITED_ARMS = 10**4
 
 
-class Numbers(NamedTuple):
+class CheckedNumbers(NamedTuple):
     """Checked and plain."""
 
     budget: float
@@ -27,7 +27,7 @@ class Numbers(NamedTuple):
 
 def checked_numbers(
     budget: object, seed: object, arms: object, rounds: object, workers: object, runs: object
-) -> Numbers:
+) -> CheckedNumbers:
     """The numbers as plain ones. arms, runs: None where nobody says.
 
     Raises:
@@ -36,7 +36,7 @@ def checked_numbers(
     seconds = real_number(budget)
     if seconds is None or not 0 < seconds < math.inf:
         raise ValueError(f"Expected budget={shown(budget)} to be a finite number of seconds > 0.")
-    return Numbers(
+    return CheckedNumbers(
         budget=float(seconds),
         seed=whole_number(seed, "seed", 0, LARGEST_SEED),
         arms=None if arms is None else whole_number(arms, "arms", 1, MOST_AUDITED_ARMS),

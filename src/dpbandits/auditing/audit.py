@@ -106,7 +106,7 @@ def audit(
     )
     held, how = (
         claim_on(made, claim, epsilon),
-        Setting(seed, arms, rounds, title, workers, runs, progress),
+        AuditSetting(seed, arms, rounds, title, workers, runs, progress),
     )
     results: list[LevelResult] = []
     left, asked = budget, [level for level in LEVELS if level in levels]
@@ -149,7 +149,7 @@ def claim_on(made: Any, claim: Real | None, epsilon: Real | None) -> Fraction | 
     return held
 
 
-class Setting(NamedTuple):
+class AuditSetting(NamedTuple):
     seed: int
     arms: int | None
     rounds: int
@@ -173,7 +173,7 @@ def share(to_come: Sequence[str], left: float, budget: float) -> float:
 
 
 def run_level(
-    level: str, made: Any, claim: Fraction | None, budget: float, how: Setting
+    level: str, made: Any, claim: Fraction | None, budget: float, how: AuditSetting
 ) -> list[LevelResult]:
     """The level's verdict; nothing where the question does not arise."""
     policy = feed(made) if isinstance(made, Mechanism) else made
@@ -224,7 +224,7 @@ def run_level(
     return [replace(found, evidence=f"{found.evidence}; {hint}") if hint else found]
 
 
-def black_box(made: Any, how: Setting, budget: float = math.inf) -> Subject:
+def black_box(made: Any, how: AuditSetting, budget: float = math.inf) -> Subject:
     if isinstance(made, Policy):
         return PolicySubject(made, rounds=how.rounds)
     if isinstance(made, Mechanism):

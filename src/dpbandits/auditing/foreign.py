@@ -14,8 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.auditing.functions import parameters, with_arms
-from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.auditing.functions import signature_parameters, with_arms
 from dpbandits.auditing.statistical.counting.tables import (
     Neighbours,
     late_tapes,
@@ -23,6 +22,7 @@ from dpbandits.auditing.statistical.counting.tables import (
     neighbouring,
 )
 from dpbandits.auditing.statistical.subjects import ROUNDS, code
+from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Action
 
 LATE = 3200
@@ -121,7 +121,9 @@ class ForeignSubject:
         )
         with noted(f"{self.name} was being played"):
             made = (self.make(seed=s) if self._seeded else self.make() for s in seeds)
-            return np.array([ends(code(self._play(one, rows))) for one in made], np.float64)
+            return np.array(
+                [first_and_last(code(self._play(one, rows))) for one in made], np.float64
+            )
 
     def hint(self) -> str:
         """What to ask its author if every run on a table is the same: that is right for a
@@ -144,13 +146,13 @@ class ForeignSubject:
         )
 
 
-def ends(numbers: list[float]) -> list[float]:
+def first_and_last(numbers: list[float]) -> list[float]:
     """Of a long run the first and the last decisions."""
     return numbers if len(numbers) <= 2 * SEEN else numbers[:SEEN] + numbers[-SEEN:]
 
 
 def takes_seed(make: Callable[..., Any]) -> bool:
-    return "seed" in parameters(make)
+    return "seed" in signature_parameters(make)
 
 
 def made_once(make: Callable[..., Any]) -> Any:
@@ -176,7 +178,7 @@ def ask_tell(one: Any, rows: Iterable[list[float]]) -> list[Action]:
         decision = one.ask()
         action = getattr(decision, "action", decision)
         if isinstance(action, (tuple, list)):
-            arms = tuple(checked(arm, row) for arm in action)
+            arms = tuple(checked_arm(arm, row) for arm in action)
             if not arms:
                 raise ValueError(
                     f"Expected ask() to name an arm, got {decision!r}, which names none."
@@ -184,7 +186,7 @@ def ask_tell(one: Any, rows: Iterable[list[float]]) -> list[Action]:
             one.tell(decision, [row[arm] for arm in arms])
             played.append(arms)
         else:
-            arm = checked(action, row)
+            arm = checked_arm(action, row)
             one.tell(decision, row[arm])
             played.append(arm)
     return played
@@ -193,13 +195,13 @@ def ask_tell(one: Any, rows: Iterable[list[float]]) -> list[Action]:
 def select_update(one: Any, rows: Iterable[list[float]]) -> list[Action]:
     played: list[Action] = []
     for row in rows:
-        arm = checked(one.select(), row)
+        arm = checked_arm(one.select(), row)
         one.update(arm, row[arm])
         played.append(arm)
     return played
 
 
-def checked(arm: Any, row: list[float]) -> int:
+def checked_arm(arm: Any, row: list[float]) -> int:
     """The arm as an index of the row; a clear error for what is none."""
     try:
         number = index(arm)

@@ -13,9 +13,9 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.auditing.statistical.counting.bounds import Floats
 from dpbandits.auditing.statistical.counting.tables import Neighbours, mixed, neighbouring
 from dpbandits.auditing.statistical.subjects import ROUNDS
+from dpbandits.core.arrays import Floats
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.sources import SimulatedNoise
 
@@ -29,7 +29,7 @@ EMPTY = inspect.Parameter.empty
 BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def parameters(call: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+def signature_parameters(call: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """By name; of some built-ins, which have no signature, none."""
     try:
         return inspect.signature(call).parameters
@@ -43,7 +43,7 @@ def takes_data(call: Any) -> bool:
     """
     wanted = [
         p
-        for name, p in parameters(call).items()
+        for name, p in signature_parameters(call).items()
         if name not in OFFERED and p.default is EMPTY and p.kind in BY_PLACE
     ]
     return len(wanted) == 1 and not isinstance(call, type)
@@ -51,13 +51,15 @@ def takes_data(call: Any) -> bool:
 
 def arms_for(make: Callable[..., Any], arms: int | None) -> int:
     """As asked for; else what it has as its default."""
-    own = parameters(make)["arms"].default if "arms" in parameters(make) else None
+    own = (
+        signature_parameters(make)["arms"].default if "arms" in signature_parameters(make) else None
+    )
     return arms if arms is not None else own if type(own) is int else ARMS
 
 
 def with_arms(make: Callable[..., Any], arms: int) -> Callable[..., Any]:
     """It is told how many arms there are, if it asks."""
-    return partial(make, arms=arms) if "arms" in parameters(make) else make
+    return partial(make, arms=arms) if "arms" in signature_parameters(make) else make
 
 
 @final
@@ -74,7 +76,7 @@ class FunctionSubject:
 
     def __post_init__(self) -> None:
         self._widths = dict[tuple[int, ...], int]()
-        self._offered = [name for name in OFFERED if name in parameters(self.function)]
+        self._offered = [name for name in OFFERED if name in signature_parameters(self.function)]
 
     def pairs(self) -> list[Neighbours]:
         """Data of one round, of two, and of all."""

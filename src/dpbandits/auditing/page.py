@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.words import COLUMNS, cells, conclusion, figure_of, heading
+from dpbandits.auditing.words import COLUMNS, conclusion, figure_of, heading, level_cells
 from dpbandits.version import __version__
 
 COLOURS = {
@@ -34,7 +34,7 @@ STYLES = {
 }
 
 
-def table(report: AuditReport) -> Table:
+def report_table(report: AuditReport) -> Table:
     shown = Table(title=Text(heading(report)), title_justify="left", title_style="bold")
     for at, column in enumerate(COLUMNS):
         shown.add_column(
@@ -47,7 +47,7 @@ def table(report: AuditReport) -> Table:
         shown.add_row(
             *(
                 Text(text, style=STYLES[level.outcome] if at == 1 else "")
-                for at, text in enumerate(cells(level))
+                for at, text in enumerate(level_cells(level))
             )
         )
     return shown
@@ -56,7 +56,7 @@ def table(report: AuditReport) -> Table:
 def write_page(report: AuditReport, path: Path) -> Path:
     """One file that needs no other."""
     rows = "\n".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells(level)) + "</tr>"
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in level_cells(level)) + "</tr>"
         for level in report.levels
     )
     names = "".join(f"<th>{name}</th>" for name in COLUMNS)

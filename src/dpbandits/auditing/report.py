@@ -111,17 +111,20 @@ class AuditReport:
             "claim": None if self.claim is None else str(self.claim),
             "verdict": self.verdict,
             "passed": self.passed,
-            "lower_bound": number(self.lower_bound),
+            "lower_bound": json_number(self.lower_bound),
             "confidence": self.confidence,
             "setting": self.setting,
             "levels": [
                 asdict(level)
-                | {name: number(getattr(level, name)) for name in ("lower_bound", "error", "reach")}
+                | {
+                    name: json_number(getattr(level, name))
+                    for name in ("lower_bound", "error", "reach")
+                }
                 for level in self.levels
             ],
         }
         return json.dumps(data, indent=2, ensure_ascii=False)
 
 
-def number(value: float) -> float | str:
+def json_number(value: float) -> float | str:
     return value if math.isfinite(value) else "inf"

@@ -131,7 +131,7 @@ def coverage(report: AuditReport) -> list[str]:
 COLUMNS = ("level", "verdict", "ε at least", "reach", "confidence", "seconds", "evidence")
 
 
-def cells(level: LevelResult) -> list[str]:
+def level_cells(level: LevelResult) -> list[str]:
     """A text for each of `COLUMNS`."""
     seen = level.outcome != "not applicable" or level.lower_bound > 0
     bound, sure = (figure_of(level.lower_bound), surely(level.confidence)) if seen else ("–", "–")
@@ -149,7 +149,7 @@ def cells(level: LevelResult) -> list[str]:
 
 def as_text(report: AuditReport) -> str:
     """Heading, a line and its evidence a level, and the conclusion."""
-    rows = [COLUMNS[:-1], *(tuple(cells(level)[:-1]) for level in report.levels)]
+    rows = [COLUMNS[:-1], *(tuple(level_cells(level)[:-1]) for level in report.levels)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS) - 1)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from dpbandits.checks.tape import Recorder, Tape, random_tape
+from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import CheckFailed, Diverged, RequestsDiffer
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import spent
-from dpbandits.environments.base import Environment, Floats
+from dpbandits.environments.base import Environment
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.session.session import Session
@@ -33,7 +34,9 @@ def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed
         raise kind(message)
 
 
-def play(host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any, every: int = 1) -> Path:
+def play_tape(
+    host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any, every: int = 1
+) -> Path:
     marks = np.arange(every, rounds + 1, every) if rounds >= every else np.array([rounds])
     path: Path = host(
         policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5)
@@ -56,10 +59,12 @@ def hosts_agree(policy: Policy) -> None:
         if t in HORIZONS:
             seen[t] = session.ledger, session.state
 
-    slow = play(partial(play_rounds, each=keep), policy, tape, max(horizons), SimulatedNoise(2))
+    slow = play_tape(
+        partial(play_rounds, each=keep), policy, tape, max(horizons), SimulatedNoise(2)
+    )
     for rounds in horizons:
         fast, (ledger, state) = (
-            play(play_events, policy, tape, rounds, SimulatedNoise(2)),
+            play_tape(play_events, policy, tape, rounds, SimulatedNoise(2)),
             seen[rounds],
         )
         where = f"at horizon {rounds}"
@@ -84,10 +89,10 @@ def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True)
     rounds = min(rounds, horizon_of(policy))
     tape = random_tape(policy.arms, rounds, seed=3)
     first = Recorder(4)
-    recorded = play(play_rounds, policy, tape, rounds, first)
+    recorded = play_tape(play_rounds, policy, tape, rounds, first)
     second = Recorder(4, script=first.draws)
     try:
-        replayed = play(
+        replayed = play_tape(
             play_rounds,
             policy,
             Tape(1.0 - tape.rewards if swapped else tape.rewards),
@@ -123,14 +128,14 @@ def loss_within_claim(policy: Policy) -> None:
     for rounds in (300, 6000):  # the longer run for policies whose first release comes late
         rounds = min(rounds, horizon_of(policy))
         tape, first = random_tape(policy.arms, rounds, seed=6), Recorder(7)
-        recorded = play(play_rounds, policy, tape, rounds, first)
+        recorded = play_tape(play_rounds, policy, tape, rounds, first)
         if first.draws:
             break
     worst = Fraction(0)
-    for rewards in neighbours(policy, tape, recorded, max(1, rounds // 100)):
+    for rewards in neighbouring_tapes(policy, tape, recorded, max(1, rounds // 100)):
         other = Recorder(7, script=first.draws)
         try:
-            play(play_events, policy, Tape(rewards), rounds, other, every=rounds)
+            play_tape(play_events, policy, Tape(rewards), rounds, other, every=rounds)
         except Diverged as error:
             raise CheckFailed(
                 f"One changed reward changes what is asked of the noise: {error}"
@@ -140,7 +145,7 @@ def loss_within_claim(policy: Policy) -> None:
     require(worst > 0, "No change of a reward changes any release: the check saw nothing.")
 
 
-def neighbours(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterator[Floats]:
+def neighbouring_tapes(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterator[Floats]:
     """Tapes that differ in one told record, one in `every` of them: a reward, or all the rewards
     that one round showed.
     """
@@ -165,7 +170,7 @@ def ledger_equals_claim(policy: Policy) -> None:
     """
     claim = policy.guarantee
     for rounds in (min(policy.arms * 70, horizon_of(policy)), min(3000, horizon_of(policy))):
-        path = play(
+        path = play_tape(
             play_events, policy, random_tape(policy.arms, rounds, seed=8), rounds, SimulatedNoise(9)
         )
         total = spent(path.ledger)

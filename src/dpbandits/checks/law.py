@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dpbandits.core.arrays import Integers
 from dpbandits.environments import Bernoulli
-from dpbandits.environments.base import Integers
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.simulate import choose_player, play_plain

@@ -43,7 +43,9 @@ def survives_json(policy: Policy) -> None:
             f"After loading, decision {t + 1} differs from the uninterrupted session's.",
         )
         for session, world, decision in zip((whole, broken), worlds, decisions, strict=True):
-            tell(session, decision, observe(world, policy, decision.action, rng, decision.observe))
+            tell_reward(
+                session, decision, observe(world, policy, decision.action, rng, decision.observe)
+            )
         require(whole.state == broken.state, f"After loading, the state differs at round {t + 1}.")
     require(whole.ledger == broken.ledger, "After loading, the ledger differs.")
 
@@ -73,7 +75,9 @@ def state_is_a_fold(policy: Policy) -> None:
     world, rng = random_tape(policy.arms, rounds, seed=17), np.random.default_rng(0)
     for _ in range(rounds):
         decision = session.ask()
-        tell(session, decision, observe(world, policy, decision.action, rng, decision.observe))
+        tell_reward(
+            session, decision, observe(world, policy, decision.action, rng, decision.observe)
+        )
     state = policy.init()
     for plan, release in log:
         state = policy.update(state, plan, release)
@@ -95,7 +99,7 @@ def late_and_missing_tells(policy: Policy) -> None:
             if rng.random() < 0.2:
                 session.expire(decision)
             else:
-                tell(session, decision, some_rewards(policy, decision, rng))
+                tell_reward(session, decision, some_rewards(policy, decision, rng))
             for at in (0,) if full else decision.observe or (decision.action,):
                 told[at] += 1  # type: ignore[index]
             refused(session, decision)
@@ -119,7 +123,9 @@ def refused(session: Session, decision: Any) -> None:
     before = content(session.to_json())
     for wrong in (decision, decision.id, 10**9, -1):
         try:
-            tell(session, wrong, some_rewards(session.policy, decision, np.random.default_rng(0)))
+            tell_reward(
+                session, wrong, some_rewards(session.policy, decision, np.random.default_rng(0))
+            )
         except DecisionError:
             continue
         raise CheckFailed(
@@ -150,7 +156,7 @@ def some_rewards(policy: Policy, decision: Decision, rng: np.random.Generator) -
     return rng.integers(2, size=len(decision.observe or range(policy.arms))).astype(float)
 
 
-def tell(session: Session, decision: Any, reward: Any) -> None:
+def tell_reward(session: Session, decision: Any, reward: Any) -> None:
     """Tell a reward, through the user's randomizer where the policy has one."""
     randomizer = session.policy.randomizer()
     seed = int(1e6 * np.sum(reward)) + 23

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import Diverged
 from dpbandits.core.privacy import Grid, NoiseKind
-from dpbandits.environments.base import Environment, Floats, Integers
+from dpbandits.environments.base import Environment
 from dpbandits.noise.sources import Noise, Selection, SimulatedNoise, Values
 
 
@@ -61,7 +62,7 @@ def random_tape(arms: int, length: int, seed: int) -> Tape:
     return Tape((rng.random((arms, length)) < means[:, None]).astype(float))
 
 
-class Draw(NamedTuple):
+class RecordedDraw(NamedTuple):
     """One call of a noise source: the exact value (of a selection: all values), what came out, and
     at what price per unit of change.
 
@@ -75,7 +76,7 @@ class Draw(NamedTuple):
     price: Fraction
     of: int = -1
 
-    def loss(self, other: Draw) -> Fraction:
+    def loss(self, other: RecordedDraw) -> Fraction:
         """What this call tells, at most, between its own exact value and another's: how far its
         noise has to move.
         """
@@ -91,7 +92,7 @@ class Draw(NamedTuple):
         return self.price * (change if self.family == "laplace" else change**2)
 
 
-def sparse_vector_loss(old: Sequence[Draw], new: Sequence[Draw]) -> Fraction:
+def sparse_vector_loss(old: Sequence[RecordedDraw], new: Sequence[RecordedDraw]) -> Fraction:
     """What the questions to one threshold tell, at most, by coupling: the threshold moves with the
     largest rise of a "no", and the noise of a "yes" makes up for that and for its own fall. The
     first draw is the threshold's.
@@ -107,14 +108,14 @@ def sparse_vector_loss(old: Sequence[Draw], new: Sequence[Draw]) -> Fraction:
     )
 
 
-def loss(before: Sequence[Draw], after: Sequence[Draw]) -> Fraction:
+def loss(before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]) -> Fraction:
     """Exact privacy loss between two recordings that gave the same answers: Σ |Δ|ε/sensitivity, or
     Σ Δ²ρ/sensitivity² for Gaussians.
 
     Of a selection, and of a threshold with all its questions, it is the most that any noise of
     their scales can tell.
     """
-    total, watched = Fraction(0), dict[int, list[tuple[Draw, Draw]]]()
+    total, watched = Fraction(0), dict[int, list[tuple[RecordedDraw, RecordedDraw]]]()
     for at, (old, new) in enumerate(zip(before, after, strict=True)):
         if old.family == "threshold":
             watched[at] = [(old, new)]
@@ -139,8 +140,8 @@ class Recorder:
     """
 
     seed: int
-    script: list[Draw] | None = None
-    draws: list[Draw] = field(default_factory=list)
+    script: list[RecordedDraw] | None = None
+    draws: list[RecordedDraw] = field(default_factory=list)
     base: Noise | None = None  # where the values come from; by default `SimulatedNoise(seed)`
     tosses: Sequence[float] | None = None
     thrown: list[float] = field(default_factory=list)
@@ -253,5 +254,5 @@ class Recorder:
                     "replay."
                 )
             noisy = old.noisy
-        self.draws.append(Draw(family, value, noisy, sensitivity, price, of))
+        self.draws.append(RecordedDraw(family, value, noisy, sensitivity, price, of))
         return noisy

@@ -82,13 +82,11 @@ def misfit(cls: type, given: tuple[Any, ...], named: Mapping[str, Any]) -> str |
     )
     shown = str(getattr(cls, "example", "")) or f"{cls.__name__}({example})"
     names = ", ".join(takes.parameters) or "nothing"
-    return (
-        f"{cls.__name__} {flaw(cls, parameters, given, named)}. It takes {names}; for example "
-        f"{shown}."
-    )
+    wrong = signature_flaw(cls, parameters, given, named)
+    return f"{cls.__name__} {wrong}. It takes {names}; for example {shown}."
 
 
-def flaw(
+def signature_flaw(
     cls: type, parameters: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any]
 ) -> str:
     """The first thing that is wrong: too many, unknown or missing arguments."""

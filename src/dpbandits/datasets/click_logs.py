@@ -50,10 +50,12 @@ def obd(path: PathLike, *, position: int | None = None, items: int | None = None
         raise DataError(
             f"Expected position= one of {np.unique(log['position']).tolist()}, got {position!r}."
         )
-    return replay(log["item_id"][mine], log["click"][mine], log["propensity_score"][mine], arms)
+    return logged_replay(
+        log["item_id"][mine], log["click"][mine], log["propensity_score"][mine], arms
+    )
 
 
-def replay(
+def logged_replay(
     actions: NDArray[Any], clicks: NDArray[Any], propensities: NDArray[Any], arms: int
 ) -> LoggedReplay:
     try:

@@ -15,7 +15,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.core.inputs import shown
 
 PathLike = str | os.PathLike[str]
-Row = tuple[int, list[str]]
+TextRow = tuple[int, list[str]]
 """Where the row is (a line of a CSV file, a row of a Parquet table, counted from 1), and its
 fields.
 """
@@ -48,14 +48,14 @@ def is_parquet(path: Path) -> bool:
     return path.suffix == ".parquet"
 
 
-def rows(path: Path) -> Iterator[Row]:
+def rows(path: Path) -> Iterator[TextRow]:
     """The file's rows, its header first. Parquet and CSV by the name; gzip is undone where the name
     ends in .gz.
     """
     return parquet_rows(path) if is_parquet(path) else csv_rows(path)
 
 
-def csv_rows(path: Path) -> Iterator[Row]:
+def csv_rows(path: Path) -> Iterator[TextRow]:
     line = 0
     try:
         with opened_text(path) as text:
@@ -96,7 +96,7 @@ def opened_text(path: Path) -> IO[str]:
     return TextIOWrapper(stream, encoding="utf-8-sig", newline="")
 
 
-def parquet_rows(path: Path) -> Iterator[Row]:
+def parquet_rows(path: Path) -> Iterator[TextRow]:
     try:
         import polars  # an extra, and slow to import: only for this format
     except ImportError:

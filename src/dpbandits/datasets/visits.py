@@ -54,7 +54,7 @@ def msweb(
         ValueError: an area that is not there.
     """
     matrix, known = visit_matrix(existing(path, "folder"))
-    return Table(shuffled(matrix[:, chosen(areas, known)], seed), resample=resample)
+    return Table(shuffled(matrix[:, chosen_columns(areas, known)], seed), resample=resample)
 
 
 def msweb_areas(path: PathLike) -> tuple[Area, ...]:
@@ -82,7 +82,7 @@ def visit_matrix(folder: Path) -> tuple[NDArray[np.uint8], tuple[Area, ...]]:
     return matrix[:, ranked], areas
 
 
-def chosen(areas: int | Sequence[int | str] | None, known: tuple[Area, ...]) -> list[int]:
+def chosen_columns(areas: int | Sequence[int | str] | None, known: tuple[Area, ...]) -> list[int]:
     """Columns of the ranked matrix."""
     if areas is None:
         return list(range(len(known)))

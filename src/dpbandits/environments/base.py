@@ -6,14 +6,12 @@ from abc import abstractmethod
 from typing import NamedTuple, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import numbers_in, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.signatures import Explained
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Lattice(NamedTuple):

@@ -8,8 +8,9 @@ from typing import Self, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, Floats, Integers, Lattice
+from dpbandits.environments.base import Environment, Lattice
 
 
 @final

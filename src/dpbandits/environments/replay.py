@@ -7,10 +7,11 @@ from typing import ClassVar, Self, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import MOST_ARMS, numbers_in, switch, whole_number
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, Floats, Integers, Lattice, two_point
+from dpbandits.environments.base import Environment, Lattice, two_point
 
 E = TypeVar("E", bound=Environment)
 

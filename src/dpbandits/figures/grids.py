@@ -62,11 +62,11 @@ def regret_grid(
                 ax.set_visible(False)
             for ax, panel in zip(line, row, strict=False):
                 draw_panel(ax, results, in_panel(shown, panel), panel, bound)
-                scale_regret(ax, shown)
+                scale_grid(ax, shown)
             line[0].set_ylabel("regret")
         if ends is not None:
             draw_ends(axes[-1][len(rows[-1])], results, ends)
-            scale_regret(axes[-1][len(rows[-1])], shown)
+            scale_grid(axes[-1][len(rows[-1])], shown)
         legend(figure, results, shown["label"].unique(maintain_order=True).to_list(), bound)
         figure.supxlabel("round (log scale); shaded: 95 % confidence band of the mean", fontsize=9)
     return figure
@@ -96,7 +96,7 @@ def draw_panel(ax: Axes, results: Results, shown: pl.DataFrame, panel: Panel, bo
         ax.plot(x, y, color=PRIVATE_BOUND.colour, linestyle=PRIVATE_BOUND.dash, linewidth=1.1)
 
 
-def scale_regret(ax: Axes, shown: pl.DataFrame) -> None:
+def scale_grid(ax: Axes, shown: pl.DataFrame) -> None:
     """The same logarithmic scale for every panel, from a third of the least final regret."""
     final = shown.filter(pl.col("round") == pl.col("round").max())["mean"]
     low, high = float(final.min()) / 3, 1.3 * float(shown["mean"].max())  # type: ignore[arg-type]

@@ -71,7 +71,7 @@ def line_grid(
         for line, row in zip(axes, rows, strict=True):
             for ax, panel in zip(line, row, strict=False):
                 draw_lines(ax, panel, styles)
-                scale(ax, every)
+                log_axes(ax, every)
             for ax in line[len(row) :]:
                 ax.set_visible(False)
             line[0].set_ylabel(y)
@@ -120,7 +120,7 @@ def look_of(guide: int) -> Look:
     return GUIDES[guide % len(GUIDES)]
 
 
-def scale(ax: Axes, every: pl.DataFrame) -> None:
+def log_axes(ax: Axes, every: pl.DataFrame) -> None:
     """Logarithmic, from a little below the least number to a little above the largest."""
     low, high = (
         float(np.min(every["y"].to_numpy())) / 1.5,

@@ -99,7 +99,7 @@ class Client:
                 "Expected total= or budget=, not both: a budget has a total of its own."
             )
         if budget is not None:
-            require_budget(budget)
+            require_device_budget(budget)
         self._budget = MemoryBudget(most if total is None else total) if budget is None else budget
         self._alone = Alone()
 
@@ -204,7 +204,7 @@ class Client:
         return json.dumps([*what, self._campaign, self._noise.kind])
 
 
-def require_budget(budget: object) -> None:
+def require_device_budget(budget: object) -> None:
     """Raise unless it is a budget: before anything is spent of one."""
     if isinstance(budget, type) or not all(
         callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")

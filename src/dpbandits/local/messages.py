@@ -104,7 +104,7 @@ def randomizer_from_json(text: str) -> Described:
     grid = data["grid"]
     if (
         kind is None
-        or not whole(data["width"], 1)
+        or not whole_at_least(data["width"], 1)
         or data["width"] > MOST_ARMS
         or not isinstance(grid, dict)
         or set(grid) != {"steps", "rounding"}
@@ -116,7 +116,7 @@ def randomizer_from_json(text: str) -> Described:
     with suppress(ValueError):  # and so the error below has no context: what came stays out of it
         if (
             isinstance(data["epsilon"], str)
-            and whole(grid["steps"], 1)
+            and whole_at_least(grid["steps"], 1)
             and grid["rounding"] in ("nearest", "bernoulli")
         ):
             epsilon, put = (
@@ -157,7 +157,9 @@ def decision_from_json(text: str) -> Asked:
         if isinstance(data["observe"], list)
         else ()
     )
-    if not whole(data["id"], 1) or not all(whole(arm, 0) for arm in (*played, *observe)):
+    if not whole_at_least(data["id"], 1) or not all(
+        whole_at_least(arm, 0) for arm in (*played, *observe)
+    ):
         raise MessageError("Expected a decision's id and arms to be whole numbers.")
     if not observe or len(set(observe)) < len(observe) or not set(observe) <= set(played):
         raise MessageError("Expected a decision to observe some of the arms it plays, each once.")
@@ -171,7 +173,7 @@ def report_to_json(id: int, report: Report, campaign: str = "") -> str:
         MessageError: no report of whole grid steps: a reward, perhaps, that was put where they
         belong.
     """
-    if not sound(report) or not whole(id, 1):
+    if not sound(report) or not whole_at_least(id, 1):
         raise MessageError(
             "Expected the id of a decision, and a Report of whole grid steps as a randomizer "
             "makes it (not shown)."
@@ -192,9 +194,9 @@ def report_from_json(text: str) -> Told:
     steps = tuple(data["steps"]) if isinstance(data["steps"], list) else data["steps"]
     numbers = steps if isinstance(steps, tuple) else (steps,)
     if (
-        not whole(data["id"], 1)
+        not whole_at_least(data["id"], 1)
         or not numbers
-        or not all(whole(step, -LARGEST_STEP) and step < LARGEST_STEP for step in numbers)
+        or not all(whole_at_least(step, -LARGEST_STEP) and step < LARGEST_STEP for step in numbers)
     ):
         raise MessageError("Expected a report's id and steps to be whole numbers.")
     report = Report(steps, data["randomizer"], data["noise"])
@@ -207,14 +209,14 @@ def report_from_json(text: str) -> Told:
 
 def written(campaign: str, **fields: object) -> str:
     """The JSON object with these fields."""
-    if not named(campaign):
+    if not is_name(campaign):
         raise MessageError(
             f"Expected a campaign's name to be text of at most {LONGEST_NAME} characters."
         )
     return json.dumps({"version": VERSION, "campaign": campaign} | fields)
 
 
-def named(campaign: object) -> bool:
+def is_name(campaign: object) -> bool:
     return type(campaign) is str and len(campaign) <= LONGEST_NAME
 
 
@@ -235,7 +237,7 @@ def fields_of(text: str, names: set[str], what: str) -> Mapping[str, Any]:
             f"Expected {what} of version {VERSION}: update the package on the server or on the "
             "device."
         )
-    if not named(data["campaign"]):
+    if not is_name(data["campaign"]):
         raise MessageError(
             f"Expected {what} to name its campaign, in at most {LONGEST_NAME} characters."
         )
@@ -246,5 +248,5 @@ def short(epsilon: Fraction) -> bool:
     return max(epsilon.numerator, epsilon.denominator) <= LARGEST
 
 
-def whole(value: object, low: int) -> bool:
+def whole_at_least(value: object, low: int) -> bool:
     return type(value) is int and value >= low

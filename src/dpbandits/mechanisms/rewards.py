@@ -155,12 +155,12 @@ def tried(read: Callable[[Any], T], value: object, source: object = None) -> T |
         if type(value) is float and source is None:  # which every reader can read
             raise
     except Exception:  # whatever code a reward brings along
-        if plain(value if source is None else source):
+        if is_plain(value if source is None else source):
             raise
     return None
 
 
-def plain(value: object) -> bool:
+def is_plain(value: object) -> bool:
     """Whether no code but Python's and numpy's runs where this value is read."""
     if type(value) is np.ndarray:
         return value.dtype.kind not in "OV"

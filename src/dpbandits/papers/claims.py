@@ -141,7 +141,7 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
         )
     failing = sum(check.fails(len(checks)) for check in checks)
     holding = sum(check.holds for check in checks)
-    measured = told(checks, holding, failing)
+    measured = counts_text(checks, holding, failing)
     if failing:
         return Verdict(claim, "differs", measured, claim.differs or UNKNOWN, checks)
     if holding < len(checks):
@@ -155,7 +155,7 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
     return Verdict(claim, "reproduced", measured, "", checks)
 
 
-def told(checks: Sequence[Check], holding: int, failing: int) -> str:
+def counts_text(checks: Sequence[Check], holding: int, failing: int) -> str:
     """The range of what was measured, and what became of the comparisons."""
     values = [check.estimate.value for check in checks]
     open_ = len(checks) - holding - failing

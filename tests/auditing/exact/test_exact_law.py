@@ -29,7 +29,7 @@ from dpbandits import (
     HybridUCB,
 )
 from dpbandits.auditing.broken.specimen import with_mechanism
-from dpbandits.auditing.broken.sums import Redrawn, instead
+from dpbandits.auditing.broken.sums import Redrawn, remade_as
 from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.exact import exact_law, noisy_max_loss
 from dpbandits.auditing.exact.enumeration import Enumeration
@@ -99,7 +99,7 @@ def test_releasing_old_rewards_again_shows_late() -> None:
     """Running sums with fresh noise: a reward pays twice from its second release on, which
     decisions show only once that is in.
     """
-    broken = with_mechanism(AnytimeLazyUCB(arms=2, epsilon=1), instead(Redrawn))
+    broken = with_mechanism(AnytimeLazyUCB(arms=2, epsilon=1), remade_as(Redrawn))
     assert exact_law(broken, 6, claim=ONE).outcome == "passed"
     late = exact_law(broken, 8, claim=ONE)
     assert late.outcome == "failed"

@@ -74,7 +74,7 @@ def exact_law(
             )
         subject = small(policy, rounds, arms, grid)
         if first_release(subject) >= rounds:
-            return silent(rounds, start)
+            return nothing_released(rounds, start)
         with Outside(calls=False) as outside:
             found = (
                 of_epochs(subject, rounds)
@@ -100,7 +100,7 @@ def exact_law(
         {"arms": arms, "grid": grid, "rounds": rounds} | details,
     )
     if attainable == 0:
-        return silent(rounds, start)
+        return nothing_released(rounds, start)
     outcome: Any = "failed" if loss > claim + SLACK else "passed"
     return LevelResult(
         LEVEL, outcome, loss, attainable, error, evidence=evidence, seconds=seconds, details=details
@@ -125,7 +125,7 @@ def deepest_law(
     return replace(found, seconds=time.monotonic() - start)
 
 
-def silent(rounds: int, start: float) -> LevelResult:
+def nothing_released(rounds: int, start: float) -> LevelResult:
     evidence = f"Nothing is released before decision {rounds}: there is nothing to see."
     return LevelResult(
         LEVEL, "not applicable", 0.0, 0.0, evidence=evidence, seconds=time.monotonic() - start
@@ -148,7 +148,7 @@ def tosses(policy: Policy, rounds: int) -> bool:
     return outside.used
 
 
-Found = tuple[float, float, Fraction | None, str, dict[str, Any]]
+LargestLoss = tuple[float, float, Fraction | None, str, dict[str, Any]]
 """Loss, error, price of the releases (None: no noise), evidence, details."""
 
 
@@ -173,7 +173,7 @@ ENOUGH = 1e-9
 """Error below which a finer lattice is not worth its time."""
 
 
-def of_indices(policy: Policy, rounds: int, effort: Effort) -> Found:
+def of_indices(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
     """By enumeration: on a coarse lattice, then on the finest that the effort and memory allow."""
     coarse, *finer = CUTS
     before, first = effort.left(), Enumeration(policy, rounds, effort, coarse)
@@ -185,18 +185,18 @@ def of_indices(policy: Policy, rounds: int, effort: Effort) -> Found:
         grows = 1 + first.share_of_points() * ((math.log(cut) / math.log(coarse)) ** 3 - 1)
         if found[1] > ENOUGH and cost * grows < effort.left():
             try:
-                return enumerated(policy, rounds, effort, cut)
+                return enumerated_loss(policy, rounds, effort, cut)
             except Unfit:  # too large, or slower than was thought
                 continue
     return found
 
 
-def enumerated(policy: Policy, rounds: int, effort: Effort, cut: float) -> Found:
+def enumerated_loss(policy: Policy, rounds: int, effort: Effort, cut: float) -> LargestLoss:
     enumeration = Enumeration(policy, rounds, effort, cut)
     return summary(enumeration.run(), enumeration, cut)
 
 
-def summary(laws: Laws, enumeration: Enumeration, cut: float) -> Found:
+def summary(laws: Laws, enumeration: Enumeration, cut: float) -> LargestLoss:
     worst, price = worst_pair(laws, enumeration.lost), enumeration.price
     details: dict[str, Any] = {
         "sequences": len(laws),
@@ -223,7 +223,7 @@ def summary(laws: Laws, enumeration: Enumeration, cut: float) -> Found:
     return worst.loss, worst.error, price, evidence, details
 
 
-def of_epochs(policy: Policy, rounds: int) -> Found:
+def of_epochs(policy: Policy, rounds: int) -> LargestLoss:
     """In closed form: the worst choice of any epoch that ends in time."""
     choices = Choices(policy)
     found = max(

@@ -21,7 +21,7 @@ from dpbandits.mechanisms import Answer, Block, Mechanism, Separable
 from dpbandits.noise.sources import Selection, Values
 
 
-class Asked(NamedTuple):
+class NoiseCall(NamedTuple):
     """One call of the noise source."""
 
     value: int
@@ -45,11 +45,11 @@ class Probe:
         self, offsets: Mapping[int, int] | None = None, script: Sequence[int] | None = None
     ) -> None:
         self.offsets, self.script = offsets or {}, script
-        self.asked: list[Asked] = []
+        self.asked: list[NoiseCall] = []
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         at = len(self.asked)
-        self.asked.append(Asked(value, sensitivity, epsilon))
+        self.asked.append(NoiseCall(value, sensitivity, epsilon))
         return self.script[at] if self.script is not None else value + self.offsets.get(at, 0)
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:

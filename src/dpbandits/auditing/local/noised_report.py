@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, final
 
 from dpbandits.auditing.local.coin_law import ENDLESS
 from dpbandits.auditing.transcript.likelihood import Pushed, log_ratio
-from dpbandits.checks.tape import Draw, Recorder, loss
+from dpbandits.checks.tape import RecordedDraw, Recorder, loss
 from dpbandits.core.errors import Changed, Diverged, NotSteps
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.sources import SimulatedNoise
@@ -33,7 +33,7 @@ class Recording(NamedTuple):
 
     steps: int
     report: int
-    draws: list[Draw]
+    draws: list[RecordedDraw]
     coins: int
     source: int
 
@@ -120,7 +120,7 @@ class Price(NamedTuple):
     other: int
 
 
-def price(randomizer: Randomizer, run: Recording, others: Iterable[int]) -> Price:
+def report_price(randomizer: Randomizer, run: Recording, others: Iterable[int]) -> Price:
     """The dearest of the other rewards, all replayed.
 
     Raises:

@@ -15,7 +15,6 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from dpbandits.auditing.feeding import feed, first_release, longest
-from dpbandits.auditing.statistical.counting.bounds import Floats
 from dpbandits.auditing.statistical.counting.tables import (
     Neighbours,
     late_tapes,
@@ -25,6 +24,7 @@ from dpbandits.auditing.statistical.counting.tables import (
 from dpbandits.auditing.statistical.grouped import Scripted, grouped
 from dpbandits.auditing.statistical.many import ManyNoise
 from dpbandits.auditing.transcript.outside import Outside
+from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Parting
 from dpbandits.core.inputs import shown
 from dpbandits.core.plan import EVERY, Action

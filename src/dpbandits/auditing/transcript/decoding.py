@@ -16,7 +16,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.errors import DrawsExhausted
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
@@ -58,14 +58,14 @@ class Shifting(Mechanism):
     ) -> tuple[Any, tuple[Any, ...]]:
         first, before = len(noise.draws), deepcopy(memory)
         memory, answers = getattr(self.inner, verb)(memory, block, noise)
-        draws, plain = noise.draws[first:], numbers(answers)
+        draws, plain = noise.draws[first:], answer_numbers(answers)
 
-        def change(script: Sequence[Draw]) -> Change:
+        def change(script: Sequence[RecordedDraw]) -> Change:
             """With other noise; an answer of another form, or one that needs more noise, has
             changed for sure.
             """
             try:
-                moved = numbers(
+                moved = answer_numbers(
                     getattr(self.inner, verb)(deepcopy(before), block, Given(noise, script))[1]
                 )
             except DrawsExhausted:
@@ -81,7 +81,7 @@ class Shifting(Mechanism):
 class Given:
     """Noise that gives back what is scripted, whatever is asked for."""
 
-    def __init__(self, recorder: Recorder, script: Sequence[Draw]) -> None:
+    def __init__(self, recorder: Recorder, script: Sequence[RecordedDraw]) -> None:
         self.kind, self._recorder, self._left = recorder.kind, recorder, list(script)
 
     def __getattr__(self, name: str) -> Any:
@@ -95,21 +95,23 @@ class Given:
         return self._left.pop(0).noisy
 
 
-def with_noisy(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:
+def with_noisy(draws: Sequence[RecordedDraw], by: dict[int, int]) -> list[RecordedDraw]:
     """The same draws, some with other noised values."""
     return [draw._replace(noisy=by.get(at, draw.noisy)) for at, draw in enumerate(draws)]
 
 
-def numbers(answer: Any) -> NDArray[np.float64]:
+def answer_numbers(answer: Any) -> NDArray[np.float64]:
     """Every number in an answer, in order."""
     if answer is None:
         return np.zeros(0)
     if isinstance(answer, (tuple, list)):
-        return np.concatenate([np.zeros(0), *map(numbers, answer)])
+        return np.concatenate([np.zeros(0), *map(answer_numbers, answer)])
     return np.atleast_1d(np.asarray(answer, np.float64)).ravel()
 
 
-def choices_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
+def choices_shown(
+    draws: Sequence[RecordedDraw], change: Callable[[Sequence[RecordedDraw]], Change]
+) -> bool:
     """Whether every other choice, or other answer to a question, would show. A threshold is priced
     by the questions put to it.
     """
@@ -128,7 +130,9 @@ def choices_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Chan
     return True
 
 
-def sums_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
+def sums_shown(
+    draws: Sequence[RecordedDraw], change: Callable[[Sequence[RecordedDraw]], Change]
+) -> bool:
     """Whether the answers determine the noise that is added: they move with each draw alone, as
     near as far away.
     """
@@ -164,7 +168,7 @@ def summed(moved: NDArray[np.float64], matrix: NDArray[np.float64], by: NDArray[
     return bool((np.abs(moved - expected) <= 1e-5 * np.abs(expected) + 1e-6 * steps).all())
 
 
-def shown(run: Transcript, draws: Sequence[Draw]) -> bool:
+def shows_noise(run: Transcript, draws: Sequence[RecordedDraw]) -> bool:
     """Whether every release of a written run determines its own draws, given the earlier ones, as
     far as small shifts show.
     """

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort, Seconds
-from dpbandits.auditing.transcript.decoding import FAR, numbers, summed
-from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.auditing.transcript.decoding import FAR, answer_numbers, summed
+from dpbandits.checks.tape import RecordedDraw, Recorder
+from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Diverged, DrawsExhausted, Undecided
 from dpbandits.simulation.transcript import Transcript
 
-Floats = NDArray[np.float64]
 Changes = dict[int, Any]
 """Of a run's blocks (by their places among its events), by so many grid steps."""
 MOST = 600
@@ -43,7 +43,7 @@ INFEASIBLE = 2
 """What SciPy calls a programme without a solution."""
 
 
-class Loss(NamedTuple):
+class LossBounds(NamedTuple):
     """Certified to be at least `least`, and at most `most` (None: not known)."""
 
     least: Fraction
@@ -60,17 +60,17 @@ class Neighbour(NamedTuple):
     still: NDArray[np.bool_]
 
 
-class Sums(NamedTuple):
+class NoiseSums(NamedTuple):
     """How a run's answers move with each draw, by a step of its grid: shape (numbers, draws), times
     `unit` so that it is whole.
     """
 
-    draws: tuple[Draw, ...]
+    draws: tuple[RecordedDraw, ...]
     matrix: Floats
     unit: int
     effort: Effort
 
-    def loss(self, after: Sequence[Draw]) -> Loss:
+    def loss(self, after: Sequence[RecordedDraw]) -> LossBounds:
         """Of the written run and another recording that gave the same answers."""
         shift = [
             (b.noisy - b.value) - (a.noisy - a.value)
@@ -88,7 +88,7 @@ class Sums(NamedTuple):
         )
         certain = Fraction(0) if least is None else Fraction(least[0] * (1 - SOLVED))
         agree = most is not None and least is not None and least[0] >= float(most) * (1 - SOLVED)
-        return Loss(most if agree and most is not None else certain, most)
+        return LossBounds(most if agree and most is not None else certain, most)
 
     def rate(self, at: int) -> Fraction:
         """What a step of one draw's noise costs."""
@@ -151,7 +151,7 @@ class Sums(NamedTuple):
         return float(found.fun), (found.x[:n] - found.x[n:]).tolist()
 
 
-def sums_of(run: Transcript, draws: Sequence[Draw], effort: Effort) -> Sums | None:
+def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> NoiseSums | None:
     """None: not all noise is Laplace, there are too many draws, the answers are not sums of them,
     near or far, or there is no
     time to see.
@@ -178,10 +178,10 @@ def sums_of(run: Transcript, draws: Sequence[Draw], effort: Effort) -> Sums | No
                 return None
     except (Diverged, DrawsExhausted, ValueError):  # another number of draws, or of answers
         return None
-    return Sums(tuple(draws), matrix, unit, effort)
+    return NoiseSums(tuple(draws), matrix, unit, effort)
 
 
-def bent(run: Transcript, draws: Sequence[Draw], plain: Floats, unit: int) -> bool:
+def bent(run: Transcript, draws: Sequence[RecordedDraw], plain: Floats, unit: int) -> bool:
     """Whether a far move and twice as far a one are no sums: seen at once, before each draw is
     moved alone.
     """
@@ -192,16 +192,18 @@ def bent(run: Transcript, draws: Sequence[Draw], plain: Floats, unit: int) -> bo
     return not np.allclose(2 * once, twice, atol=1e-6)
 
 
-def moved(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:
+def moved(draws: Sequence[RecordedDraw], by: dict[int, int]) -> list[RecordedDraw]:
     """The noised values further by so many grid steps."""
     return [draw._replace(noisy=draw.noisy + by.get(at, 0)) for at, draw in enumerate(draws)]
 
 
-def answered(run: Transcript, draws: Sequence[Draw], changes: Changes | None = None) -> Floats:
+def answered(
+    run: Transcript, draws: Sequence[RecordedDraw], changes: Changes | None = None
+) -> Floats:
     """Every number the run's releases answer with such noise; of a neighbour, if records are
     changed.
     """
-    return numbers(
+    return answer_numbers(
         [
             answer.answers
             for _, _, answer in run.answers(changes or {}, Recorder(0, script=list(draws)))

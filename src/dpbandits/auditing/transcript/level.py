@@ -20,12 +20,12 @@ from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.feeding import longest
 from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN
-from dpbandits.auditing.transcript.neighbours import SHORT, Play, neighbours, plays
+from dpbandits.auditing.transcript.neighbours import SHORT, AuditRun, plays, record_changes
 from dpbandits.auditing.transcript.pricing import (
     Found,
     Pair,
     Priced,
-    certified,
+    certified_loss,
     pair_of,
     priced,
     unbounded,
@@ -96,7 +96,7 @@ def transcript_level(
             for run in found
         ):
             see_blind(policy)
-        return verdict(found, claim, "rho" if in_rho else "epsilon", start)
+        return transcript_verdict(found, claim, "rho" if in_rho else "epsilon", start)
     except Leak as leak:
         bound = float("inf") if leak.certain else 0.0
         return LevelResult(
@@ -110,7 +110,7 @@ def transcript_level(
         )
 
 
-def searched(todo: list[Play], replays: int, budget: float | None) -> list[Found]:
+def searched(todo: list[AuditRun], replays: int, budget: float | None) -> list[Found]:
     """All runs; with a budget of seconds, those that there is time for: the first in any case, the
     long ones last.
     """
@@ -154,7 +154,7 @@ def sees(policy: Policy, swapped: bool = True) -> str:
 def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> Found:
     """One run and the replays of its neighbours, as many as the effort allows (at least some)."""
     run = witness.run
-    cases = neighbours(run, np.random.default_rng(seed))
+    cases = record_changes(run, np.random.default_rng(seed))
     pairs, unclear = list[Pair](), ""
     for done, (event, change) in enumerate(cases):
         if done >= least and effort.left() <= 0:
@@ -172,7 +172,7 @@ def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> F
     return Found(witness, len(pairs), len(cases), worst, unclear)
 
 
-def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> LevelResult:
+def transcript_verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> LevelResult:
     looked, unclear = (
         [run for run in runs if run.worst],
         next((run.unclear for run in runs if run.unclear), ""),
@@ -188,8 +188,8 @@ def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> Leve
     found = priced(looked)
     outcome, bound, evidence = (
         judged(found, claim),
-        certified(looked, found) if unit == "epsilon" else 0.0,
-        sentence(runs, found, unit),
+        certified_loss(looked, found) if unit == "epsilon" else 0.0,
+        largest_loss_sentence(runs, found, unit),
     )
     if "laplace" in families and unit == "rho":
         outcome, evidence = "not applicable", "It draws laplace noise, which is not priced in rho."
@@ -204,7 +204,7 @@ def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> Leve
         bound,
         evidence=evidence,
         seconds=time.perf_counter() - start,
-        details=details(runs, found, unit),
+        details=loss_details(runs, found, unit),
     )
 
 
@@ -232,11 +232,11 @@ def judged(found: Priced, claim: Fraction) -> Outcome:
     return "passed" if found.most is not None and found.most <= claim else "not applicable"
 
 
-def sentence(runs: list[Found], found: Priced, unit: str) -> str:
+def largest_loss_sentence(runs: list[Found], found: Priced, unit: str) -> str:
     """Where the largest loss was found, and how sure it is."""
     pairs, of = sum(run.pairs for run in runs), sum(run.of for run in runs)
     said = (
-        f"largest loss {shown(found)} {unit} in {pairs} of {of} neighbours; "
+        f"largest loss {stated_loss(found)} {unit} in {pairs} of {of} neighbours; "
         f"there a record changed in the block from round {found.case.pair.round}"
     )
     if found.most != found.least:
@@ -247,15 +247,15 @@ def sentence(runs: list[Found], found: Priced, unit: str) -> str:
     return said
 
 
-def shown(found: Priced) -> Fraction:
+def stated_loss(found: Priced) -> Fraction:
     return found.least if found.most is None else found.most
 
 
-def details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
+def loss_details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
     return {
         "unit": unit,
-        "loss": str(shown(found)),
-        "loss_value": float(shown(found)),
+        "loss": str(stated_loss(found)),
+        "loss_value": float(stated_loss(found)),
         "sure": found.most == found.least,
         "pairs": sum(run.pairs for run in runs),
         "of": sum(run.of for run in runs),

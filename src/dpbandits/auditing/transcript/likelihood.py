@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from dpbandits.checks.tape import Draw
+from dpbandits.checks.tape import RecordedDraw
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.selection_law import selection_law
 from dpbandits.noise.sources import Selection, SimulatedNoise, Values
@@ -82,7 +82,9 @@ class Pushed:
         return self._times > AGAIN
 
 
-def log_ratio(before: Sequence[Draw], after: Sequence[Draw]) -> float | Fraction | None:
+def log_ratio(
+    before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]
+) -> float | Fraction | None:
     """ln P[these noised values | before]/P[these | after], of recordings that gave the same
     answers: exact where all noise is Laplace.
 
@@ -99,7 +101,7 @@ def log_ratio(before: Sequence[Draw], after: Sequence[Draw]) -> float | Fraction
     return total
 
 
-def one_ratio(old: Draw, new: Draw) -> float | Fraction | None:
+def one_ratio(old: RecordedDraw, new: RecordedDraw) -> float | Fraction | None:
     if old.family == "laplace":
         return old.price * Fraction(
             abs(new.value - new.noisy) - abs(old.value - old.noisy), old.sensitivity

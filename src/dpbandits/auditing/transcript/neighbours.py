@@ -26,7 +26,7 @@ LONGEST = 20_000
 """Rounds a run is prolonged to until something is released."""
 
 
-class Play(NamedTuple):
+class AuditRun(NamedTuple):
     """One run: rewards are 0 or 1 with these means, or anything on the grid (`spread`)."""
 
     policy: Policy
@@ -63,7 +63,7 @@ class Play(NamedTuple):
             rounds = min(4 * rounds, most)
 
 
-def plays(policy: Policy, rounds: int, seed: int) -> list[Play]:
+def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
     """Rewards uneven, even and between 0 and 1; noise as it falls, and pushed far up or down, so
     that outcomes lie beyond both sums (where the ratio is largest) and policies go other ways; a
     bare mechanism also with several records in a block.
@@ -72,23 +72,23 @@ def plays(policy: Policy, rounds: int, seed: int) -> list[Play]:
     even, long = np.full(policy.arms, 0.5), min(rounds, longest(policy))
     short = min(SHORT, long)
     found = [
-        Play(policy, short, uneven, SimulatedNoise(seed + 1), seed),
-        Play(policy, short, even, Pushed(seed + 2, up=True), seed + 1),
-        Play(policy, short, uneven, Pushed(seed + 3, up=False), seed + 2),
-        Play(policy, short, uneven[::-1], Pushed(seed + 4, up=True), seed + 3),
+        AuditRun(policy, short, uneven, SimulatedNoise(seed + 1), seed),
+        AuditRun(policy, short, even, Pushed(seed + 2, up=True), seed + 1),
+        AuditRun(policy, short, uneven, Pushed(seed + 3, up=False), seed + 2),
+        AuditRun(policy, short, uneven[::-1], Pushed(seed + 4, up=True), seed + 3),
     ]
     if policy.mechanism().grid.steps > 1:
-        found.append(Play(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
+        found.append(AuditRun(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
     if isinstance(policy, Feeding):
         several = replace(policy, each=3)
         found += [
-            Play(several, short, even, noise, seed + 5)
+            AuditRun(several, short, even, noise, seed + 5)
             for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))
         ]
     return [
         *found,
-        Play(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
-        Play(policy, long, even, Pushed(seed + 8, up=True), seed + 7),
+        AuditRun(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
+        AuditRun(policy, long, even, Pushed(seed + 8, up=True), seed + 7),
     ]
 
 
@@ -100,7 +100,7 @@ def draws_gaussians(policy: Policy, seed: int) -> bool:
     return any(draw.family == "gaussian" for draw in recorder.draws)
 
 
-def neighbours(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any]]:
+def record_changes(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any]]:
     """(block, change of its sums): one record of every block that a release may read, moved by a
     whole unit in every coordinate and in each alone, and by some part of a unit. Blocks of the
     first rounds and others by turns.

@@ -64,7 +64,7 @@ def restore(profile: Any) -> None:
 
 
 @final
-class Alive:
+class LivingGenerators:
     """The generators that are alive. Looking through all objects takes long, so what is old is
     looked through once.
 
@@ -78,20 +78,20 @@ class Alive:
 
     def __call__(self) -> list[Any]:
         young: list[Any] = []
-        if self._collections == collected():
+        if self._collections == collections_made():
             young = generators_among([*gc.get_objects(0), *gc.get_objects(1)])
-        if self._collections != collected():  # now, or before
-            self._collections = collected()
+        if self._collections != collections_made():  # now, or before
+            self._collections = collections_made()
             self._old, young = generators_among(gc.get_objects()), []
         return list({id(one): one for one in (*self._old, *young)}.values())
 
 
-def collected() -> tuple[int, ...]:
+def collections_made() -> tuple[int, ...]:
     """How often the garbage collector went through the middle generation, and through all."""
     return tuple(gc.get_stats()[generation]["collections"] for generation in (1, 2))
 
 
-generators = Alive()
+generators = LivingGenerators()
 
 
 def generators_among(objects: list[Any]) -> list[Any]:

@@ -16,7 +16,7 @@ from dpbandits.auditing.transcript.decoding import ADDED
 from dpbandits.auditing.transcript.doubts import OWN_COINS
 from dpbandits.auditing.transcript.likelihood import log_ratio
 from dpbandits.auditing.transcript.witness import Witness, change_of
-from dpbandits.checks.tape import Draw, loss
+from dpbandits.checks.tape import RecordedDraw, loss
 from dpbandits.core.errors import Foreign, Undecided
 
 SLACK = Fraction(1, 10**9)
@@ -35,7 +35,7 @@ class Pair(NamedTuple):
     change: tuple[int, ...]
 
 
-def pair_of(witness: Witness, event: int, change: Any, after: list[Draw]) -> Pair:
+def pair_of(witness: Witness, event: int, change: Any, after: list[RecordedDraw]) -> Pair:
     ratio = log_ratio(witness.draws, after)
     outcome = 0.0 if ratio is None else abs(float(ratio))
     return Pair(
@@ -62,7 +62,7 @@ class Case(NamedTuple):
 
     pair: Pair
     witness: Witness
-    after: list[Draw]
+    after: list[RecordedDraw]
 
     def confirm(self) -> None:
         self.witness.confirm(self.pair.event, change_of(self.pair.change), self.after)
@@ -137,7 +137,7 @@ def price(case: Case) -> tuple[Fraction, Fraction | None]:
     return min(told.least, most), most
 
 
-def certified(runs: list[Found], found: Priced) -> float:
+def certified_loss(runs: list[Found], found: Priced) -> float:
     """The log-ratio of an outcome that was seen; of a bare mechanism, also what noise that is added
     tells in its tails.
     """

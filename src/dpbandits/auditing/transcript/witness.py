@@ -9,12 +9,13 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.auditing.effort import Effort, Work
-from dpbandits.auditing.transcript.decoding import shown
+from dpbandits.auditing.transcript.decoding import shows_noise
 from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN
-from dpbandits.auditing.transcript.hidden import MOST, Floats, Sums, answered, moved, sums_of
-from dpbandits.auditing.transcript.neighbours import Play
+from dpbandits.auditing.transcript.hidden import MOST, NoiseSums, answered, moved, sums_of
+from dpbandits.auditing.transcript.neighbours import AuditRun
 from dpbandits.auditing.transcript.outside import Outside
-from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.checks.tape import RecordedDraw, Recorder
+from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided
 from dpbandits.simulation.transcript import Entered, Replay
 
@@ -28,7 +29,7 @@ BY_ITSELF = (
 class Witness:
     """A run with at least one release, if need be of more rounds than were asked for."""
 
-    def __init__(self, play: Play, effort: Effort | None = None) -> None:
+    def __init__(self, play: AuditRun, effort: Effort | None = None) -> None:
         """effort: for all that is looked at in this run; by default as much as it takes."""
         self.effort = effort or Work()
         self.recorder, self.run = play.written()
@@ -36,7 +37,7 @@ class Witness:
         self.plans = self._still()
 
     @property
-    def draws(self) -> list[Draw]:
+    def draws(self) -> list[RecordedDraw]:
         return self.recorder.draws
 
     @property
@@ -61,7 +62,7 @@ class Witness:
             raise Foreign(OWN_COINS)
         return replay
 
-    def confirm(self, event: int, change: Any, after: list[Draw]) -> None:
+    def confirm(self, event: int, change: Any, after: list[RecordedDraw]) -> None:
         """Replay a pair, and the unchanged table, again and again. after: the neighbour's draws.
 
         Raises:
@@ -71,7 +72,10 @@ class Witness:
         self._always(lambda: self._replayed(event, change).draws, after)
 
     def _always(
-        self, again: Callable[[], list[Draw] | str], first: list[Draw] | str, asking: bool = False
+        self,
+        again: Callable[[], list[RecordedDraw] | str],
+        first: list[RecordedDraw] | str,
+        asking: bool = False,
     ) -> None:
         plans = self.plans if asking else None
         try:
@@ -98,7 +102,7 @@ class Witness:
         sums stay sums far away. Coins
         never are: what is told by one coin may be hidden by another.
         """
-        if self.recorder.coins or not shown(self.run, self.draws):
+        if self.recorder.coins or not shows_noise(self.run, self.draws):
             return False
         return (
             len(self.draws) > MOST
@@ -106,7 +110,7 @@ class Witness:
             or self.sums is not None
         )
 
-    def _script(self, draws: Sequence[Draw]) -> Recorder:
+    def _script(self, draws: Sequence[RecordedDraw]) -> Recorder:
         return Recorder(self.seed, script=list(draws), tosses=self.recorder.thrown)
 
     @cached_property
@@ -118,7 +122,7 @@ class Witness:
         return found
 
     @cached_property
-    def sums(self) -> Sums | None:
+    def sums(self) -> NoiseSums | None:
         """How all answers are sums of the noise, if they are."""
         return None if self.recorder.coins else sums_of(self.run, self.draws, self.effort)
 
@@ -129,7 +133,7 @@ class Witness:
             draw.family in ("laplace", "gaussian") and draw.value == 0 for draw in self.draws
         )
 
-    def replayed(self, event: int, change: Any, asking: bool = False) -> list[Draw]:
+    def replayed(self, event: int, change: Any, asking: bool = False) -> list[RecordedDraw]:
         """The draws of the neighbour that gives the same answers. asking: for every plan again,
         too.
 
@@ -171,7 +175,7 @@ class Witness:
         return other
 
     def _again(
-        self, event: int, change: Any, draws: Sequence[Draw], seed: int | None
+        self, event: int, change: Any, draws: Sequence[RecordedDraw], seed: int | None
     ) -> tuple[Replay, Recorder]:
         other = self._script(draws)
         try:
@@ -201,7 +205,7 @@ class Witness:
             raise self._leak(event) if self.sums.unique() else Unclear(BY_ITSELF)
         return other
 
-    def _gap(self, sums: Sums, event: int, change: Any) -> Floats:
+    def _gap(self, sums: NoiseSums, event: int, change: Any) -> Floats:
         """By how much the noise has to move the neighbour's answers, if it moves them as it does
         the run's.
 

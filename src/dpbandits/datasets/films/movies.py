@@ -13,7 +13,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.datasets.bundles import Bundle
 from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.films.films import Films
-from dpbandits.datasets.films.lists import LAYOUTS, FilmList, Layout
+from dpbandits.datasets.films.lists import LAYOUTS, FilmFormat, FilmList
 from dpbandits.datasets.films.ratings import Ids, pairs
 
 
@@ -51,7 +51,7 @@ def movielens(path: PathLike, films: int = 100, *, drop_unlisted: bool = False) 
     return most_rated(listed, users, rated, films)
 
 
-def layout_of(bundle: Bundle) -> Layout:
+def layout_of(bundle: Bundle) -> FilmFormat:
     """How the files found are written."""
     found = [layout for layout in LAYOUTS if {layout.films, layout.ratings} <= bundle.names]
     if len(found) != 1:

@@ -47,7 +47,7 @@ def pairs(stream: IO[bytes], name: str, separator: str, header: bool) -> tuple[I
     )
     line = 1 + header
     read: list[tuple[Ids, Ids]] = []
-    for chunk in chunks(stream):
+    for chunk in whole_lines(stream):
         found = at_once(chunk, shape)
         read.append(one_by_one(chunk, shape, name, line) if found is None else found)
         line += chunk.count(b"\n")
@@ -65,7 +65,7 @@ def from_header(line: bytes, name: str, separator: str) -> Shape:
     return Shape(separator.encode(), len(fields), at["userId"], at["movieId"])
 
 
-def chunks(stream: IO[bytes]) -> Iterator[bytes]:
+def whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
     """The stream in pieces of whole lines."""
     rest = b""
     while block := stream.read(CHUNK):
@@ -87,12 +87,12 @@ def at_once(chunk: bytes, shape: Shape) -> tuple[Ids, Ids] | None:
     if not (np.all(text[ends[:, -1]] == ord("\n")) and np.all(text[ends[:, :-1]] == MARK[0])):
         return None
     users, films = (
-        numbers(text, starts[:, field], ends[:, field]) for field in (shape.user, shape.film)
+        parsed_numbers(text, starts[:, field], ends[:, field]) for field in (shape.user, shape.film)
     )
     return None if users is None or films is None else (users, films)
 
 
-def numbers(
+def parsed_numbers(
     text: NDArray[np.uint8], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> Ids | None:
     """The numbers written from starts to ends; None if one is not of 1 to `DIGITS` digits."""

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.networks.networks import Network, cost
 from dpbandits.datasets.reading.lines import Line, is_whole, lines
-from dpbandits.environments.base import Floats
 
 Rows = list[tuple[int, list[str]]]
 
@@ -33,14 +33,14 @@ def isp(path: PathLike) -> Network:
     Raises:
         DataError: the file is not such a map; the message says where.
     """
-    name, rows = existing(path).name, fields_of(lines(path))
+    name, rows = existing(path).name, split_fields(lines(path))
     for line, fields in rows:
         if len(fields) != 3:
             raise DataError(
                 f"{name}, line {line}: expected two router names and a latency; found "
                 f"{len(fields)} fields. Correct the line."
             )
-    nodes = numbered(field for _, fields in rows for field in fields[:2])
+    nodes = node_numbers(field for _, fields in rows for field in fields[:2])
     return undirected(
         name,
         nodes,
@@ -67,7 +67,7 @@ def social(path: PathLike, directed: bool | None = None) -> Network:
         DataError: the file is not such a list; the message says where.
     """
     name = existing(path).name
-    rows = fields_of((line, text) for line, text in lines(path) if text[0] not in "#%")
+    rows = split_fields((line, text) for line, text in lines(path) if text[0] not in "#%")
     width = len(rows[-1][1]) if rows else 0
     count = header(name, rows) if width == 3 and len(rows[0][1]) == 2 else None
     rows = rows if count is None else rows[1:]
@@ -102,9 +102,11 @@ def header(name: str, rows: Rows) -> int:
 def social_nodes(name: str, rows: Rows, count: int | None) -> dict[str, int]:
     """Nodes by name: in the order of their numbers where all have one, else as they come."""
     if count is None:
-        found = numbered(field for _, fields in rows for field in fields[:2])
+        found = node_numbers(field for _, fields in rows for field in fields[:2])
         return (
-            numbered(sorted(found, key=int)) if all(is_whole(field) for field in found) else found
+            node_numbers(sorted(found, key=int))
+            if all(is_whole(field) for field in found)
+            else found
         )
     for line, fields in rows:
         if not all(is_whole(field) and int(field) < count for field in fields[:2]):
@@ -112,7 +114,7 @@ def social_nodes(name: str, rows: Rows, count: int | None) -> dict[str, int]:
                 f"{name}, line {line}: expected two nodes from 0 to {count - 1}, as the first "
                 "line says. Correct the line."
             )
-    return numbered(str(node) for node in range(count))
+    return node_numbers(str(node) for node in range(count))
 
 
 def undirected(name: str, nodes: dict[str, int], rows: Rows, costs: Floats) -> Network:
@@ -126,10 +128,10 @@ def ends(nodes: dict[str, int], rows: Rows) -> tuple[tuple[int, int], ...]:
     return tuple((nodes[fields[0]], nodes[fields[1]]) for _, fields in rows)
 
 
-def fields_of(content: Iterable[Line]) -> Rows:
+def split_fields(content: Iterable[Line]) -> Rows:
     return [(line, text.split()) for line, text in content]
 
 
-def numbered(names: Iterable[str]) -> dict[str, int]:
+def node_numbers(names: Iterable[str]) -> dict[str, int]:
     """Different names in the order they come, numbered from 0."""
     return {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -14,7 +14,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing, is_parquet, rows
 
 
-class Kind(NamedTuple):
+class ColumnKind(NamedTuple):
     """What a column's values must be; `parse` raises ValueError for anything else."""
 
     what: str
@@ -48,10 +48,10 @@ def _positive(field: str) -> float:
     return number
 
 
-TEXT = Kind("some text", np.object_, _text)
-WHOLE = Kind("a whole number of at least 0", np.int64, _whole)
-REWARD = Kind("a number in [0, 1]", np.float64, _in_unit)
-POSITIVE = Kind("a finite number above 0", np.float64, _positive)
+TEXT = ColumnKind("some text", np.object_, _text)
+WHOLE = ColumnKind("a whole number of at least 0", np.int64, _whole)
+REWARD = ColumnKind("a number in [0, 1]", np.float64, _in_unit)
+POSITIVE = ColumnKind("a finite number above 0", np.float64, _positive)
 
 
 class Columns:
@@ -78,12 +78,12 @@ class Columns:
             )
 
 
-def read_columns(path: PathLike, kinds: Mapping[str, Kind]) -> Columns:
+def read_columns(path: PathLike, kinds: Mapping[str, ColumnKind]) -> Columns:
     """The named columns of a CSV or Parquet file with a header; further columns are passed over."""
     return read_chosen(path, lambda header: kinds)
 
 
-def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Kind]]) -> Columns:
+def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, ColumnKind]]) -> Columns:
     """`read_columns` where the header decides which columns there are."""
     file = existing(path)
     unit = "row" if is_parquet(file) else "line"
@@ -111,7 +111,7 @@ def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Kind]
     )
 
 
-def positions(file: str, header: list[str], kinds: Mapping[str, Kind]) -> dict[str, int]:
+def positions(file: str, header: list[str], kinds: Mapping[str, ColumnKind]) -> dict[str, int]:
     """Where each wanted column stands."""
     missing = [name for name in kinds if name not in header]
     if missing:
@@ -132,7 +132,7 @@ def parse_row(
     place: str,
     fields: list[str],
     width: int,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ColumnKind],
     at: Mapping[str, int],
     lists: dict[str, list[Any]],
 ) -> None:

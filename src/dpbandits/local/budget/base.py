@@ -53,13 +53,13 @@ def spent_after(amount: Fraction, spent: Fraction, total: Fraction) -> Fraction:
     if exact > total:
         raise BudgetError(
             f"Expected this device's reports to cost at most total={total}; {spent} of it is "
-            f"spent, and this report costs {told(amount)}. "
+            f"spent, and this report costs {amount_text(amount)}. "
             "No report was made. Only the user can agree to a larger total."
         )
     return exact if exact.denominator <= FINEST else Fraction(math.ceil(exact * FINEST), FINEST)
 
 
-def told(amount: Fraction) -> str:
+def amount_text(amount: Fraction) -> str:
     return str(amount) if amount.denominator <= FINEST else f"about {printed(amount)}"
 
 

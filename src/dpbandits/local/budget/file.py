@@ -31,14 +31,14 @@ BY_PATH: dict[str, Alone] = {}
 """A file's place: a thread that had two of it would wait for its own lock for ever."""
 
 
-class Page(NamedTuple):
+class BudgetRecord(NamedTuple):
     """What a budget's file says."""
 
     spent: Fraction
     answers: dict[str, str]
 
 
-EMPTY = Page(Fraction(0), {})
+EMPTY = BudgetRecord(Fraction(0), {})
 
 
 @final
@@ -75,7 +75,7 @@ class FileBudget:
                 f"Expected {self.path.parent} to be a folder, for the budget's file: make it "
                 "first. No report was made."
             )
-        self._change(lambda page: page, new=True)
+        self._change(lambda record: record, new=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, is the budget of the same file."""
@@ -86,32 +86,38 @@ class FileBudget:
         return self._read().spent
 
     def spend(self, amount: Fraction) -> None:
-        self._change(lambda page: Page(spent_after(amount, page.spent, self.total), page.answers))
+        self._change(
+            lambda record: BudgetRecord(
+                spent_after(amount, record.spent, self.total), record.answers
+            )
+        )
 
     def recall(self, key: str) -> str | None:
         return self._read().answers.get(key)
 
     def keep(self, key: str, answer: str) -> str:
         return self._change(
-            lambda page: (
-                page if key in page.answers else Page(page.spent, page.answers | {key: answer})
+            lambda record: (
+                record
+                if key in record.answers
+                else BudgetRecord(record.spent, record.answers | {key: answer})
             )
         ).answers[key]
 
-    def _read(self) -> Page:
-        page = None
+    def _read(self) -> BudgetRecord:
+        record = None
         with suppress(OSError, ValueError, RecursionError):
             check_one_name(self.path)
-            page = page_from_text(self.path.read_text(encoding="utf-8"))
-        if page is None:
+            record = record_from_text(self.path.read_text(encoding="utf-8"))
+        if record is None:
             raise BudgetError(
                 f"Expected the budget that a FileBudget wrote to {self.path}, under this one "
                 "name; it is missing or damaged, "
                 "or has a second name (a link). No report was made."
             )
-        return page
+        return record
 
-    def _write(self, page: Page) -> None:
+    def _write(self, record: BudgetRecord) -> None:
         here = os.getpid()
         # nobody else's, though the lock file were deleted
         new = self.path.with_name(f"{self.path.name}.{here}.new")
@@ -119,7 +125,9 @@ class FileBudget:
             with open(
                 os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
             ) as file:
-                json.dump({"version": 1, "spent": str(page.spent), "answers": page.answers}, file)
+                json.dump(
+                    {"version": 1, "spent": str(record.spent), "answers": record.answers}, file
+                )
                 file.flush()
                 os.fsync(file.fileno())
             self._check_lock()
@@ -131,11 +139,13 @@ class FileBudget:
         sync_folder(self.path.parent)
         self._check_lock()
 
-    def _change(self, change: Callable[[Page], Page], *, new: bool = False) -> Page:
-        """Read the page, change it and write it, alone among threads and processes; a process that
-        dies lets go. The page as it is now.
+    def _change(
+        self, change: Callable[[BudgetRecord], BudgetRecord], *, new: bool = False
+    ) -> BudgetRecord:
+        """Read the record, change it and write it; return it as it is now. Meanwhile every other
+        thread and process waits; a process that dies lets go of the lock.
 
-        The lock is let go by no Python code of ours, where an interruption could come between.
+        No Python code of ours lets go of the lock: an interruption could come before it.
         """
         call = self._alone.enter()
         try:
@@ -149,10 +159,10 @@ class FileBudget:
                             continue
                         fresh = new and not os.path.lexists(self.path)
                         old = EMPTY if fresh else self._read()
-                        page = change(old)
-                        if fresh or page is not old:
-                            self._write(page)
-                        return page
+                        record = change(old)
+                        if fresh or record is not old:
+                            self._write(record)
+                        return record
                     finally:
                         if sys.platform != "win32" and not file.closed:
                             # closing would not do while a child has a copy that it never closes
@@ -190,7 +200,7 @@ def check_one_name(path: Path) -> None:
         raise ValueError
 
 
-def page_from_text(text: str) -> Page | None:
+def record_from_text(text: str) -> BudgetRecord | None:
     data = json.loads(text, object_pairs_hook=once)
     if (
         not isinstance(data, dict)
@@ -206,7 +216,7 @@ def page_from_text(text: str) -> Page | None:
         or not all(isinstance(answer, str) for answer in answers.values())
     ):
         return None
-    return Page(Fraction(0) if spent == "0" else as_fraction(spent, "spent"), answers)
+    return BudgetRecord(Fraction(0) if spent == "0" else as_fraction(spent, "spent"), answers)
 
 
 def is_at(file: FileIO, path: Path) -> bool:

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.oracles.inputs import Floats, Places
+from dpbandits.core.arrays import Floats, Places
 
 BLOCK = 64  # candidates reduced together, at least
 
@@ -74,7 +74,7 @@ def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[in
     for start in range(0, len(order), block):
         rows = vectors[order[start : start + block]]
         fresh = balanced(rows[:, free] - rows[:, pivots] @ reduced, prime)
-        reduced, new, free = eliminate(fresh, reduced, free, prime, stop - len(jumps))
+        reduced, new, free = reduce_block(fresh, reduced, free, prime, stop - len(jumps))
         jumps += [start + place for place, _ in new]
         pivots += [column for _, column in new]
         if len(jumps) == stop:
@@ -82,7 +82,7 @@ def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[in
     return jumps
 
 
-def eliminate(
+def reduce_block(
     fresh: Floats, reduced: Floats, free: Places, prime: int, stop: int
 ) -> tuple[Floats, list[tuple[int, int]], Places]:
     """Walks down a block of reduced vectors and takes each that is not zero, up to `stop` of them.
@@ -120,13 +120,13 @@ def pivoted(work: Floats, i: int, column: int, prime: int) -> Floats:
     """Scales row i to 1 at `column`, clears that column in every other row, and drops it."""
     factors = work[:, column].copy()
     rest = np.concatenate([work[:, :column], work[:, column + 1 :]], axis=1)
-    unit = balanced(rest[i] * reciprocal(factors[i], prime), prime)
+    unit = balanced(rest[i] * balanced_inverse(factors[i], prime), prime)
     rest -= np.multiply.outer(factors, unit)
     rest[i] = unit
     return balanced(rest, prime)
 
 
-def reciprocal(number: float, prime: int) -> float:
+def balanced_inverse(number: float, prime: int) -> float:
     """The balanced residue whose product with this number is 1."""
     inverted = pow(int(number), -1, prime)
     return float(inverted - prime if 2 * inverted > prime else inverted)
@@ -143,7 +143,7 @@ def inverse(matrix: Floats, prime: int) -> Floats | None:
             return None
         other = i + int(candidates[0])
         work[[i, other]] = work[[other, i]]
-        unit = balanced(work[i] * reciprocal(work[i, i], prime), prime)
+        unit = balanced(work[i] * balanced_inverse(work[i, i], prime), prime)
         factors = work[:, i].copy()
         work -= np.multiply.outer(factors, unit)
         work[i] = unit

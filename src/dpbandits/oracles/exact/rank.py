@@ -27,8 +27,8 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Booleans, Floats, Places
 from dpbandits.oracles.exact.modular import balanced, inverse, primes_from, rank_jumps
-from dpbandits.oracles.inputs import Booleans, Floats, Places
 
 
 class ExactRows:

@@ -8,17 +8,23 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import LARGEST_SEED
 from dpbandits.oracles.inputs import (
-    Action,
-    Floats,
     Label,
+    SuperArm,
+    bounded_whole,
     checked_labels,
     checked_probabilities,
     numbered,
-    whole,
 )
-from dpbandits.oracles.sets.sketches import Incoming, Sets, enumerated, greedy_cover, sampled
+from dpbandits.oracles.sets.sketches import (
+    Incoming,
+    ReachableSets,
+    every_outcome,
+    greedy_cover,
+    sampled,
+)
 from dpbandits.oracles.sets.vertices import VertexChoice
 
 
@@ -67,8 +73,8 @@ class Influence(VertexChoice):
         self._set_edges(edges, seeds, "seeds")
         self.nodes, self.samples, self.seed = (
             checked_labels(nodes),
-            whole(samples, "samples", 1, 10**8),
-            whole(seed, "seed", 0, LARGEST_SEED),
+            bounded_whole(samples, "samples", 1, 10**8),
+            bounded_whole(seed, "seed", 0, LARGEST_SEED),
         )
         index = numbered(self.edges, self.nodes)
         tails, heads = (np.array([index[edge[end]] for edge in self.edges]) for end in (0, 1))
@@ -77,7 +83,7 @@ class Influence(VertexChoice):
         # of each node that can be a seed
         self._node_of = np.array([index[label] for label in self._chooseable])
         # the sets of the means asked for last: a simulation keeps to one vector
-        self._last: tuple[bytes, Sets] | None = None
+        self._last: tuple[bytes, ReachableSets] | None = None
 
     def parameters(self) -> dict[str, Any]:
         edges = [list(edge) for edge in self.edges]
@@ -89,19 +95,19 @@ class Influence(VertexChoice):
             "seed": self.seed,
         }
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         sets = self._sets(np.clip(weights, 0, 1), 0)
         return self._edges_of(greedy_cover(sets, self._node_of, self._nodes, self.k))
 
-    def _value(self, action: Action, means: Floats) -> float:
+    def _value(self, action: SuperArm, means: Floats) -> float:
         key = means.tobytes()
         last = self._last
         if last is None or last[0] != key:
             last = self._last = key, self._sets(checked_probabilities(means), 1)
         return last[1].spread(self._node_of[np.unique(self._group[list(action)])], self._nodes)
 
-    def _sets(self, probabilities: Floats, stream: int) -> Sets:
+    def _sets(self, probabilities: Floats, stream: int) -> ReachableSets:
         rng = np.random.default_rng([self.seed, stream])
-        return enumerated(self._graph, probabilities) or sampled(
+        return every_outcome(self._graph, probabilities) or sampled(
             self._graph, probabilities, self.samples, rng
         )

@@ -8,11 +8,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.inputs import (
-    Action,
-    Floats,
     Label,
+    SuperArm,
     checked_edges,
     checked_labels,
     largest_first,
@@ -72,7 +72,7 @@ class Matchings(DecisionSet):
         graph = csr_array((np.ones(self.arms), (self._rows, self._columns)), shape=self._shape)
         return int((maximum_bipartite_matching(graph) >= 0).sum())
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         from scipy.optimize import linear_sum_assignment
 
         order = largest_first(weights)
@@ -86,11 +86,11 @@ class Matchings(DecisionSet):
         chosen = arm_at[linear_sum_assignment(table, maximize=True)]
         return sorted_arms(chosen[chosen >= 0])
 
-    def _contains(self, action: Action) -> bool:
+    def _contains(self, action: SuperArm) -> bool:
         arms = list(action)
         return len(arms) > 0 and len(set(self._rows[arms])) == len(set(self._columns[arms])) == len(
             arms
         )
 
-    def _containing(self, arm: int) -> Action | None:
+    def _containing(self, arm: int) -> SuperArm | None:
         return (arm,)

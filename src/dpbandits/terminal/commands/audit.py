@@ -16,7 +16,7 @@ from dpbandits.policies.named import importing_from
 from dpbandits.terminal.commands.terminal import console, named_errors, one_line_errors
 
 
-def audit(
+def audit_command(
     subject: Annotated[
         str | None,
         typer.Argument(
@@ -74,7 +74,7 @@ def audit(
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
     from dpbandits.auditing.audit import audit as run
-    from dpbandits.auditing.page import table, write_page
+    from dpbandits.auditing.page import report_table, write_page
     from dpbandits.auditing.words import conclusion
 
     with one_line_errors("Nothing is kept of an audit."):
@@ -109,7 +109,7 @@ def audit(
     if as_json:
         typer.echo(report.to_json())
     else:
-        console.print(table(report))
+        console.print(report_table(report))
         console.print(conclusion(report), markup=False, highlight=False)
     if html is not None:
         with one_line_errors("The report above is all there is."):

@@ -18,8 +18,8 @@ QUICK_HELP = (
     "Smaller: with the sweep file's \\[quick] overrides; without any, at most 10 runs of 10,000 "
     "rounds."
 )
-Quick = Annotated[bool, typer.Option("--quick", help=QUICK_HELP)]
-Workers = Annotated[
+QuickOption = Annotated[bool, typer.Option("--quick", help=QUICK_HELP)]
+WorkersOption = Annotated[
     int | None, typer.Option(min=1, help="Cells computed at once. By default one a core.")
 ]
 

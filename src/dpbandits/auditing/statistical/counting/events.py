@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.auditing.statistical.counting.bounds import Floats, certified
+from dpbandits.auditing.statistical.counting.bounds import certified
 from dpbandits.auditing.statistical.counting.features import telling
 from dpbandits.auditing.statistical.counting.scorers import (
     BINS,
@@ -25,6 +25,7 @@ from dpbandits.auditing.statistical.counting.scorers import (
     by_table,
     scorer_of,
 )
+from dpbandits.core.arrays import Floats
 
 FEW = (1, 4)
 """Of the most telling features, so many alone: what many say together drowns what one says."""
@@ -85,7 +86,7 @@ def threshold(scores_a: Floats, scores_b: Floats, runs: int, alpha: float) -> tu
     return (float(cuts[best]), float(bounds[best])) if bounds[best] > 0 else (math.inf, 0.0)
 
 
-def choose(a: Floats, b: Floats, runs: int, alpha: float) -> Event:
+def choose_event(a: Floats, b: Floats, runs: int, alpha: float) -> Event:
     """Learn scores on two thirds of these runs; choose one and its thresholds on the rest, for
     `runs` runs that will be counted.
     """
