@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, final
 from dpbandits.auditing.broken import SPECIMENS
 from dpbandits.auditing.broken.half import mechanisms_tried
 from dpbandits.auditing.exact import exact_law
-from dpbandits.auditing.feeding import feed
 from dpbandits.auditing.local.level import report_law_level
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.report import LevelResult
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject

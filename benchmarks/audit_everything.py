@@ -19,7 +19,7 @@ from typing import Any
 
 from dpbandits.auditing.audit import audit
 from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.words import figure_of
+from dpbandits.auditing.report_text import figure_of
 from dpbandits.checks.examples import examples
 from dpbandits.core.privacy import printed
 from dpbandits.mechanisms import LazyForgetful

@@ -15,12 +15,12 @@ import pytest
 from benchmarks.odd.parts import Telling
 
 from dpbandits.auditing.effort import Seconds, Work
-from dpbandits.auditing.feeding import feed
 from dpbandits.auditing.foreign import ForeignSubject
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
 from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.many import ENDLESS, ManyNoise
 from dpbandits.auditing.statistical.subjects import MechanismSubject
+from dpbandits.auditing.statistical.vector_noise import ENDLESS, ManyNoise
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.core.arrays import Floats
 from dpbandits.core.privacy import Grid

@@ -1,4 +1,4 @@
-"""A public name means one thing: no two modules define a class, a function or a type of one name."""
+"""A public name means one thing: no two modules define a class, function or type of one name."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from dpbandits.auditing.arguments import checked_levels, checked_numbers
 from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.exact import POINTS, deepest_law
-from dpbandits.auditing.feeding import feed
 from dpbandits.auditing.foreign import ForeignSubject
 from dpbandits.auditing.functions import FunctionSubject, RandomizerSubject, arms_for, takes_data
 from dpbandits.auditing.local.level import report_law_level
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.resolve import WHITE, is_subject, own_claim, resolve, title_of, why_no_claim
 from dpbandits.auditing.statistical.level import statistical_level

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.words import COLUMNS, conclusion, figure_of, heading, level_cells
+from dpbandits.auditing.report_text import COLUMNS, conclusion, figure_of, heading, level_cells
 from dpbandits.version import __version__
 
 COLOURS = {

@@ -100,7 +100,7 @@ class AuditReport:
 
     def __str__(self) -> str:
         """A table as plain text."""
-        from dpbandits.auditing.words import as_text
+        from dpbandits.auditing.report_text import as_text
 
         return as_text(self)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.bundles import Bundle
+from dpbandits.datasets.archives import Archive
 from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.films.movies import layout_of, movielens
 
@@ -95,7 +95,7 @@ def add(name: str, path: PathLike) -> Path:
         FileNotFoundError: nothing is there.
         ValueError: no such data set.
     """
-    wanted, bundle = source(name), Bundle(path)
+    wanted, bundle = source(name), Archive(path)
     if bundle.zipped and wanted.md5 not in (None, checksum(bundle.path)):
         raise DataError(
             f"Expected {bundle.path.name} to be {wanted.file} as its owner published it (md5 "
@@ -112,7 +112,7 @@ def add(name: str, path: PathLike) -> Path:
     return data_folder() / wanted.file
 
 
-def pack(bundle: Bundle, copy: Path) -> None:
+def pack(bundle: Archive, copy: Path) -> None:
     """The two files of a folder as a zip, so that what is kept is always one file."""
     layout = layout_of(bundle)
     with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
 
+from dpbandits.figures.compared_policies import Panel, in_panel
 from dpbandits.figures.palette import looks
-from dpbandits.figures.panels import Panel, in_panel
 from dpbandits.figures.plots import PRIVATE_BOUND, STYLE, draw_curves, scale_rounds
 from dpbandits.sweeps.results import Results
 from dpbandits.theory.bounds import private_lower_bound

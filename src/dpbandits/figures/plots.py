@@ -16,10 +16,10 @@ from PIL import Image
 
 from dpbandits.core.privacy import as_fraction, printed
 from dpbandits.environments import Environment
+from dpbandits.figures.compared_policies import Panel, in_panel
 from dpbandits.figures.labels import End
 from dpbandits.figures.layout import WIDE, Layout, below, canvas, write_names
 from dpbandits.figures.palette import BOUND, DASHES, Look, looks
-from dpbandits.figures.panels import Panel, in_panel
 from dpbandits.sweeps.results import Results
 from dpbandits.theory.bounds import lai_robbins, private_lower_bound
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from dpbandits.papers.evidence import Evidence
 from dpbandits.papers.measures import growth as measures_growth
 from dpbandits.papers.measures import returns as measures_returns
-from dpbandits.papers.measures import stopping as stopping_measures
+from dpbandits.papers.measures import stopping_times
 from dpbandits.papers.measures import verdicts as measures
 from dpbandits.papers.measures.verdicts import MISS, Check
 
@@ -39,9 +39,9 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         measures_returns.return_ratio,
         measures_returns.log_rate,
         measures_returns.straight_line,
-        stopping_measures.halts_right,
-        stopping_measures.stops_in_time,
-        stopping_measures.extra_values_slope,
+        stopping_times.halts_right,
+        stopping_times.stops_in_time,
+        stopping_times.extra_values_slope,
     )
 }
 

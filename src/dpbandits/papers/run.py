@@ -15,10 +15,10 @@ from rich.table import Table
 
 from dpbandits.figures.plots import save
 from dpbandits.papers.claims import Verdict, judge
-from dpbandits.papers.estimate import duration_text, processor_seconds, span
 from dpbandits.papers.evidence import Evidence
 from dpbandits.papers.pages import Document, document_of, write_docs, write_verdicts
 from dpbandits.papers.paper import Paper, find_papers, papers_in
+from dpbandits.papers.run_time import duration_text, processor_seconds, span
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.progress import progress_on
 from dpbandits.sweeps.results import Results

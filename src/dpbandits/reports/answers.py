@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpbandits.environments import Environment
-from dpbandits.figures.panels import Panel, compared, panels_of
+from dpbandits.figures.compared_policies import Panel, compared, panels_of
 from dpbandits.reports.comparison import TableRow, mean_regret, rounded
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.results import Results

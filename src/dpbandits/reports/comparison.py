@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dpbandits.figures.panels import Panel, compared
+from dpbandits.figures.compared_policies import Panel, compared
 from dpbandits.sweeps.results import Results
 
 TableRow = dict[str, Any]

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from dpbandits.figures.panels import compared, panels_of
+from dpbandits.figures.compared_policies import compared, panels_of
 from dpbandits.policies.contract import Policy
 from dpbandits.reports import page
 from dpbandits.reports.answers import answers

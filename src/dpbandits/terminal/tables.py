@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.figures.panels import Panel, compared, panels_of
+from dpbandits.figures.compared_policies import Panel, compared, panels_of
 from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, table_rows
 from dpbandits.sweeps.results import Results
 from dpbandits.theory.catalogue import PolicyRow

@@ -17,9 +17,9 @@ from dpbandits.auditing.exact.enumeration import Enumeration, Laws
 from dpbandits.auditing.exact.lattice import CUTS
 from dpbandits.auditing.exact.loss import missing_mass, worst_pair
 from dpbandits.auditing.exact.selection import Choices, epochs, noisy_max_loss, worst_choice
-from dpbandits.auditing.feeding import first_release
+from dpbandits.auditing.mechanism_policy import first_release
 from dpbandits.auditing.report import LevelResult
-from dpbandits.auditing.transcript.outside import Outside
+from dpbandits.auditing.transcript.outside_randomness import Outside
 from dpbandits.core.errors import Unfit
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy

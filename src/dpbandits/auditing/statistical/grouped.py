@@ -13,7 +13,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from dpbandits.auditing.statistical.many import ManyNoise
+from dpbandits.auditing.statistical.vector_noise import ManyNoise
 from dpbandits.core.errors import Parting, Tossed
 from dpbandits.core.plan import Action, PublicRng
 from dpbandits.core.privacy import NoiseKind

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from dpbandits.auditing.effort import Effort, Seconds, Work
-from dpbandits.auditing.feeding import longest
+from dpbandits.auditing.mechanism_policy import longest
 from dpbandits.auditing.report import LevelResult, Outcome
-from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN
+from dpbandits.auditing.transcript.caveats import OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.transcript.neighbours import SHORT, AuditRun, plays, record_changes
 from dpbandits.auditing.transcript.pricing import (
     Found,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.feeding import Feeding, longest
+from dpbandits.auditing.mechanism_policy import Feeding, longest
 from dpbandits.auditing.transcript.likelihood import Pushed
 from dpbandits.checks.tape import Recorder, Tape
 from dpbandits.noise.sources import Noise, SimulatedNoise

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.feeding import Feeding
-from dpbandits.auditing.transcript.decoding import ADDED
-from dpbandits.auditing.transcript.doubts import OWN_COINS
+from dpbandits.auditing.mechanism_policy import Feeding
+from dpbandits.auditing.transcript.caveats import OWN_COINS
 from dpbandits.auditing.transcript.likelihood import log_ratio
+from dpbandits.auditing.transcript.shown_noise import ADDED
 from dpbandits.auditing.transcript.witness import Witness, change_of
 from dpbandits.checks.tape import RecordedDraw, loss
 from dpbandits.core.errors import Foreign, Undecided

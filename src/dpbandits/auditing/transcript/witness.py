@@ -9,11 +9,11 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.auditing.effort import Effort, Work
-from dpbandits.auditing.transcript.decoding import shows_noise
-from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN
-from dpbandits.auditing.transcript.hidden import MOST, NoiseSums, answered, moved, sums_of
+from dpbandits.auditing.transcript.caveats import OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.transcript.neighbours import AuditRun
-from dpbandits.auditing.transcript.outside import Outside
+from dpbandits.auditing.transcript.noise_sums import MOST, NoiseSums, answered, moved, sums_of
+from dpbandits.auditing.transcript.outside_randomness import Outside
+from dpbandits.auditing.transcript.shown_noise import shows_noise
 from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided

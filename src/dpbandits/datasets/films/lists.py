@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
-from dpbandits.datasets.reading.lines import is_whole, lines
+from dpbandits.datasets.reading.text_lines import is_whole, numbered_lines
 
 FLAGS = (
     *(
@@ -72,7 +72,7 @@ def csv_list(path: Path) -> FilmList:
 def colon_list(path: Path) -> FilmList:
     """movies.dat: number::title::A|B. A title may hold a colon, or two."""
     ids, titles, genres = [], [], []
-    for line, text in lines(path):
+    for line, text in numbered_lines(path):
         number, _, rest = text.partition("::")
         title, separator, names = rest.rpartition("::")
         place = f"{path.name}, line {line}"
@@ -92,7 +92,7 @@ def flag_list(path: Path) -> FilmList:
     genre is unknown.
     """
     ids, titles, genres = [], [], []
-    for line, text in lines(path):
+    for line, text in numbered_lines(path):
         fields, place = text.split("|"), f"{path.name}, line {line}"
         flags = fields[5:]
         if len(flags) != 1 + len(FLAGS) or not set(flags) <= {"0", "1"}:

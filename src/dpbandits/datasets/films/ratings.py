@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.reading.columns import WHOLE, positions
+from dpbandits.datasets.reading.columns import WHOLE, column_places
 
 Ids = NDArray[np.int32]
 CHUNK = 1 << 22  # bytes read at a time
@@ -61,7 +61,7 @@ def pairs(stream: IO[bytes], name: str, separator: str, header: bool) -> tuple[I
 
 def from_header(line: bytes, name: str, separator: str) -> Shape:
     fields = line.decode("utf-8-sig", errors="replace").strip().split(separator)
-    at = positions(name, fields, {"userId": WHOLE, "movieId": WHOLE})
+    at = column_places(name, fields, {"userId": WHOLE, "movieId": WHOLE})
     return Shape(separator.encode(), len(fields), at["userId"], at["movieId"])
 
 

@@ -12,7 +12,7 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.networks.networks import Network, cost
-from dpbandits.datasets.reading.lines import Line, is_whole, lines
+from dpbandits.datasets.reading.text_lines import Line, is_whole, numbered_lines
 
 Rows = list[tuple[int, list[str]]]
 
@@ -33,7 +33,7 @@ def isp(path: PathLike) -> Network:
     Raises:
         DataError: the file is not such a map; the message says where.
     """
-    name, rows = existing(path).name, split_fields(lines(path))
+    name, rows = existing(path).name, split_fields(numbered_lines(path))
     for line, fields in rows:
         if len(fields) != 3:
             raise DataError(
@@ -67,7 +67,7 @@ def social(path: PathLike, directed: bool | None = None) -> Network:
         DataError: the file is not such a list; the message says where.
     """
     name = existing(path).name
-    rows = split_fields((line, text) for line, text in lines(path) if text[0] not in "#%")
+    rows = split_fields((line, text) for line, text in numbered_lines(path) if text[0] not in "#%")
     width = len(rows[-1][1]) if rows else 0
     count = header(name, rows) if width == 3 and len(rows[0][1]) == 2 else None
     rows = rows if count is None else rows[1:]

@@ -11,7 +11,7 @@ import numpy as np
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.networks.networks import Network, cost
-from dpbandits.datasets.reading.lines import Line, is_whole, lines
+from dpbandits.datasets.reading.text_lines import Line, is_whole, numbered_lines
 
 COLUMNS = ("init_node", "term_node", "free_flow_time")
 
@@ -40,7 +40,7 @@ def roads(path: PathLike) -> Network:
     Raises:
         DataError: the file is not such a network; the message says where.
     """
-    name, content = existing(path).name, list(lines(path))
+    name, content = existing(path).name, list(numbered_lines(path))
     notes, table = metadata(name, content)
     nodes, links = (
         whole_note(name, notes, "NUMBER OF NODES"),

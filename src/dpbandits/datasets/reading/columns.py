@@ -95,7 +95,7 @@ def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Colum
             "a row."
         )
     kinds = choose(header)
-    at = positions(file.name, header, kinds)
+    at = column_places(file.name, header, kinds)
     lists: dict[str, list[Any]] = {name: [] for name in kinds}
     places: list[int] = []
     for place, fields in source:
@@ -111,7 +111,7 @@ def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Colum
     )
 
 
-def positions(file: str, header: list[str], kinds: Mapping[str, ColumnKind]) -> dict[str, int]:
+def column_places(file: str, header: list[str], kinds: Mapping[str, ColumnKind]) -> dict[str, int]:
     """Where each wanted column stands."""
     missing = [name for name in kinds if name not in header]
     if missing:

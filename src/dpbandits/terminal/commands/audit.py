@@ -75,7 +75,7 @@ def audit_command(
     """
     from dpbandits.auditing.audit import audit as run
     from dpbandits.auditing.page import report_table, write_page
-    from dpbandits.auditing.words import conclusion
+    from dpbandits.auditing.report_text import conclusion
 
     with one_line_errors("Nothing is kept of an audit."):
         if html is not None:

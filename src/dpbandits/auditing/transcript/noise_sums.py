@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort, Seconds
-from dpbandits.auditing.transcript.decoding import FAR, answer_numbers, summed
+from dpbandits.auditing.transcript.shown_noise import FAR, answer_numbers, summed
 from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Diverged, DrawsExhausted, Undecided

@@ -1,4 +1,4 @@
-"""What replays prove, and why they may prove nothing."""
+"""Why replays may prove nothing, and how often one is repeated before anything is said of it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Line = tuple[int, str]
 """Where the line is, counted from 1, and its text without the blanks around it."""
 
 
-def lines(path: PathLike) -> Iterator[Line]:
+def numbered_lines(path: PathLike) -> Iterator[Line]:
     """The lines that hold anything. Text is UTF-8 or, where it cannot be, Latin-1, as files of the
     1990s are.
 

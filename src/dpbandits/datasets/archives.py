@@ -16,7 +16,7 @@ from dpbandits.datasets.files import PathLike, as_path
 from dpbandits.datasets.unpacked import require_plausible
 
 
-class Bundle:
+class Archive:
     """The files of a folder, or of a zip (at its top or in one folder of it), by name.
 
     Raises:
