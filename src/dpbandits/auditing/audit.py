@@ -30,22 +30,20 @@ from dpbandits.version import __version__
 
 LEVELS = ("transcript", "report law", "exact law", "statistical")
 SHARES = {"transcript": 0.15, "report law": 0.0, "exact law": 0.25, "statistical": 0.55}
-"""How they share the budget; what one level leaves, or has no use for, the next ones share."""
+"""The levels' shares of the budget. What one level leaves unused, the next ones share."""
 
 LEAST = 0.5
-"""Of its share of the whole budget, what a level gets even if the ones before took more than
-theirs.
-"""
+"""The part of its share that a level gets even if the levels before it took more than theirs."""
 
 EXACT_ROUNDS = 8
 
 PATIENCE = 0.05
-"""Of its share of the budget, what a black box may take to be played on one long tape; a second in
-any case.
+"""The part of its share of the budget in which a black box must finish one long tape; at least a
+second.
 """
 
 NO_EPSILON = "Gaussian noise keeps no pure epsilon, whatever its scale"
-"""Why runs that did not refute one are no evidence for it."""
+"""Why runs that did not refute such a claim are no evidence for it."""
 
 
 def audit(
@@ -132,7 +130,7 @@ def audit(
 
 
 def claim_on(made: Any, claim: Real | None, epsilon: Real | None) -> Fraction | None:
-    """The epsilon it is held to; None: none."""
+    """The epsilon that the subject is held to; None if there is none."""
     said = (
         as_fraction(epsilon, "epsilon")
         if epsilon is not None and not isinstance(made, WHITE)
@@ -167,7 +165,7 @@ class AuditSetting(NamedTuple):
 
 
 def share(to_come: Sequence[str], left: float, budget: float) -> float:
-    """Seconds for the first of the levels still to come."""
+    """Seconds for the next level."""
     mine, all_of_them = SHARES[to_come[0]], sum(SHARES[level] for level in to_come)
     return max(LEAST * mine * budget, left * mine / all_of_them) if mine else 0.0
 
@@ -175,7 +173,7 @@ def share(to_come: Sequence[str], left: float, budget: float) -> float:
 def run_level(
     level: str, made: Any, claim: Fraction | None, budget: float, how: AuditSetting
 ) -> list[LevelResult]:
-    """The level's verdict; nothing where the question does not arise."""
+    """The level's verdict; None if the level does not apply."""
     policy = feed(made) if isinstance(made, Mechanism) else made
     white = isinstance(policy, Policy)
     randomizer = (

@@ -1,5 +1,5 @@
-"""What is called once on all data as a black box: a plain function of rewards, a local randomizer
-of one reward.
+"""Subjects that are called once on all data, as black boxes: a plain function of rewards, or a
+local randomizer of one reward.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.sources import SimulatedNoise
 
 OFFERED = ("seed", "arms")
-"""Arguments that whatever makes a subject may take."""
+"""The arguments that a function which makes a subject may take."""
 
 ARMS = 2
-"""Of a subject where nobody says how many."""
+"""The number of arms if nobody gives it."""
 
 EMPTY = inspect.Parameter.empty
 BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def signature_parameters(call: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """By name; of some built-ins, which have no signature, none."""
+    """The parameters of a callable by name; none for built-ins that have no signature."""
     try:
         return inspect.signature(call).parameters
     except (TypeError, ValueError):
@@ -38,8 +38,8 @@ def signature_parameters(call: Callable[..., Any]) -> Mapping[str, inspect.Param
 
 
 def takes_data(call: Any) -> bool:
-    """Whether it is a function of data: no class, with one argument it cannot do without, besides
-    `seed` and `arms`.
+    """Whether this is a function of data: not a class, and with one argument besides `seed` and
+    `arms` that it cannot do without.
     """
     wanted = [
         p
@@ -50,7 +50,7 @@ def takes_data(call: Any) -> bool:
 
 
 def arms_for(make: Callable[..., Any], arms: int | None) -> int:
-    """As asked for; else what it has as its default."""
+    """The number of arms asked for; otherwise the function's own default."""
     own = (
         signature_parameters(make)["arms"].default if "arms" in signature_parameters(make) else None
     )
@@ -58,15 +58,17 @@ def arms_for(make: Callable[..., Any], arms: int | None) -> int:
 
 
 def with_arms(make: Callable[..., Any], arms: int) -> Callable[..., Any]:
-    """It is told how many arms there are, if it asks."""
+    """Call it with the number of arms, if it takes that."""
     return partial(make, arms=arms) if "arms" in signature_parameters(make) else make
 
 
 @final
 @dataclass
 class FunctionSubject:
-    """A function of rewards. arms: None for one reward a round, data of shape (rounds,); else data
-    of shape (rounds, arms).
+    """A function of rewards.
+
+    arms: None if a round has one reward, and data are of shape (rounds,); otherwise they are of
+        shape (rounds, arms).
     """
 
     function: Callable[..., Any]
@@ -134,8 +136,8 @@ class FunctionSubject:
 @final
 @dataclass
 class RandomizerSubject:
-    """The report a local randomizer makes of one reward; of all that it takes at once, where it
-    takes several.
+    """The report that a local randomizer makes of one reward; if it takes several, of all that it
+    takes at once.
     """
 
     randomizer: Randomizer

@@ -54,7 +54,7 @@ def report_table(report: AuditReport) -> Table:
 
 
 def write_page(report: AuditReport, path: Path) -> Path:
-    """One file that needs no other."""
+    """Write a page that needs no other file."""
     rows = "\n".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in level_cells(level)) + "</tr>"
         for level in report.levels
@@ -95,8 +95,8 @@ MEANING = (
 
 
 def picture(report: AuditReport) -> str:
-    """A bar a level: what it certified, on a pale one as far as it could have seen, and the claim
-    as a line. SVG.
+    """An SVG with a bar for each level: the epsilon it certified, on a pale bar that ends at the
+    largest epsilon it could have certified. A line shows the claim.
     """
     import matplotlib
 

@@ -1,8 +1,8 @@
-"""The checks a policy must pass, one function each: every one takes a policy and raises
+"""The checks that a policy must pass, one function each. Each takes a policy and raises
 `CheckFailed` if it is wrong.
 
-They know a policy by its declared capabilities only; third parties run them on policies of their
-own with `check_policy`.
+They know a policy only by its declared capabilities; with `check_policy` anybody can run them on a
+policy of their own.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def hosts_agree(policy: Policy) -> None:
     seen: dict[int, tuple[Any, Any]] = {}
 
     def keep(t: int, session: Session) -> None:
-        """A session knows no horizon: one run, looked at in every round, is the run to each of
-        them.
+        """Keep what the session has released by round t. A session knows no horizon, so one run
+        shows the run of every horizon.
         """
         if t in HORIZONS:
             seen[t] = session.ledger, session.state
@@ -77,10 +77,11 @@ def hosts_agree(policy: Policy) -> None:
 
 
 def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True) -> None:
-    """Swap every reward, keep the releases: every decision must stay. Rewards reach decisions
-    through releases only.
+    """Swap every reward but keep the releases: every decision must stay the same, because rewards
+    reach decisions only through releases.
 
-    swapped: False keeps the rewards: what fails even so draws randomness of its own.
+    swapped: False keeps the rewards, too; a policy that fails even then draws randomness of its
+        own.
     """
     if policy.guarantee is None or policy.randomizer() is not None:
         # nothing is hidden from a non-private policy; a local one is handed reports only (see
@@ -146,8 +147,8 @@ def loss_within_claim(policy: Policy) -> None:
 
 
 def neighbouring_tapes(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterator[Floats]:
-    """Tapes that differ in one told record, one in `every` of them: a reward, or all the rewards
-    that one round showed.
+    """Tapes that differ in one told record; one in `every` records is changed. A record is a
+    reward, or all the rewards that one round showed.
     """
     if policy.about.feedback == "bandit":
         records = [
@@ -165,8 +166,8 @@ def neighbouring_tapes(policy: Policy, tape: Tape, recorded: Path, every: int) -
 
 
 def ledger_equals_claim(policy: Policy) -> None:
-    """The ledger's exact total is the claim after any run with a release; no reward is read twice,
-    none is read untold.
+    """After any run with a release the ledger's exact total is the claim. No reward is read twice,
+    and none is read before it is told.
     """
     claim = policy.guarantee
     for rounds in (min(policy.arms * 70, horizon_of(policy)), min(3000, horizon_of(policy))):
@@ -227,8 +228,8 @@ def beats_uniform(policy: Policy) -> None:
 
 
 def blind_regret(policy: Policy, environment: Environment) -> float:
-    """Regret a round of play that knows nothing: a random arm, or the best super arm for random
-    weights.
+    """The regret per round of play that knows nothing: a random arm, or the best super arm for
+    random weights.
     """
     problem = problem_of(policy)
     if problem is None:

@@ -21,8 +21,8 @@ from dpbandits.simulation.plain import observe
 
 
 def survives_json(policy: Policy) -> None:
-    """Saved at any point and continued from the text, a session decides and releases as the
-    uninterrupted one.
+    """A session that is saved at any point and continued from the text decides and releases as the
+    uninterrupted one does.
     """
     rounds = min(400, horizon_of(policy))
     tape = random_tape(policy.arms, rounds, seed=12)
@@ -51,8 +51,8 @@ def survives_json(policy: Policy) -> None:
 
 
 def content(text: str) -> dict[str, Any]:
-    """A saved session without what each save changes: the number of the save, and the seal over
-    it.
+    """A saved session without the parts that each save changes: the number of the save, and the
+    seal.
     """
     data: dict[str, Any] = json.loads(text)
     del data["seal"], data["public"]["generation"]
@@ -85,8 +85,8 @@ def state_is_a_fold(policy: Policy) -> None:
 
 
 def late_and_missing_tells(policy: Policy) -> None:
-    """Batches of asks, tells in any order, expiries and wrong tells: nothing is lost, counted twice
-    or read twice.
+    """Ask in batches, tell in any order, expire and tell wrongly: nothing is lost, counted twice or
+    read twice.
     """
     rng, session = np.random.default_rng(18), Session(policy, noise=SimulatedNoise(19), seed=20)
     full = policy.about.feedback == "full"
@@ -135,7 +135,7 @@ def refused(session: Session, decision: Any) -> None:
 
 
 def only_reports_enter(policy: Policy) -> None:
-    """In the local model a raw reward is refused by the server, and nothing is recorded."""
+    """In the local model the server refuses a raw reward, and records nothing."""
     if policy.randomizer() is None:
         return
     session = Session(policy, noise=SimulatedNoise(21))
@@ -150,7 +150,7 @@ def only_reports_enter(policy: Policy) -> None:
 
 
 def some_rewards(policy: Policy, decision: Decision, rng: np.random.Generator) -> Any:
-    """0/1 rewards in the shape this policy is told them."""
+    """0/1 rewards in the shape that this policy is told."""
     if policy.about.feedback == "bandit":
         return float(rng.integers(2))
     return rng.integers(2, size=len(decision.observe or range(policy.arms))).astype(float)

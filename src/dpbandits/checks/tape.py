@@ -1,4 +1,4 @@
-"""Scripted worlds and transparent noise: what the checks play policies on."""
+"""Scripted worlds and transparent noise, on which the checks play policies."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from dpbandits.noise.sources import Noise, Selection, SimulatedNoise, Values
 
 @final
 class Tape(Environment):
-    """The j-th reward of each arm is fixed: rewards, shape (arms, length). Every host that plays it
-    sees the same.
+    """The j-th reward of each arm is fixed, so every host that plays the tape sees the same
+    rewards. rewards: shape (arms, length).
     """
 
     def __init__(self, rewards: np.ndarray[Any, Any]) -> None:
@@ -63,10 +63,10 @@ def random_tape(arms: int, length: int, seed: int) -> Tape:
 
 
 class RecordedDraw(NamedTuple):
-    """One call of a noise source: the exact value (of a selection: all values), what came out, and
-    at what price per unit of change.
+    """One call of a noise source: the exact value (of a selection, all values), the outcome, and
+    the price per unit of change.
 
-    of: of a question, the threshold's place among the draws.
+    of: for a question, the place of its threshold among the draws.
     """
 
     family: str
@@ -77,7 +77,7 @@ class RecordedDraw(NamedTuple):
     of: int = -1
 
     def loss(self, other: RecordedDraw) -> Fraction:
-        """What this call tells, at most, between its own exact value and another's: how far its
+        """The most that this call tells between its own exact value and another's: how far its
         noise has to move.
         """
         # the winner's lead over each rival moves; noise of scale 2·sensitivity/price covers it
@@ -93,7 +93,7 @@ class RecordedDraw(NamedTuple):
 
 
 def sparse_vector_loss(old: Sequence[RecordedDraw], new: Sequence[RecordedDraw]) -> Fraction:
-    """What the questions to one threshold tell, at most, by coupling: the threshold moves with the
+    """The most that the questions to one threshold tell, by coupling. The threshold moves with the
     largest rise of a "no", and the noise of a "yes" makes up for that and for its own fall. The
     first draw is the threshold's.
     """
@@ -112,7 +112,7 @@ def loss(before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]) -> Fract
     """Exact privacy loss between two recordings that gave the same answers: Σ |Δ|ε/sensitivity, or
     Σ Δ²ρ/sensitivity² for Gaussians.
 
-    Of a selection, and of a threshold with all its questions, it is the most that any noise of
+    For a selection, and for a threshold with all its questions, it is the most that any noise of
     their scales can tell.
     """
     total, watched = Fraction(0), dict[int, list[tuple[RecordedDraw, RecordedDraw]]]()

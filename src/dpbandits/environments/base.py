@@ -95,8 +95,8 @@ class Environment(metaclass=Explained):
 
     @property
     def acceptance(self) -> float:
-        """Accepted entries over entries walked so far, of a replayed log; NaN before the first, and
-        elsewhere.
+        """The share of accepted entries among those walked so far, in a replayed log. NaN before
+        the first entry, and in other environments.
         """
         return float("nan")
 
@@ -114,11 +114,11 @@ class Environment(metaclass=Explained):
         return gaps
 
     def fresh(self) -> Self:
-        """An environment at its first round; itself where rounds are independent."""
+        """This environment at its first round; the same object if rounds are independent."""
         return self
 
     def lattice(self, grid: Grid) -> Lattice | None:
-        """The exact law on the grid where rounds are independent; None where they are not."""
+        """The exact law on the grid if rounds are independent, else None."""
         return None
 
 

@@ -56,8 +56,8 @@ class Reordered(Environment):
 
 
 def random_order(environment: Environment, rng: np.random.Generator) -> Integers:
-    """A random order of the arms that does not depend on the one they came in (but among equal
-    means): they are sorted first.
+    """A random order of the arms. It does not depend on the order in which they came (except among
+    equal means), because they are sorted first.
     """
     return np.asarray(
         np.argsort(environment.means, kind="stable")[rng.permutation(environment.arms)]

@@ -102,8 +102,8 @@ class DecisionSet(metaclass=Explained):
 
     @final
     def cover(self) -> tuple[SuperArm, ...]:
-        """Super arms that together contain every arm but the loops: the best one where unseen arms
-        weigh 1, others 0, and again.
+        """Super arms that together contain every arm but the loops. Each is the best one if arms
+        not seen yet weigh 1 and others 0.
         """
         return self._covering[0]
 
@@ -179,8 +179,8 @@ class DecisionSet(metaclass=Explained):
         return covering(self, ())
 
     def _containing(self, arm: int) -> SuperArm | None:
-        """A super arm with this arm in it, if there is one; here: what the oracle answers when this
-        arm alone weighs something.
+        """A super arm that contains this arm, if there is one; here it is the oracle's answer when
+        only this arm has a weight.
         """
         weights = np.zeros(self.arms)
         # where every arm costs, its weight has to pay for the others
@@ -218,7 +218,7 @@ def kind_of(data: object) -> object:
 
 
 def covering(decisions: DecisionSet, loops: Iterable[int]) -> Covering:
-    """A greedy cover of the arms that are not yet known to be loops; every step sees a new arm or
+    """A greedy cover of the arms that are not known to be loops. Every step covers a new arm or
     finds a new loop.
     """
     cover: list[SuperArm] = []
@@ -241,6 +241,6 @@ def covering(decisions: DecisionSet, loops: Iterable[int]) -> Covering:
 
 
 def shortened(value: Any) -> str:
-    """For reprs and errors: long lists are cut."""
+    """Text for reprs and errors, with long lists cut."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:60]}...{text[-1]}"

@@ -123,8 +123,8 @@ def check_circuits(matroid: Matroid, bases: list[SuperArm]) -> None:
 
 
 def first_basis(independent: set[frozenset[int]], weights: Floats, rank: int) -> SuperArm:
-    """The greedy, by the list of independent sets: an optimal basis, and the one that ties should
-    give.
+    """The greedy algorithm on the list of independent sets: the value of an optimal basis, and the
+    basis that ties should give.
     """
     chosen: frozenset[int] = frozenset()
     for arm in largest_first(weights).tolist():

@@ -16,7 +16,9 @@ def adjacency(
     backwards: bool = False,
     arms: Iterable[int] | None = None,
 ) -> Adjacency:
-    """Who can be reached over one arm; `backwards` turns arcs round, `arms` keeps only these."""
+    """The nodes that each node reaches over one arm. `backwards` reverses the arcs, and `arms`
+    keeps only these.
+    """
     table: Adjacency = [[] for _ in range(nodes)]
     for arm in range(len(ends)) if arms is None else arms:
         u, v = ends[arm][::-1] if backwards else ends[arm]

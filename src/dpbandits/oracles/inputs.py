@@ -1,4 +1,4 @@
-"""What callers hand in, read strictly: weights, whole numbers, exact numbers, labels."""
+"""How oracles read their arguments: weights, whole numbers, exact numbers and labels."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def checked_weights(weights: ArrayLike, arms: int, what: str = "weights") -> Flo
 
 
 def checked_probabilities(means: Floats) -> Floats:
-    """Means that are probabilities: where the value of a super arm is a chance, no others make
-    sense.
+    """Means that are probabilities: if the value of a super arm is a probability, no other means
+    make sense.
     """
     bad = np.flatnonzero((means < 0) | (means > 1))
     if len(bad):
@@ -100,10 +100,10 @@ def checked_edges(edges: Iterable[Sequence[Any]]) -> list[Edge]:
 
 
 def numbered(edges: Sequence[Edge], nodes: Sequence[Label] | None) -> dict[Label, int]:
-    """Every node's number: the order of `nodes`, or of first appearance in the edges.
+    """Every node's number: its place in `nodes`, or in the order of first appearance in the edges.
 
     Raises:
-        ValueError: `nodes` repeats a label, or an edge ends in none of them.
+        ValueError: `nodes` repeats a label, or an edge ends in a node that is not among them.
     """
     if nodes is None:
         return {
@@ -189,7 +189,7 @@ def exact_number(value: Any, what: str = "value") -> Fraction:
 
 
 def short_exponent(text: str) -> bool:
-    """Whether a number's exponent has three digits at most: a few characters can spell a number of
+    """Whether a number's exponent has at most three digits: a few characters can spell a number of
     millions of digits.
     """
     return len(text.lower().partition("e")[2].lstrip("+-0")) <= 3

@@ -1,11 +1,11 @@
 """Level 1, exact, white box: what one changed record tells through all releases of a run together.
 
-A run is written down with a recorder in place of the noise. For a neighbour noise is found that
-gives the same answers, the coins of the
-noise source as they fell: plans must stay as they were, and the privacy loss of the releases is how
-    far the noise had to move over its scales. Where the answers do not show all noise, or coins
-    were tossed, that only bounds the loss from above, and an excess proves nothing. Nothing is said
-    of a subject whose replays do not come out the same every time.
+A run is written down with a recorder in place of the noise. Then noise is sought with which a
+neighbour gives the same answers, while the coins of the noise source fall as they fell. The plans
+must stay the same, and the privacy loss of the releases is the distance that the noise had to move,
+in units of its scales. If the answers do not show all noise, or coins were tossed, this is only an
+upper bound on the loss, and an excess proves nothing. If the replays of a subject do not come out
+the same every time, the level says nothing of it.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from dpbandits.policies.contract import Policy
 LEVEL = "transcript"
 
 LEAST = 12
-"""Pairs replayed in every run, whatever work is left; of these, and of some others, the policy is
-asked for its plans again.
+"""The pairs that are replayed in every run, even if no work is left. For these pairs, and for some
+others, the policy is asked for its plans again.
 """
 
 REPLAYS = 40
-"""Pairs replayed in every run at most, where there is no budget of seconds; of runs that are not
-short fewer, in proportion.
+"""The most pairs that are replayed in a run if there is no budget of seconds. In runs that are not
+short there are fewer, in proportion.
 """
 
 SEARCH = 0.7
-"""Of a budget of seconds, what the search may take; the rest is for prices, and for seeing whether
-all comes out the same again.
+"""The share of a budget of seconds that the search may take. The rest is for prices, and for
+replaying again what was found.
 """
 
 OTHERS = 16
 
 KEPT = 8
-"""Pairs of a run that are priced: of each size of loss one, largest first."""
+"""The most pairs of a run that are priced: one for each size of loss, the largest first."""
 
 
 def transcript_level(
@@ -67,13 +67,13 @@ def transcript_level(
     budget: float | None = None,
     seed: int = 0,
 ) -> LevelResult:
-    """Search the neighbours of a few runs; every one of the short runs if there are replays enough,
-    hard ones first.
+    """Search the neighbours of a few runs, hard ones first; if there are replays enough, every
+    neighbour of the short runs.
 
-    claim: an epsilon; by default what the policy claims itself (under zCDP a rho, and the loss is
-        in rho, too).
-    replays: of every run, at most. budget: seconds, in place of a number of replays; the verdict
-        may then depend on the machine.
+    claim: an epsilon; by default what the policy itself claims (under zCDP this is a rho, and so is
+        the loss).
+    replays: of every run, at most.
+    budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
     """
     start, guarantee = time.perf_counter(), policy.guarantee
     in_rho = claim is None and guarantee is not None and guarantee.measure == "zCDP"
@@ -111,8 +111,8 @@ def transcript_level(
 
 
 def searched(todo: list[AuditRun], replays: int, budget: float | None) -> list[Found]:
-    """All runs; with a budget of seconds, those that there is time for: the first in any case, the
-    long ones last.
+    """Search all runs; with a budget of seconds, as many as there is time for. The first run is
+    always searched, the long ones come last.
     """
     if budget is None:
         return [search(Witness(play), play.seed, Work(replays)) for play in todo]
@@ -132,7 +132,7 @@ def searched(todo: list[AuditRun], replays: int, budget: float | None) -> list[F
 
 
 def see_blind(policy: Policy) -> None:
-    """All rewards swapped at once, through a `Session`: what is played must not move."""
+    """Swap all rewards at once, through a `Session`: the plays must stay the same."""
     said = sees(policy)
     if said and any(sees(policy, swapped=False) or sees(policy) != said for _ in range(TIMES)):
         raise Foreign(OWN_COINS)
@@ -141,7 +141,7 @@ def see_blind(policy: Policy) -> None:
 
 
 def sees(policy: Policy, swapped: bool = True) -> str:
-    """What moves; nothing, if nothing does."""
+    """What changes; an empty text if nothing does."""
     try:
         replay_is_blind(policy, rounds=min(300, longest(policy)), swapped=swapped)
     except RequestsDiffer:
@@ -152,7 +152,7 @@ def sees(policy: Policy, swapped: bool = True) -> str:
 
 
 def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> Found:
-    """One run and the replays of its neighbours, as many as the effort allows (at least some)."""
+    """Search one run: replay as many of its neighbours as the effort allows (but at least some)."""
     run = witness.run
     cases = record_changes(run, np.random.default_rng(seed))
     pairs, unclear = list[Pair](), ""
@@ -209,7 +209,7 @@ def transcript_verdict(runs: list[Found], claim: Fraction, unit: str, start: flo
 
 
 def of_gaussians(runs: list[Found], start: float) -> LevelResult:
-    """Held to a pure epsilon."""
+    """The verdict if noise is Gaussian and the claim is a pure epsilon."""
     told = unbounded(runs)
     evidence = "Gaussian noise keeps no epsilon, whatever its scale: " + (
         f"far out, answers tell any ε of a record in the block from round {runs[0].worst[0].round}."

@@ -16,14 +16,15 @@ from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import Entered, Transcript, transcript
 
 SHORT = 256
-"""Rounds of the runs of which every neighbour is replayed."""
+"""The number of rounds of a short run; every neighbour of a short run is replayed."""
 
 EARLY = 16
-"""Blocks at a run's start that are never left to chance."""
+"""The number of blocks at a run's start that are always looked at; later ones are chosen at random.
+"""
 
 
 LONGEST = 20_000
-"""Rounds a run is prolonged to until something is released."""
+"""The most rounds to which a run is prolonged until something is released."""
 
 
 class AuditRun(NamedTuple):
@@ -47,8 +48,8 @@ class AuditRun(NamedTuple):
         )
 
     def written(self) -> tuple[Recorder, Transcript]:
-        """The run and its draws; if need be of more rounds than were asked for, so that something
-        is released.
+        """The run and its draws. If nothing is released in the rounds asked for, the run is
+        prolonged until something is.
         """
         rounds, most = self.rounds, min(LONGEST, longest(self.policy))
         while True:
@@ -64,9 +65,9 @@ class AuditRun(NamedTuple):
 
 
 def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
-    """Rewards uneven, even and between 0 and 1; noise as it falls, and pushed far up or down, so
-    that outcomes lie beyond both sums (where the ratio is largest) and policies go other ways; a
-    bare mechanism also with several records in a block.
+    """The runs to audit. Rewards are uneven, even, or between 0 and 1. Noise falls as it does, or
+    is pushed far up or down: then outcomes lie beyond both sums, where the ratio is largest, and
+    policies take other ways. A bare mechanism is also run with several records in a block.
     """
     uneven = np.linspace(0.8, 0.2, policy.arms) if policy.arms > 1 else np.array([0.5])
     even, long = np.full(policy.arms, 0.5), min(rounds, longest(policy))
@@ -93,7 +94,9 @@ def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
 
 
 def draws_gaussians(policy: Policy, seed: int) -> bool:
-    """Whether it promises what Gaussian noise keeps, or draws such noise in a short run."""
+    """Whether the policy promises what Gaussian noise can keep (zCDP), or draws Gaussian noise in a
+    short run.
+    """
     if policy.guarantee is not None and policy.guarantee.measure == "zCDP":
         return True
     recorder, _ = plays(policy, SHORT, seed)[0].written()
@@ -101,9 +104,9 @@ def draws_gaussians(policy: Policy, seed: int) -> bool:
 
 
 def record_changes(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any]]:
-    """(block, change of its sums): one record of every block that a release may read, moved by a
-    whole unit in every coordinate and in each alone, and by some part of a unit. Blocks of the
-    first rounds and others by turns.
+    """Pairs (block, change of its sums). In every block that a release may read, one record moves
+    by a whole unit, in all coordinates and in each one alone, and by a part of a unit. Blocks of
+    the first rounds alternate with later ones.
     """
     last = max(
         (at for at, event in enumerate(run.events) if not isinstance(event, Entered)), default=0
@@ -117,8 +120,8 @@ def record_changes(run: Transcript, rng: np.random.Generator) -> list[tuple[int,
 
 
 def changes(event: Any, unit: int, rng: np.random.Generator) -> list[Any]:
-    """What one record can do to a block's sums: any table with these sums will do, so a record may
-    rise by what its block lacks to be full, and fall by what it holds.
+    """The changes that one record can make to a block's sums. Any table with these sums will do, so
+    a record may rise by what its block lacks to be full, and fall by what it holds.
     """
     full = event.rounds * unit
     part = int(rng.integers(1, unit)) if unit > 1 else 0
@@ -136,8 +139,8 @@ def changes(event: Any, unit: int, rng: np.random.Generator) -> list[Any]:
 def wishes(
     steps: np.ndarray[Any, Any], full: int, unit: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray[Any, Any]]:
-    """Moves of whole units: all one way, one coordinate alone, one against the others, and every
-    coordinate wherever it can go.
+    """Moves of whole units: all coordinates one way, one coordinate alone, one against the others,
+    and every coordinate in whichever direction it can go.
     """
     size = len(steps)
     some = np.arange(size) if size <= 6 else rng.choice(size, 3, replace=False)

@@ -1,12 +1,12 @@
-"""Answers that are sums of noise, where sums do not tell each draw apart: their loss, and moves of
-the noise that keep them.
+"""Answers that are sums of several noise draws, so that no draw can be told apart: their privacy
+loss, and moves of the noise that keep the answers.
 
 Let the answers be A z with independent Laplace draws z of rates λ, and let a changed record ask for
 noise moved by δ. Any whole move u with A u = A δ gives the same answers, so the loss is at most min
-Σ λ|u| over these moves. Over real moves the minimum is a norm of A δ, and the loss comes as near to
-it as you like far out in the tails, because −ln P[A z = n·v] grows like n times it. The first is a
-whole-number programme, the second a linear one; they differ where draws of different weight make up
-for each other.
+Σ λ|u| over these moves. Over real moves the minimum is a norm of A δ. Far out in the tails the loss
+comes arbitrarily close to it, because −ln P[A z = n·v] grows like n times the norm. The first
+minimum is a whole-number programme, the second a linear one. They differ if draws of different
+weight make up for each other.
 """
 
 from __future__ import annotations
@@ -27,32 +27,36 @@ from dpbandits.core.errors import Diverged, DrawsExhausted, Undecided
 from dpbandits.simulation.transcript import Transcript
 
 Changes = dict[int, Any]
-"""Of a run's blocks (by their places among its events), by so many grid steps."""
+"""For each block (by its place among the run's events), the change of its sums in grid steps."""
 MOST = 600
-"""Draws of a run whose sums are looked at."""
+"""The most draws of a run whose sums are examined."""
 
 NODES = 2000
-"""Of a whole-number programme's search tree, at most: a count, so that a verdict does not depend on
-the machine.
+"""The most nodes in the search tree of a whole-number programme. It is a count, so that a verdict
+does not depend on the machine.
 """
 
 SOLVED = 1e-7
-"""Relative precision of a programme's value."""
+"""The relative precision of a programme's value."""
 
 INFEASIBLE = 2
-"""What SciPy calls a programme without a solution."""
+"""SciPy's status of a programme without a solution."""
 
 
 class LossBounds(NamedTuple):
-    """Certified to be at least `least`, and at most `most` (None: not known)."""
+    """A privacy loss that is certified to be at least `least`, and at most `most` (None: not
+    known).
+    """
 
     least: Fraction
     most: Fraction | None
 
 
 class Neighbour(NamedTuple):
-    """What a neighbour answers with the run's noise; whether these are the same sums of the noise;
-    which of them no noise moves.
+    """A neighbour's answers with the run's noise.
+
+    fits: whether these are the same sums of the noise.
+    still: which of them no noise moves.
     """
 
     answers: Floats
@@ -61,8 +65,8 @@ class Neighbour(NamedTuple):
 
 
 class NoiseSums(NamedTuple):
-    """How a run's answers move with each draw, by a step of its grid: shape (numbers, draws), times
-    `unit` so that it is whole.
+    """How a run's answers move with each draw. The matrix, shape (numbers, draws), contains the
+    change of each number as a draw moves by a grid step, times `unit`, which makes it whole.
     """
 
     draws: tuple[RecordedDraw, ...]
@@ -71,7 +75,7 @@ class NoiseSums(NamedTuple):
     effort: Effort
 
     def loss(self, after: Sequence[RecordedDraw]) -> LossBounds:
-        """Of the written run and another recording that gave the same answers."""
+        """The loss between the written run and another recording that gave the same answers."""
         shift = [
             (b.noisy - b.value) - (a.noisy - a.value)
             for a, b in zip(self.draws, after, strict=True)
@@ -95,7 +99,7 @@ class NoiseSums(NamedTuple):
         return self.draws[at].price / self.draws[at].sensitivity
 
     def move(self, gap: Floats) -> list[int] | None:
-        """The cheapest whole move that changes the answers by so much (in reward units); None:
+        """The cheapest whole move that changes the answers by this gap (in reward units); None if
         there is none.
 
         Raises:
@@ -105,15 +109,15 @@ class NoiseSums(NamedTuple):
         return None if found is None else [round(u) for u in found[1]]
 
     def unique(self) -> bool:
-        """Whether at most one move changes the answers by so much."""
+        """Whether at most one move changes the answers by a given gap."""
         return int(np.linalg.matrix_rank(self.matrix)) == len(self.draws)
 
     def neighbour(self, run: Transcript, changes: Changes) -> Neighbour:
-        """What random moves, near and far, do to a neighbour's answers: they tell another matrix.
+        """What random moves, near and far, do to a neighbour's answers. They show whether its
+        matrix differs.
 
         Raises:
-            Diverged: it asks something else of the noise, or its answers are now more numbers, now
-            fewer.
+            Diverged: it asks something else of the noise, or the number of its answers varies.
         """
         plain, rng = answered(run, self.draws, changes), np.random.default_rng(1)
         fits, still = len(plain) == len(self.matrix), np.ones(len(plain), bool)
@@ -127,7 +131,7 @@ class NoiseSums(NamedTuple):
         return Neighbour(plain, fits, still)
 
     def programme(self, target: Floats, whole: bool) -> tuple[float, list[float]] | None:
-        """min Σ λ|u| subject to A u = target: its value, and u; None: no u does that."""
+        """min Σ λ|u| subject to A u = target: the minimum and its u. None if no u satisfies it."""
         if self.effort.left() <= 0:
             raise Undecided
         from scipy.optimize import Bounds, LinearConstraint, milp
@@ -152,9 +156,10 @@ class NoiseSums(NamedTuple):
 
 
 def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> NoiseSums | None:
-    """None: not all noise is Laplace, there are too many draws, the answers are not sums of them,
-    near or far, or there is no
-    time to see.
+    """How the answers are sums of these draws.
+
+    Returns None if not all noise is Laplace, there are too many draws, there is no time to see, or
+    the answers are not sums of the draws (near or far).
     """
     if not 0 < len(draws) <= MOST or any(draw.family != "laplace" for draw in draws):
         return None
@@ -182,8 +187,8 @@ def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> N
 
 
 def bent(run: Transcript, draws: Sequence[RecordedDraw], plain: Floats, unit: int) -> bool:
-    """Whether a far move and twice as far a one are no sums: seen at once, before each draw is
-    moved alone.
+    """Whether the answers to a far move, and to one twice as far, are not linear in it. This is
+    seen at once, before each draw is moved alone.
     """
     by = np.random.default_rng(0).integers(-FAR[0], FAR[0] + 1, len(draws)) * unit
     once, twice = (
@@ -193,15 +198,15 @@ def bent(run: Transcript, draws: Sequence[RecordedDraw], plain: Floats, unit: in
 
 
 def moved(draws: Sequence[RecordedDraw], by: dict[int, int]) -> list[RecordedDraw]:
-    """The noised values further by so many grid steps."""
+    """The same draws, with these noised values moved by so many grid steps."""
     return [draw._replace(noisy=draw.noisy + by.get(at, 0)) for at, draw in enumerate(draws)]
 
 
 def answered(
     run: Transcript, draws: Sequence[RecordedDraw], changes: Changes | None = None
 ) -> Floats:
-    """Every number the run's releases answer with such noise; of a neighbour, if records are
-    changed.
+    """Every number that the run's releases answer with such noise. With changes, they are a
+    neighbour's answers.
     """
     return answer_numbers(
         [

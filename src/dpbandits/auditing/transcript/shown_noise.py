@@ -1,10 +1,9 @@
-"""Do the answers show the noise? Each draw is shifted alone, and what becomes of the release's
-answers is looked at.
+"""Do the answers show the noise? Each draw is shifted alone, to see how the answers of the release
+change.
 
-Where every draw can be worked out from the answers (given the earlier ones), the loss of the noised
-values is the loss of the answers.
-Where not, it only bounds that loss from above: a noisy maximum that tells its index hides the
-values it compared.
+If every draw can be worked out from the answers (given the earlier ones), the loss of the noised
+values is the loss of the answers. If not, it only bounds that loss from above: a noisy maximum that
+tells its index hides the values it compared.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from dpbandits.simulation.transcript import Transcript
 
 ADDED = ("laplace", "gaussian")
 FAR = (50, 5_000, 5_000_000)
-"""Steps by which draws are moved to see whether answers are sums there, too."""
+"""By how many steps draws are moved, to see whether answers are sums far away, too."""
 
 Change = NDArray[np.float64] | None
-"""How far every number of an answer moved; None: it became one of another form."""
+"""How far every number of an answer moved; None if the answer took another form."""
 
 
 @final
 class Shifting(Mechanism):
-    """A mechanism that answers as `inner` does; for each of its draws it is also asked what it
-    would have answered otherwise.
+    """A mechanism that answers as `inner` does. For each of its draws, it also asks what `inner`
+    would have answered to another one.
     """
 
     def __init__(self, inner: Mechanism) -> None:
@@ -61,8 +60,8 @@ class Shifting(Mechanism):
         draws, plain = noise.draws[first:], answer_numbers(answers)
 
         def change(script: Sequence[RecordedDraw]) -> Change:
-            """With other noise; an answer of another form, or one that needs more noise, has
-            changed for sure.
+            """The change of the answers under other noise. An answer of another form, or one that
+            needs more noise, has changed for sure.
             """
             try:
                 moved = answer_numbers(
@@ -79,7 +78,7 @@ class Shifting(Mechanism):
 
 @final
 class Given:
-    """Noise that gives back what is scripted, whatever is asked for."""
+    """Noise that gives back the scripted values, whatever it is asked for."""
 
     def __init__(self, recorder: Recorder, script: Sequence[RecordedDraw]) -> None:
         self.kind, self._recorder, self._left = recorder.kind, recorder, list(script)
@@ -112,8 +111,8 @@ def answer_numbers(answer: Any) -> NDArray[np.float64]:
 def choices_shown(
     draws: Sequence[RecordedDraw], change: Callable[[Sequence[RecordedDraw]], Change]
 ) -> bool:
-    """Whether every other choice, or other answer to a question, would show. A threshold is priced
-    by the questions put to it.
+    """Whether the answers would show every other choice, and every other answer to a question. A
+    threshold is priced by the questions put to it.
     """
     for at, draw in enumerate(draws):
         others = (
@@ -133,8 +132,8 @@ def choices_shown(
 def sums_shown(
     draws: Sequence[RecordedDraw], change: Callable[[Sequence[RecordedDraw]], Change]
 ) -> bool:
-    """Whether the answers determine the noise that is added: they move with each draw alone, as
-    near as far away.
+    """Whether the answers determine the noise that is added: they move with each draw alone, and
+    they do so far away as well as nearby.
     """
     added = [at for at, draw in enumerate(draws) if draw.family in ADDED]
     columns = [
@@ -161,8 +160,8 @@ def sums_shown(
 
 
 def summed(moved: NDArray[np.float64], matrix: NDArray[np.float64], by: NDArray[Any]) -> bool:
-    """Whether every number moved as sums do, up to rounding: of small numbers, small deviations
-    count.
+    """Whether every number moved as sums do, up to rounding. The smaller the numbers are, the
+    smaller are the deviations that count.
     """
     expected, steps = matrix @ by, np.abs(matrix).max(axis=1, initial=0.0)
     return bool((np.abs(moved - expected) <= 1e-5 * np.abs(expected) + 1e-6 * steps).all())

@@ -27,10 +27,10 @@ BY_ITSELF = (
 
 @final
 class Witness:
-    """A run with at least one release, if need be of more rounds than were asked for."""
+    """A written run. It is prolonged until it has a release, if that is possible."""
 
     def __init__(self, play: AuditRun, effort: Effort | None = None) -> None:
-        """effort: for all that is looked at in this run; by default as much as it takes."""
+        """effort: for everything that is done with this run; by default without a limit."""
         self.effort = effort or Work()
         self.recorder, self.run = play.written()
         self.seed = play.seed
@@ -45,13 +45,13 @@ class Witness:
         return self.run.path.rounds if self.run.path else 0
 
     def _still(self) -> list[str] | None:
-        """The run's plans; None where the policy draws them from a source of its own."""
+        """The run's plans; None if the policy draws them from a source of its own."""
         both = [self._unchanged(self.seed).plans for _ in range(2)]
         return both[0] if both[0] == both[1] else None
 
     def _unchanged(self, seed: int | None) -> Replay:
-        """The unchanged table again: with the same noise and coins everything must be as it was,
-        what is handed to the noise, too.
+        """Replay the unchanged table: with the same noise and coins everything must stay the same,
+        also the values that are handed to the noise.
         """
         try:
             seen = self._script(self.draws)
@@ -66,8 +66,8 @@ class Witness:
         """Replay a pair, and the unchanged table, again and again. after: the neighbour's draws.
 
         Raises:
-            Foreign: not always the same came out, or randomness was used that the noise source did
-            not give.
+            Foreign: the results differed, or randomness was used that the noise source did not
+                give.
         """
         self._always(lambda: self._replayed(event, change).draws, after)
 
@@ -98,9 +98,9 @@ class Witness:
 
     @cached_property
     def shown(self) -> bool:
-        """The answers determine all noise, so its loss is theirs: each release all of its own, and
-        sums stay sums far away. Coins
-        never are: what is told by one coin may be hidden by another.
+        """Whether the answers determine all noise, so that its loss is theirs: each release
+        determines its own noise, and sums stay sums far away. Coins never count as shown: another
+        coin may hide what one coin tells.
         """
         if self.recorder.coins or not shows_noise(self.run, self.draws):
             return False
@@ -115,7 +115,7 @@ class Witness:
 
     @cached_property
     def drawn(self) -> dict[int, int]:
-        """Draws of each release."""
+        """The draws of each release."""
         again, before, found = self._script(self.draws), 0, dict[int, int]()
         for at, *_ in self.run.answers({}, again):
             found[at], before = len(again.draws) - before, len(again.draws)
@@ -128,19 +128,19 @@ class Witness:
 
     @cached_property
     def self_adding(self) -> bool:
-        """Noise is drawn for nothing, and added by the mechanism itself."""
+        """Whether the mechanism draws noise for a value that is always 0, and adds it itself."""
         return bool(self.draws) and all(
             draw.family in ("laplace", "gaussian") and draw.value == 0 for draw in self.draws
         )
 
     def replayed(self, event: int, change: Any, asking: bool = False) -> list[RecordedDraw]:
-        """The draws of the neighbour that gives the same answers. asking: for every plan again,
-        too.
+        """The draws with which the neighbour gives the same answers. asking: also ask the policy
+        for every plan again.
 
         Raises:
-            Leak: there is none, or plans differ; every time.
-            Unclear: it cannot be said whether there is one.
-            Foreign: other replays came out otherwise.
+            Leak: there are none, or plans differ, in every replay.
+            Unclear: it cannot be said whether there are any.
+            Foreign: other replays came out differently.
         """
         try:
             return self._replayed(event, change, asking).draws
@@ -153,7 +153,7 @@ class Witness:
             raise
 
     def _text(self, event: int, change: Any, asking: bool) -> str:
-        """The leak's message; nothing, if there is none."""
+        """The leak's message; an empty text if there is none."""
         try:
             self._replayed(event, change, asking)
         except Leak as leak:
@@ -187,9 +187,9 @@ class Witness:
             ) from None
 
     def _moved(self, event: int, change: Any) -> Recorder:
-        """With noise moved so that what the mechanism makes of it is as it was. It leaks where both
-        runs' answers are the same sums of their noise, near and far, and no move of it makes up for
-        the record.
+        """Replay with noise moved so that the mechanism's answers stay the same. It is a leak if
+        the answers of both runs are the same sums of their noise, near and far, and no move of the
+        noise makes up for the record.
         """
         if self.sums is None:
             raise Unclear(BY_ITSELF)
@@ -210,9 +210,9 @@ class Witness:
         the run's.
 
         Raises:
-            Leak: a number that no noise moves, in either run, is another one.
-            Unclear: it may make other sums of its noise, say with its sign turned: how they come to
-            the same is not known.
+            Leak: a number that no noise moves differs between the two runs.
+            Unclear: the neighbour may make other sums of its noise, say with its sign turned, so it
+                is not known how their answers come to agree.
         """
         old = answered(self.run, self.draws)
         try:
