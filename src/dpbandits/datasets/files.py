@@ -1,4 +1,4 @@
-"""Rows of CSV and Parquet files as text, with every way a file can be broken said in words."""
+"""Rows of CSV and Parquet files as text; errors say in words what is wrong with a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def as_path(path: object) -> Path:
 
 
 def existing(path: PathLike, what: str = "file") -> Path:
-    """The path of a file (or folder) that is there."""
+    """The path of an existing file (or folder)."""
     found = as_path(path)
     if not found.exists():
         raise FileNotFoundError(f"Expected a {what} at {found}; there is none. Check the path.")

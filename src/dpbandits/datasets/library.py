@@ -1,7 +1,7 @@
-"""Where downloaded data is kept, and how it gets there: checked first, and under its name only once
-it is whole.
+"""Where downloaded data is kept, and how it gets there: it is checked first, and takes its name
+only when it is complete.
 
-The checksums are the md5 sums GroupLens publishes: they find damage and mix-ups; they do not
+The checksums are the md5 sums that GroupLens publishes: they find damage and mix-ups, but do not
 protect against a forger.
 """
 
@@ -59,8 +59,8 @@ SOURCES: dict[str, Source] = {
 
 
 def data_folder() -> Path:
-    """$DPBANDITS_DATA, else $XDG_DATA_HOME/dpbandits, else ~/.local/share/dpbandits. It need not
-    exist yet.
+    """The folder for data: $DPBANDITS_DATA, else $XDG_DATA_HOME/dpbandits, else
+    ~/.local/share/dpbandits. It need not exist yet.
     """
     if chosen := os.environ.get("DPBANDITS_DATA"):
         return Path(chosen).expanduser()
@@ -168,7 +168,7 @@ def published(wanted: Source) -> str:
 
 
 def blocks(wanted: Source) -> Iterator[bytes]:
-    """What is at the address, piece by piece."""
+    """The content at an address, piece by piece."""
     from http.client import HTTPException  # both slow to import, rarely needed
     from urllib.request import urlopen
 
@@ -190,7 +190,7 @@ def checksum(path: Path) -> str:
 
 @contextmanager
 def unfinished(target: Path) -> Iterator[Path]:
-    """A file to write to beside the target: it takes the target's name if all goes well, and is
+    """A file beside the target, to write to. It takes the target's name if all goes well, and is
     deleted if not.
     """
     target.parent.mkdir(parents=True, exist_ok=True)

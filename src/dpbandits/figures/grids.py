@@ -1,5 +1,5 @@
-"""A paper's figure: small panels in rows and columns, one legend for all. Curves, colours and
-scales are those of `plots`.
+"""A paper's figure: small panels in rows and columns, with one legend. Curves, colours and scales
+are those of `plots`.
 """
 
 from __future__ import annotations

@@ -26,8 +26,11 @@ GUIDES = (Look(BOUND, DASHES[3]), Look("#777777", DASHES[1]))
 
 
 class Lines(NamedTuple):
-    """One panel. frame: label, x, y and error; a line for each label. guides: name → y at each x of
-    `at`; band: shaded between.
+    """One panel.
+
+    frame: label, x, y and error; a line for each label.
+    guides: name → y at each x of `at`.
+    band: the range of y that is shaded.
     """
 
     title: str

@@ -1,9 +1,9 @@
-"""The three messages of local privacy, as JSON: what randomises, what was decided, what the user
-reports. All of it is public.
+"""The three messages of local privacy, as JSON: the randomizer, the decision and the user's report.
+All of it is public.
 
 The server describes the randomizer once and sends decisions; a user's device answers each with one
-report. All three say which campaign
-they belong to, a name the server chooses: a device keeps to the one whose description it was given.
+report. All three name the campaign that they belong to. The server chooses the name, and a device
+only answers the campaign whose description it was given.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ RANDOMIZERS: dict[str, type[Randomizer]] = {
     cls.__name__: cls for cls in (LocalLaplace, RandomizedResponse)
 }
 LONGEST = 2**20
-"""Characters of a message that is read at all."""
+"""The most characters of a message; longer ones are not read."""
 
 LONGEST_NAME = 200
-"""Characters of a campaign's name."""
+"""The most characters of a campaign's name."""
 
 LARGEST = 10**100
 """The largest numerator or denominator of an epsilon, which every device adds up."""
 
 LARGEST_STEP = 2**60
-"""What a report says is smaller, in grid steps."""
+"""A bound on the numbers of a report, in grid steps."""
 
 VERSION = 1
-"""Of these messages."""
+"""The version of these messages."""
 
 
 class Asked(NamedTuple):
@@ -97,7 +97,7 @@ def randomizer_from_json(text: str) -> Described:
     """The randomizer that was described, and the campaign.
 
     Raises:
-        MessageError: no such description.
+        MessageError: this is not such a description.
     """
     data = fields_of(text, {"randomizer", "epsilon", "grid", "width"}, "a randomizer's description")
     kind = RANDOMIZERS.get(str(data["randomizer"]))
@@ -142,10 +142,10 @@ def decision_to_json(
 
 
 def decision_from_json(text: str) -> Asked:
-    """The decision a user's device is asked to report about.
+    """The decision that a user's device is asked to report about.
 
     Raises:
-        MessageError: no such message, or arms to observe that were not played.
+        MessageError: this is not such a message, or it observes arms that were not played.
     """
     data = fields_of(text, {"id", "action", "observe"}, "a decision")
     action = tuple(data["action"]) if isinstance(data["action"], list) else data["action"]
@@ -170,8 +170,7 @@ def report_to_json(id: int, report: Report, campaign: str = "") -> str:
     """The message to send.
 
     Raises:
-        MessageError: no report of whole grid steps: a reward, perhaps, that was put where they
-        belong.
+        MessageError: the report does not consist of whole grid steps: perhaps it is a reward.
     """
     if not sound(report) or not whole_at_least(id, 1):
         raise MessageError(
@@ -184,11 +183,11 @@ def report_to_json(id: int, report: Report, campaign: str = "") -> str:
 
 
 def report_from_json(text: str) -> Told:
-    """A user's answer. Whether it fits the decision and the policy's randomizer is checked when it
-    is told.
+    """A user's answer. When it is told, the session checks whether it fits the decision and the
+    policy's randomizer.
 
     Raises:
-        MessageError: no such message; also one with anything beyond a report in it.
+        MessageError: this is not such a message, or it contains more than a report.
     """
     data = fields_of(text, {"id", "steps", "randomizer", "noise"}, "a report")
     steps = tuple(data["steps"]) if isinstance(data["steps"], list) else data["steps"]

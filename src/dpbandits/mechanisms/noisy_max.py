@@ -1,9 +1,9 @@
-"""Report noisy max: of the sums of all actions only the index of the largest noisy one is released.
+"""Report noisy max: of the sums of all actions, only the index of the largest noisy one is
+released.
 
-A record that is replaced moves every sum by up to one unit, each its own way, so the winner's lead
-over a rival moves by up
-to two: noise of scale 2/epsilon pays for that. Where records can only lose reward (zero-out) the
-    lead moves by one.
+Replacing a record moves every sum by up to one unit, each in its own direction, so the winner's
+lead over a rival moves by up to two. Noise of scale 2/epsilon pays for that. If records can only
+lose reward (zero-out), the lead moves by one.
 """
 
 from __future__ import annotations

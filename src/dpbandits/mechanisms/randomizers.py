@@ -1,5 +1,5 @@
-"""Local randomizers: the user's side of the local model. One reward in, one noisy report out; the
-server never sees more.
+"""Local randomizers: the user's side of the local model. They turn one reward into one noisy
+report; the server never sees more.
 
 A randomizer is a mechanism that runs before the vault: the vault of a local policy takes `Report`s
 and nothing else.
@@ -31,7 +31,9 @@ from dpbandits.noise.sources import Noise
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Public: one user's randomised report, in whole grid steps, and what it was made by."""
+    """Public: one user's randomised report, in whole grid steps, and its randomizer and kind of
+    noise.
+    """
 
     steps: int | tuple[int, ...]
     randomizer: str
@@ -39,8 +41,8 @@ class Report:
 
 
 def sound(report: object) -> bool:
-    """Whether it is a report made of whole grid steps and names, and nothing else: what is not may
-    hold a reward, or code that tells it.
+    """Whether the report consists of whole grid steps and names, and nothing else. Anything else
+    may hold a reward, or code that reveals it.
     """
     if (
         type(report) is not Report

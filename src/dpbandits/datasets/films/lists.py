@@ -30,7 +30,7 @@ FLAGS = (
     ),
     *("Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
 )
-"""What the flags of u.item stand for, after the first one, "unknown"."""
+"""What the flags of u.item mean; the first flag, "unknown", is left out."""
 
 NO_GENRE = "(no genres listed)"
 
@@ -124,7 +124,7 @@ def film_number(field: str, place: str) -> int:
 def film_list(
     file: str, ids: list[int], titles: Iterable[str], genres: list[list[str]]
 ) -> FilmList:
-    """One list of them all; a film without a genre has the zero vector, and "no genre" is no
+    """The list of all films. A film without a genre has the zero vector; "no genre" is not a
     genre.
     """
     if not ids:

@@ -1,5 +1,5 @@
-"""Who rated which film, from files of up to tens of millions of lines: whole numbers read many
-lines at a time.
+"""Who rated which film, from files of up to tens of millions of lines. Many lines are read at a
+time.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def from_header(line: bytes, name: str, separator: str) -> Shape:
 
 
 def whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """The stream in pieces of whole lines."""
+    """The stream, in pieces that end with a line."""
     rest = b""
     while block := stream.read(CHUNK):
         whole, newline, rest = (rest + block).rpartition(b"\n")
@@ -111,8 +111,9 @@ def parsed_numbers(
 
 
 def one_by_one(chunk: bytes, shape: Shape, name: str, first: int) -> tuple[Ids, Ids]:
-    """The same line by line: passes over empty lines, and says where the first wrong one is. first:
-    number of the chunk's first line.
+    """The same, line by line: passes over empty lines and says where the first wrong one is.
+
+    first: the number of the chunk's first line.
     """
     users: list[int] = []
     films: list[int] = []

@@ -79,12 +79,12 @@ class Columns:
 
 
 def read_columns(path: PathLike, kinds: Mapping[str, ColumnKind]) -> Columns:
-    """The named columns of a CSV or Parquet file with a header; further columns are passed over."""
+    """The named columns of a CSV or Parquet file with a header; other columns are ignored."""
     return read_chosen(path, lambda header: kinds)
 
 
 def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, ColumnKind]]) -> Columns:
-    """`read_columns` where the header decides which columns there are."""
+    """`read_columns`, if the header decides which columns there are."""
     file = existing(path)
     unit = "row" if is_parquet(file) else "line"
     source = rows(file)
@@ -112,7 +112,7 @@ def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Colum
 
 
 def column_places(file: str, header: list[str], kinds: Mapping[str, ColumnKind]) -> dict[str, int]:
-    """Where each wanted column stands."""
+    """The place of each wanted column."""
     missing = [name for name in kinds if name not in header]
     if missing:
         found = ", ".join(name or "(no name)" for name in header[:20]) + (

@@ -11,15 +11,15 @@ from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.unpacked import MeasuredGzip
 
 Line = tuple[int, str]
-"""Where the line is, counted from 1, and its text without the blanks around it."""
+"""The number of the line, counted from 1, and its text without surrounding blanks."""
 
 
 def numbered_lines(path: PathLike) -> Iterator[Line]:
-    """The lines that hold anything. Text is UTF-8 or, where it cannot be, Latin-1, as files of the
-    1990s are.
+    """The lines that are not blank. Text is read as UTF-8; if it is not UTF-8, as Latin-1, like
+    files of the 1990s.
 
     Raises:
-        DataError: a damaged gzip stream (undone where the name ends in .gz).
+        DataError: a damaged gzip stream (a file is unpacked if its name ends in .gz).
     """
     file, number = existing(path), 0
     try:

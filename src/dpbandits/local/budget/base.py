@@ -12,8 +12,8 @@ from dpbandits.local.budget.alone import Alone
 from dpbandits.noise.sources import Process
 
 FINEST = 10**40
-"""Parts of a unit that a budget can tell apart: what is spent is a number of at most so large a
-denominator, whoever chose the costs.
+"""The largest denominator of the number that is spent: a budget cannot tell smaller parts apart,
+whoever chose the costs.
 """
 
 
@@ -31,8 +31,8 @@ class Budget(Protocol):
         """What was kept under `key`."""
 
     def keep(self, key: str, answer: str) -> str:
-        """Keep `answer` for ever, unless there is one already; the one that is kept. Two processes
-        at once get the same.
+        """Keep `answer` for ever, unless there is one already; returns the one that is kept. Two
+        processes that keep at once get the same one.
         """
 
 

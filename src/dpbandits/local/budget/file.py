@@ -28,7 +28,9 @@ else:
     import fcntl
 
 BY_PATH: dict[str, Alone] = {}
-"""A file's place: a thread that had two of it would wait for its own lock for ever."""
+"""The place of each file. A thread with two places for one file would wait for its own lock for
+ever.
+"""
 
 
 class BudgetRecord(NamedTuple):
@@ -171,11 +173,10 @@ class FileBudget:
             self._alone.leave(call)
 
     def _check_lock(self) -> None:
-        """Refuse to go on where others may be inside, too.
+        """Refuse to go on if others may be inside, too.
 
-        Before a write: a forked child goes on with its parent's call, and would write what its
-        parent wrote before. After it: whoever read the file before this write holds another lock
-        file by now.
+        Before a write: a forked child continues its parent's call, and would write what its parent
+        wrote before. After a write: whoever read the file before it holds another lock file by now.
         """
         call = self._alone.holder()
         if call is None or call.file is None or call.file.closed:
@@ -192,8 +193,8 @@ class FileBudget:
 
 
 def check_one_name(path: Path) -> None:
-    """Raise ValueError where the file is a link, or has a second name: a new file under one name
-    leaves the old one under the other.
+    """Raise ValueError if the file is a link or has a second name: a new file under one name would
+    leave the old one under the other.
     """
     found = os.lstat(path)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
