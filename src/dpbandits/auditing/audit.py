@@ -70,10 +70,10 @@ def audit(
             with `ask()` and `tell(decision, reward)`, or with `select()` and `update(arm, reward)`,
             for each run (black box: the statistical level); or a plain function of data. What makes
             a subject takes no arguments but `seed` (it is given one, below 2³²) and `arms`; a
-            function with one other argument that it cannot do
-            without is a function of data, and is called with it for each run: rewards, shape
-                (rounds,), or with `arms=` a table, shape (rounds, arms). It answers with numbers,
-                text or lists of them. Text is the name of a policy of ours, or "module:object".
+            function with one other argument that it cannot do without is a function of data, and is
+            called with it for each run: rewards, shape (rounds,), or with `arms=` a table, shape
+            (rounds, arms). It answers with numbers, text or lists of them. Text is the name of a
+            policy of ours, or "module:object".
         claim: the epsilon it is held to; by default what it says itself.
         epsilon: the budget a policy or mechanism is made with where only its name or class is
             given; of a black box, its claim.
@@ -81,8 +81,8 @@ def audit(
             workers: processes that play runs.
         runs: a fixed amount of work in place of the budget, so that the report is the same on every
             machine: so many runs are counted on either table at the statistical level, and as many
-            played to choose tables and an event; the other levels do what does
-            not depend on the clock either.
+            played to choose tables and an event; the other levels do what does not depend on the
+            clock either.
         arms: actions of a black box, or of a policy made here; by default 2, or what the function
             that makes it has as its default.
         rounds: of the runs at the statistical level; a black box is also shown longer tapes.

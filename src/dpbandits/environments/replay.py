@@ -143,9 +143,8 @@ class LoggedReplay(Environment):
     under random logging.
 
     A round walks down the log to the next entry whose action is the policy's; entries passed over
-    are lost. Under uniform
-    logging one entry in `arms` is accepted. Other propensities are evened out: an entry with
-    propensity p is first kept with probability (smallest propensity)/p.
+    are lost. Under uniform logging one entry in `arms` is accepted. Other propensities are evened
+    out: an entry with propensity p is first kept with probability (smallest propensity)/p.
 
     actions, rewards: shape (entries,). propensities: shape (entries,), the logging policy's
         probability of what it did.

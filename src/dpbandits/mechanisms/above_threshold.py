@@ -49,8 +49,7 @@ class AboveThreshold(Separable):
     public bar; says its mean when it is.
 
     Source: Sajed and Sheffet 2019, Algorithms 1 and 2. Guarantee: epsilon for all answers together,
-    however many questions;
-    a question whose answer is no costs nothing further.
+    however many questions; a question whose answer is no costs nothing further.
 
     epsilon: None asks and answers exactly, without privacy.
     bar: after so many values, the distance from 0 that halts, in ranges high − low. A function of

@@ -33,13 +33,12 @@ class NoisyMax(Mechanism):
     under zero-out.
 
     Source: Dwork and Roth 2014, section 3.3 (with the scale for two-sided changes); McSherry and
-    Talwar 2007 (exponential
-    mechanism); McKenna and Sheldon 2020 (permute-and-flip, never worse than the exponential
-    mechanism at the same epsilon).
+    Talwar 2007 (exponential mechanism); McKenna and Sheldon 2020 (permute-and-flip, never worse
+    than the exponential mechanism at the same epsilon).
 
     selection: noise of scale 2/epsilon: "laplace" (discrete, ties to the lowest action),
-        "exponential" (the exponential
-        mechanism exp(epsilon·sum/2), as Gumbel noise), or "permute-and-flip" (exponential noise).
+        "exponential" (the exponential mechanism exp(epsilon·sum/2), as Gumbel noise), or
+        "permute-and-flip" (exponential noise).
     """
 
     epsilon: Fraction

@@ -176,8 +176,8 @@ class RandomizedResponse(Randomizer):
     Shroff 2020).
 
     The reward is first rounded to a Bernoulli bit (which keeps the formula exact), then the bit is
-    kept with
-    probability 1/(1 + e^−ε), rounded towards one half so that the ratio never exceeds e^ε.
+    kept with probability 1/(1 + e^−ε), rounded towards one half so that the ratio never exceeds
+    e^ε.
     """
 
     @property

@@ -26,10 +26,8 @@ class DecisionSet(metaclass=Explained):
     """Which super arms are feasible, and how the best one is found.
 
     A super arm is a sorted tuple of base arms. A subclass sets `arms` and `size` and fills in
-    `_best`, `_contains` and
-    `parameters`; what is not linear fills in `_value` too. Decision sets are values: equal when
-    built from equal parameters,
-    never changed after construction.
+    `_best`, `_contains` and `parameters`; what is not linear fills in `_value` too. Decision sets
+    are values: equal when built from equal parameters, never changed after construction.
 
     arms: base arms, numbered 0 to arms - 1.
     size: the largest number of base arms in a super arm; of a matroid, its rank.

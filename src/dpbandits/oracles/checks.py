@@ -138,9 +138,8 @@ def check_decision_set(decisions: DecisionSet, weights: Iterable[ArrayLike] | No
     as `alpha`; a cover.
 
     weights: vectors to try, each shape (arms,), also as means; without them random ones in [0, 1],
-        ties among them. Up to 12
-        arms (and where `beta` is 1) all super arms are listed and the answer's value compared with
-        the best.
+        ties among them. Up to 12 arms (and where `beta` is 1) all super arms are listed and the
+        answer's value compared with the best.
 
     Raises:
         OracleCheckFailed: what is broken, with a witness.

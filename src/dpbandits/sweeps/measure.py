@@ -90,8 +90,7 @@ def ledger_total(cell: Cell) -> Fraction | None:
     """The exact total of run 0's ledger, played plainly through the real vault.
 
     Where plain play costs time every round, the first `LEDGER_ROUNDS` rounds stand for all (every
-    reward costs the same), or
-    as many more as the first release takes.
+    reward costs the same), or as many more as the first release takes.
     """
     about = cell.policy.about
     slow = about.every_round or about.randomised or cell.environment.logged

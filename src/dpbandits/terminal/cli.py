@@ -119,8 +119,7 @@ def run(
     again.
 
     A policy's class is a name that `dpbandits list` shows, or module:object for your own in a file
-    beside the sweep file.
-    With more runs than before, only the missing ones are played.
+    beside the sweep file. With more runs than before, only the missing ones are played.
 
     Example: [bold]dpbandits run my-sweep.toml --quick[/]
     """

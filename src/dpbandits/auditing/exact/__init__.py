@@ -55,11 +55,11 @@ def exact_law(
 
     Of the result: `lower_bound` is certified (the probability left out by the lattice is taken
     against it), and the exact loss of that pair is at most `error` higher. `attainable` is what the
-    releases made before the last decision tell about one reward
-    together, at most, or the claim if that is less: no policy with these releases shows more in so
-        many rounds, whatever it decides with them. So a loss far below the claim means a short run,
-        not strong privacy, when `attainable` is low, and decisions that show little of their
-        releases otherwise. 0: nothing is released that early.
+    releases made before the last decision tell about one reward together, at most, or the claim if
+    that is less: no policy with these releases shows more in so many rounds, whatever it decides
+    with them. So a loss far below the claim means a short run, not strong privacy, when
+    `attainable` is low, and decisions that show little of their releases otherwise. 0: nothing is
+    released that early.
     """
     start = time.monotonic()
     guarantee = policy.guarantee

@@ -2,9 +2,8 @@
 enumeration.
 
 Between two releases decisions are a map from the released totals to plans. The policy itself draws
-that map: its own `plan` is
-asked at the points of the lattice. Of the rewards only each block's sum matters, so blocks are
-enumerated by their sums.
+that map: its own `plan` is asked at the points of the lattice. Of the rewards only each block's sum
+matters, so blocks are enumerated by their sums.
 
 One decision sequence is followed at a time: which arm is released when is then known, and noise
 that no later answer of this sequence contains is summed out at once. That keeps the lattices of

@@ -2,8 +2,8 @@
 contains, at which scale.
 
 A mechanism that answers with sums of rewards plus sums of Laplace draws is described by 0/1
-coefficients. They are measured, and
-the description is tested on other numbers; a mechanism of another kind is refused.
+coefficients. They are measured, and the description is tested on other numbers; a mechanism of
+another kind is refused.
 """
 
 from __future__ import annotations

@@ -22,9 +22,8 @@ def isp(path: PathLike) -> Network:
     2002), undirected.
 
     The cost is the inferred latency in milliseconds. The file lists a link in both directions;
-    should they differ, the
-    smaller latency counts. Of a map in several pieces the largest is kept, and `dropped` says how
-    many nodes went.
+    should they differ, the smaller latency counts. Of a map in several pieces the largest is kept,
+    and `dropped` says how many nodes went.
 
     Args:
         path: a file ASN.latencies.intra: two router names (blanks are written as +) and the latency
@@ -53,14 +52,14 @@ def social(path: PathLike, directed: bool | None = None) -> Network:
     """A social network as SNAP and its followers write it; every cost is 1.
 
     Undirected, an edge listed twice counts once and loops are left out. Directed, the network is as
-    listed, parallel edges and
-    loops included, since the usual 1/indegree counts them; `simple()` leaves them out.
+    listed, parallel edges and loops included, since the usual 1/indegree counts them; `simple()`
+    leaves them out.
 
     Args:
         path: two node names a line; lines that begin with # or % are passed over. Where lines have
             a third field (NetHEPT's probabilities 1/indegree, which `indegree_probabilities`
-            computes), a first line of two whole numbers says how many
-            nodes, counted from 0, and how many lines there are.
+            computes), a first line of two whole numbers says how many nodes, counted from 0, and
+            how many lines there are.
         directed: by default only where lines have a third field.
 
     Raises:

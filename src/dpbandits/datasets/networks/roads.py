@@ -34,8 +34,7 @@ def roads(path: PathLike) -> Network:
 
     Args:
         path: metadata as `<NUMBER OF NODES> 24` up to `<END OF METADATA>`, a line `~ init_node
-            term_node … ;` that names the
-            columns, then one link a line, ended by a semicolon.
+            term_node … ;` that names the columns, then one link a line, ended by a semicolon.
 
     Raises:
         DataError: the file is not such a network; the message says where.

@@ -2,9 +2,8 @@
 below 2^53.
 
 Residues are balanced: of size at most p/2 + 2. With p < 2^27 a product of two of them plus a third
-is below 2^53, and the
-callers keep inner products below it too (`exact_rank.py`), so no operation rounds, in whatever
-order a library adds.
+is below 2^53, and the callers keep inner products below it too (`rank.py`), so no operation
+rounds, in whatever order a library adds.
 """
 
 from __future__ import annotations
@@ -47,10 +46,9 @@ def balanced(numbers: Floats, prime: int) -> Floats:
     Exactly 0 at multiples.
 
     The quotient x * (1/prime) is two roundings away from x / prime: less than x/prime * 2^-51 <=
-    4/prime, and far less for
-    small primes, whose numbers here are small too. So rint is exact at multiples of the prime, and
-    what is left is at most
-    prime/2 + 2 in size: no other number can become 0, nor a multiple anything else.
+    4/prime, and far less for small primes, whose numbers here are small too. So rint is exact at
+    multiples of the prime, and what is left is at most prime/2 + 2 in size: no other number can
+    become 0, nor a multiple anything else.
     """
     numbers -= prime * np.rint(numbers * (1 / prime))
     return numbers
@@ -61,10 +59,9 @@ def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[in
     of them.
 
     vectors: shape (n, d), whole numbers. Every chosen vector is kept in reduced echelon form: 1 in
-        its own pivot column, 0 in
-    those of the others, `reduced` in the free columns. A new vector, reduced by all of these, is
-    zero if and only if it
-    depends on them. Vectors are reduced a block at a time, by one matrix product.
+        its own pivot column, 0 in those of the others, `reduced` in the free columns. A new vector,
+        reduced by all of these, is zero if and only if it depends on them. Vectors are reduced a
+        block at a time, by one matrix product.
     """
     free = np.arange(vectors.shape[1])
     pivots: list[int] = []

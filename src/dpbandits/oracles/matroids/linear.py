@@ -33,16 +33,13 @@ class LinearMatroid(Matroid):
     floating-point rank.
 
     vectors: shape (arms, dimensions): whole numbers, fractions, decimal strings, or floats, read as
-        the decimals they are
-        written as; of at most 100 digits each.
+        the decimals they are written as; of at most 100 digits each.
     field: None for the rationals; a prime below 2^20 for whole numbers modulo it, so 2 for GF(2).
 
     Over the rationals an arm's vector may be scaled, and the matrix cut down to columns of full
-    rank, without changing which
-    rows depend on which. So vectors become whole numbers without a common factor, in `rank`
-    columns; parallel vectors become
-    equal, of which a basis holds at most one: the first in order of weights. `exact_rank.py` proves
-        the rest.
+    rank, without changing which rows depend on which. So vectors become whole numbers without a
+    common factor, in `rank` columns; parallel vectors become equal, of which a basis holds at most
+    one: the first in order of weights. `rank.py` proves the rest.
 
     >>> unit = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
     >>> seven = LinearMatroid([*unit, (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)])

@@ -20,8 +20,8 @@ class Matroid(DecisionSet):
     `_set_rank` when it is built.
 
     All bases have `size == rank` arms. The greedy algorithm (heaviest arm first, lower number first
-    on a tie, skipping what
-    depends on the arms taken) finds a heaviest basis for weights of either sign (Edmonds 1971).
+    on a tie, skipping what depends on the arms taken) finds a heaviest basis for weights of either
+    sign (Edmonds 1971).
 
     Source: Oxley, Matroid Theory, chapters 1 and 2.
     """

@@ -34,24 +34,21 @@ class Influence(VertexChoice):
     edge's probability, once.
 
     A super arm is the edges out of the seeds: what the seeds themselves are seen to trigger. (In
-    the papers every edge that a
-    cascade reaches is seen; then a super arm would be a random set, without a useful bound on its
-    size.) The value is the
-    expected number of infected nodes, seeds included, which depends on all edges. Only nodes with
-    an edge out can be seeds.
+    the papers every edge that a cascade reaches is seen; then a super arm would be a random set,
+    without a useful bound on its size.) The value is the expected number of infected nodes, seeds
+    included, which depends on all edges. Only nodes with an edge out can be seeds.
 
     edges: pairs of node labels (from, to), one arm each.
     seeds: how many nodes are chosen.
     nodes: all labels, if edges shall be checked against them or nodes without edges exist.
     samples: reverse-reachable sets drawn at most, fewer where they are large; their seed is `seed`,
-        a public number. Graphs
-        with up to 10 uncertain edges are solved by listing all outcomes instead: their values are
-            exact.
+        a public number. Graphs with up to 10 uncertain edges are solved by listing all outcomes
+        instead: their values are exact.
 
     The greedy over these sets gives alpha = 1 - 1/e up to sampling error: the relative error of a
     spread of S nodes is about sqrt(nodes / (S * sets)). `value` draws its own sets, independent of
-    those `best` chose from, so it is unbiased. Weights
-    outside [0, 1], as indices may be, count as 0 or 1 in `best`.
+    those `best` chose from, so it is unbiased. Weights outside [0, 1], as indices may be, count as
+    0 or 1 in `best`.
 
     Source: Kempe, Kleinberg and Tardos 2003; Tang, Xiao and Shi 2014 for the greedy over
     reverse-reachable sets.

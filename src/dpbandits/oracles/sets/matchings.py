@@ -27,16 +27,13 @@ class Matchings(DecisionSet):
     the sum of its edges.
 
     edges: pairs (left label, right label), one arm each; parallel ones are arms of their own. The
-        two sides have separate
-        labels: 0 on the left is not 0 on the right.
+        two sides have separate labels: 0 on the left is not 0 on the right.
     left, right: all labels of a side, if edges shall be checked against them.
 
     The best matching has the greatest sum. Edges of weight <= 0 are left out, unless there are no
-    others: then it is the best
-    single edge, the lower number on a tie. Ties between matchings are settled by the assignment
-    algorithm (SciPy's, a
-    function of the weights alone). Time is cubic in the smaller side and the matrix is dense: fine
-    up to some thousand nodes.
+    others: then it is the best single edge, the lower number on a tie. Ties between matchings are
+    settled by the assignment algorithm (SciPy's, a function of the weights alone). Time is cubic in
+    the smaller side and the matrix is dense: fine up to some thousand nodes.
 
     >>> Matchings([("ann", "day"), ("ann", "night"), ("bob", "day")]).best([0.9, 0.6, 0.5])
     (1, 2)

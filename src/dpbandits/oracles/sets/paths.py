@@ -35,15 +35,13 @@ class Paths(DecisionSet):
     directed: whether an edge can be used from its first node to its second only. Undirected, it is
         one arm both ways.
     costs: True: rewards are 1 - cost, costs in [0, 1]; the best path is the cheapest. An index
-        above 1 counts as cost 0:
-        a negative cost could make cycles pay, and no cost is negative. False: the path with the
-        most reward, for networks
-        without directed cycles between the two nodes (in others that is the longest path problem,
-        which is hard).
+        above 1 counts as cost 0: a negative cost could make cycles pay, and no cost is negative.
+        False: the path with the most reward, for networks without directed cycles between the two
+        nodes (in others that is the longest path problem, which is hard).
 
     size: nodes on walks from source to target, less one, or the number of their arcs if that is
-        smaller; of the longest path
-    itself without cycles. The longest simple path is hard to find in general.
+        smaller; of the longest path itself without cycles. The longest simple path is hard to find
+        in general.
 
     Raises:
         ValueError: no path, unknown nodes, source equal to target, or rewards to be maximised

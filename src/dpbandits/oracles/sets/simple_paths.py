@@ -17,11 +17,9 @@ def path_through(
     """The arms of a simple path from source to target over this arc; None if there is none.
 
     Undirected, two node-disjoint paths between {source, target} and the arc's ends decide it
-    (Menger), either way round.
-    Directed, the pairing matters and the question is hard in general (Fortune, Hopcroft and Wyllie
-    1980): where shortest
-    paths are in each other's way, but two disjoint paths exist in some pairing, an integer program
-    decides.
+    (Menger), either way round. Directed, the pairing matters and the question is hard in general
+    (Fortune, Hopcroft and Wyllie 1980): where shortest paths are in each other's way, but two
+    disjoint paths exist in some pairing, an integer program decides.
     """
     u, v = ends
     if not directed:

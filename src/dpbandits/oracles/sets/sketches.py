@@ -2,12 +2,10 @@
 sets they hit.
 
 Under independent cascade, let every edge be live with its own probability. A node is infected if
-and only if a live path
-leads to it from a seed, that is, if a seed lies in the set of nodes that reach it. So spread =
-nodes * P(seeds hit the set of
-a random node) (Borgs, Brautbar, Chayes and Lucier 2014). `every_outcome` lists all outcomes of all
-nodes and is exact; `sampled`
-draws them. Seeds, samples and probabilities are all public.
+and only if a live path leads to it from a seed, that is, if a seed lies in the set of nodes that
+reach it. So spread = nodes * P(seeds hit the set of a random node) (Borgs, Brautbar, Chayes and
+Lucier 2014). `every_outcome` lists all outcomes of all nodes and is exact; `sampled` draws them.
+Seeds, samples and probabilities are all public.
 """
 
 from __future__ import annotations

@@ -33,10 +33,9 @@ class VertexChoice(DecisionSet):
     probability that it activates.
 
     A super arm is all edges out of k different nodes. Nodes without such an edge cannot be chosen,
-    so super arms and choices
-    of nodes are the same thing. The greedy's answer is worth at least 1 - 1/e of the optimum
-    (Nemhauser, Wolsey and Fisher
-    1978: the value is monotone and submodular in the nodes).
+    so super arms and choices of nodes are the same thing. The greedy's answer is worth at least 1 -
+    1/e of the optimum (Nemhauser, Wolsey and Fisher 1978: the value is monotone and submodular in
+    the nodes).
 
     `optimum` is exact up to 2000 choices of nodes, else the value of the greedy's answer.
     """

@@ -67,9 +67,8 @@ def audit_command(
 
     The object may be a policy, a mechanism, a randomizer, a function of data, or what makes a fresh
     object with ask and tell, or select and update. The exit code is 0 if nothing was found against
-    the claim, 1 if more than the claim leaks, 2 if there was no audit, 3 if
-    there is no verdict: nothing to hold it to, no level that applies, or too few runs to show as
-        much as the claim.
+    the claim, 1 if more than the claim leaks, 2 if there was no audit, 3 if there is no verdict:
+    nothing to hold it to, no level that applies, or too few runs to show as much as the claim.
 
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """

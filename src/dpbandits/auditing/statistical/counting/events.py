@@ -67,8 +67,7 @@ def learn(a: Floats, b: Floats) -> list[Scorer]:
 
 def threshold(scores_a: Floats, scores_b: Floats, runs: int, alpha: float) -> tuple[float, float]:
     """The c whose event "score ≥ c" should certify most in `runs` further runs, its frequencies
-    taken some standard deviations worse (the best of many looks better than it is); and that
-    bound.
+    taken some standard deviations worse (the best of many looks better than it is); and that bound.
     """
     n, both = len(scores_a), np.concatenate([scores_a, scores_b])
     # events that come once in many runs
