@@ -52,7 +52,7 @@ class Play:
 Pending = Mapping[int, Play]
 
 
-def find(decision: object, pending: Pending, asked: int, campaign: str) -> tuple[int, Play]:
+def find_pending(decision: object, pending: Pending, asked: int, campaign: str) -> tuple[int, Play]:
     """Id and play of the pending decision that is meant, by itself or by its id; one that was
     changed or is another session's is unknown.
 
@@ -84,7 +84,7 @@ def find_each(
     """The pending decisions that are meant, one after the other; none may come twice."""
     seen: set[int] = set()
     for decision in decisions:
-        known = find(decision, pending, asked, campaign)
+        known = find_pending(decision, pending, asked, campaign)
         if known[0] in seen:
             raise resolved()
         seen.add(known[0])
