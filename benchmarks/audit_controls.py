@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 from dpbandits.auditing.broken import SPECIMENS
-from dpbandits.auditing.broken.half import tried
+from dpbandits.auditing.broken.half import mechanisms_tried
 from dpbandits.auditing.exact import exact_law
-from dpbandits.auditing.feeding import feed
 from dpbandits.auditing.local.level import report_law_level
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.report import LevelResult
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject
@@ -120,7 +120,7 @@ def correct() -> Iterator[Control]:
             if policy.guarantee is not None:
                 level = "transcript" if policy.randomizer() is None else "report law"
                 yield honest(policy.name + f" ({i + 1})" * (i > 0), level, policy)
-    for name, mechanism in tried():
+    for name, mechanism in mechanisms_tried():
         yield honest(name, "transcript", mechanism)
         if name in ("LazyForgetful", "BinaryTree", "NoisyMax, permute-and-flip"):
             yield honest(name, "statistical", mechanism)

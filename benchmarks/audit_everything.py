@@ -19,7 +19,7 @@ from typing import Any
 
 from dpbandits.auditing.audit import audit
 from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.words import figure_of
+from dpbandits.auditing.report_text import figure_of
 from dpbandits.checks.examples import examples
 from dpbandits.core.privacy import printed
 from dpbandits.mechanisms import LazyForgetful
@@ -201,7 +201,7 @@ def main() -> int:
     given = parser.parse_args()
     from dpbandits.auditing.audit import LEVELS
     from dpbandits.auditing.broken import SPECIMENS
-    from dpbandits.auditing.broken.half import tried
+    from dpbandits.auditing.broken.half import mechanisms_tried
 
     start = time.perf_counter()
 
@@ -209,7 +209,9 @@ def main() -> int:
         print(f"{time.perf_counter() - start:6.0f} s  {' | '.join(row(report))}", flush=True)
 
     policies = side_by_side(one_audit, [(p, None, LEVELS, given.runs) for p in instances()], tell)
-    bare = side_by_side(one_audit, [(m, None, LEVELS, given.runs) for _, m in tried()], tell)
+    bare = side_by_side(
+        one_audit, [(m, None, LEVELS, given.runs) for _, m in mechanisms_tried()], tell
+    )
     tight = [tightest(Fraction(e), given.runs * times) for e, times in TIGHT.items()]
     broken = side_by_side(
         specimen_audit, [(at, given.runs * 2) for at in range(len(SPECIMENS))], tell

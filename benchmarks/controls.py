@@ -38,7 +38,7 @@ from dpbandits.auditing.broken.published import OneVectorStart
 from dpbandits.auditing.effort import Work
 from dpbandits.auditing.exact import exact_law, noisy_max_loss
 from dpbandits.auditing.exact.probe import Streams
-from dpbandits.auditing.feeding import Feeding
+from dpbandits.auditing.mechanism_policy import Feeding
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import NoisyMax

@@ -12,13 +12,14 @@ import argparse
 import math
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import dpbandits as dpb
 from benchmarks import loops
 from benchmarks.table import Row, markdown, show
+from dpbandits.core.arrays import Floats
 from dpbandits.datasets.films.counts import films_from_counts
 from dpbandits.datasets.films.films import Films
 from dpbandits.datasets.films.movies import movielens
@@ -32,8 +33,6 @@ from dpbandits.policies import (
     CTSGaussian,
     NoiseAwareMAT,
 )
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Instance(NamedTuple):

@@ -5,6 +5,26 @@ use.
 from typing import TYPE_CHECKING
 
 from dpbandits.auditing.report import AuditReport
+from dpbandits.core.errors import (
+    BudgetError,
+    CheckFailed,
+    ConfigError,
+    DamagedCellError,
+    DamagedSessionError,
+    DataError,
+    DecisionError,
+    Diverged,
+    EnvironmentExhausted,
+    Error,
+    LedgerError,
+    MessageError,
+    MissingDataError,
+    NotRecordedError,
+    OracleCheckFailed,
+    RequestsDiffer,
+    RewardError,
+    SharedError,
+)
 from dpbandits.core.privacy import Entry, Grid, Guarantee, spent
 from dpbandits.environments import (
     Bernoulli,
@@ -17,7 +37,6 @@ from dpbandits.environments import (
 )
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import Report
-from dpbandits.mechanisms.rewards import RewardError
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.oracles import (
     Coverage,
@@ -85,9 +104,9 @@ from dpbandits.policies import (
     TreeFTRL,
 )
 from dpbandits.policies.contract import Policy
-from dpbandits.session.decisions import Decision, DecisionError, NotRecordedError
+from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
-from dpbandits.session.session import LedgerError, Session, SharedError
+from dpbandits.session.session import Session
 from dpbandits.simulation.estimation import Estimates, estimates
 from dpbandits.simulation.identification import Identification, identify
 from dpbandits.simulation.simulate import Runs, simulate
@@ -131,20 +150,29 @@ __all__ = [
     "AuditReport",
     "Bernoulli",
     "Beta",
+    "BudgetError",
     "CTSBeta",
     "CTSGaussian",
     "CUCBDPMax",
     "Categorical",
+    "CheckFailed",
     "Client",
+    "ConfigError",
     "Coverage",
     "DPExponentialNAS",
     "DPUCBBound",
+    "DamagedCellError",
+    "DamagedSessionError",
+    "DataError",
     "Decision",
     "DecisionError",
     "DecisionSet",
     "DecreasingHedge",
+    "Diverged",
     "Entry",
     "Environment",
+    "EnvironmentExhausted",
+    "Error",
     "Estimate",
     "Estimates",
     "Estimator",
@@ -164,15 +192,19 @@ __all__ = [
     "LoggedReplay",
     "Matchings",
     "Matroid",
+    "MessageError",
+    "MissingDataError",
     "NaiveFTNL",
     "NoiseAwareMAT",
     "NoiseAwareTS",
     "NotRecordedError",
+    "OracleCheckFailed",
     "PartitionMatroid",
     "Paths",
     "Policy",
     "PrefixExponential",
     "Report",
+    "RequestsDiffer",
     "RewardError",
     "Runs",
     "SecureNoise",

@@ -15,14 +15,14 @@ import pytest
 from benchmarks.odd.parts import Telling
 
 from dpbandits.auditing.effort import Seconds, Work
-from dpbandits.auditing.feeding import feed
 from dpbandits.auditing.foreign import ForeignSubject
-from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
 from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.many import ENDLESS, ManyNoise
 from dpbandits.auditing.statistical.subjects import MechanismSubject
+from dpbandits.auditing.statistical.vector_noise import ENDLESS, ManyNoise
 from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.core.arrays import Floats
 from dpbandits.core.privacy import Grid
 from tests.auditing.strange import COARSE, Custom
 
@@ -71,13 +71,13 @@ def test_slow_learning_leaves_time_for_runs(monkeypatch: pytest.MonkeyPatch) -> 
     """Learning that takes a millisecond a run, as with wide outcomes on a busy machine."""
     from dpbandits.auditing.statistical import level as statistical
 
-    clock, honest = Clock(monkeypatch), statistical.choose
+    clock, honest = Clock(monkeypatch), statistical.choose_event
 
     def slowly(a: Floats, b: Floats, runs: int, alpha: float) -> Any:
         clock.now += 1e-3 * len(a)
         return honest(a, b, runs, alpha)
 
-    monkeypatch.setattr(statistical, "choose", slowly)
+    monkeypatch.setattr(statistical, "choose_event", slowly)
     found = statistical_level(Slow(clock, 1e-4), Fraction(1), budget=20.0, workers=1)
     assert clock.now - 1000 <= 20
     assert found.details["runs"] >= 10_000

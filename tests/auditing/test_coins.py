@@ -17,12 +17,12 @@ from benchmarks.odd.wrong import leaks_rarely
 
 from dpbandits import AdaCUCB, audit
 from dpbandits.auditing.exact import exact_law
-from dpbandits.auditing.feeding import feed
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.recounting.recount import replay
+from dpbandits.auditing.report_text import conclusion
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject
 from dpbandits.auditing.transcript.level import transcript_level
-from dpbandits.auditing.words import conclusion
 from dpbandits.mechanisms import GaussianBatches
 from dpbandits.noise import Noise
 

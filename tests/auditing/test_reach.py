@@ -19,8 +19,8 @@ import dpbandits as dpb
 from dpbandits.auditing.page import picture
 from dpbandits.auditing.recounting.recount import replay
 from dpbandits.auditing.report import AuditReport
+from dpbandits.auditing.report_text import conclusion, heading
 from dpbandits.auditing.statistical.counting.bounds import bound, reach
-from dpbandits.auditing.words import conclusion, heading
 from dpbandits.terminal.cli import app
 from tests.auditing.strange import Leader
 

@@ -14,7 +14,7 @@ import pytest
 from dpbandits import AdaCUCB
 from dpbandits.auditing.broken.specimen import Dishonest
 from dpbandits.auditing.exact import exact_law
-from dpbandits.auditing.feeding import feed
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid

@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 from dpbandits import DPKLUCB, DPUCB, AdaCUCB, AnytimeLazyUCB, HybridUCB, LazyDPTS
-from dpbandits.checks import CHECKS, CheckFailed
+from dpbandits.checks import CHECKS
+from dpbandits.core.errors import CheckFailed, LedgerError
 from dpbandits.core.plan import Hold, Progress
 from dpbandits.mechanisms import Answer, GaussianBatches, LazyForgetful
 from dpbandits.mechanisms import hybrid as hybrid_module
 from dpbandits.mechanisms import tree as tree_module
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Policy
-from dpbandits.session import LedgerError, Session
+from dpbandits.session import Session
 from dpbandits.session.turn import Wheel
 from dpbandits.simulation import plain
 from dpbandits.vault import ArmVault

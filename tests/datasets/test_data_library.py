@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.datasets import DataError, library
+from dpbandits.core.errors import DataError
+from dpbandits.datasets import library
 from dpbandits.datasets.films.movies import movielens
 
 FILMS = "1::One (1991)::Drama\n2::Two (1992)::Comedy|Drama\n"

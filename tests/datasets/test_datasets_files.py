@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpbandits.datasets import DataError, table
+from dpbandits.core.errors import DataError
+from dpbandits.datasets import table
 
 SECRET = "37.25"  # stands for somebody's datum in the files below
 

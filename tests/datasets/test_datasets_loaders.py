@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from dpbandits import datasets
-from dpbandits.datasets import DataError
+from dpbandits.core.errors import DataError
 
 HEADLINES = """clickability_test_id,test_week,headline,impressions,clicks,winner
 t1,201305,"One, two",100,10,True

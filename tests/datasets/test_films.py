@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpbandits.datasets import DataError
+from dpbandits.core.errors import DataError
 from dpbandits.datasets.films import ratings
 from dpbandits.datasets.films.films import Films
 from dpbandits.datasets.films.movies import movielens

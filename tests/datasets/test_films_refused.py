@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.datasets import DataError
+from dpbandits.core.errors import DataError
 from dpbandits.datasets.films import ratings
 from dpbandits.datasets.films.movies import movielens
 from tests.datasets.test_films import LISTED, RATED, folder, zipped

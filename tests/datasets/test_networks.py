@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpbandits.datasets import DataError
+from dpbandits.core.errors import DataError
 from dpbandits.datasets.networks.edge_lists import isp, social
 from dpbandits.datasets.networks.networks import Network
 from dpbandits.datasets.networks.roads import roads

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from dpbandits import datasets
+from dpbandits.core.errors import DataError
 from dpbandits.datasets import unpacked
-from dpbandits.datasets.bundles import Bundle
-from dpbandits.datasets.files import DataError
+from dpbandits.datasets.archives import Archive
 
 ZEROS = b"\0" * 10**6
 TOO_MUCH = (
@@ -43,7 +43,7 @@ def zipped(path: Path, name: str, head: bytes, millions: int) -> Path:
 
 def test_a_zip(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=TOO_MUCH):
-        Bundle(zipped(tmp_path / "a.zip", "ratings.csv", b"", 100))
+        Archive(zipped(tmp_path / "a.zip", "ratings.csv", b"", 100))
 
 
 def test_a_numpy_archive(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.environments import Exhausted
+from dpbandits.core.errors import EnvironmentExhausted
 
 FALSE_ALARM = 1e-6
 
@@ -48,10 +48,10 @@ def test_a_used_up_table_says_so_and_a_fresh_copy_starts_over() -> None:
     table, rng = dpb.Table(ROWS), np.random.default_rng(0)
     first = table.fresh()
     first.block(0, 4, dpb.Grid(), rng)
-    with pytest.raises(Exhausted, match="5 rows; use resample=True"):
+    with pytest.raises(EnvironmentExhausted, match="5 rows; use resample=True"):
         first.block(0, 2, dpb.Grid(), rng)
     assert first.draw(1, rng) == 1.0  # the refused block took nothing
-    with pytest.raises(Exhausted, match="5 rows"):
+    with pytest.raises(EnvironmentExhausted, match="5 rows"):
         first.draw(0, rng)
     assert first.fresh().draw(0, rng) == table.fresh().draw(0, rng) == 0.0
 
@@ -79,7 +79,7 @@ def test_replay_passes_over_what_the_policy_would_not_have_done() -> None:
     assert math.isnan(log.acceptance)
     assert [log.draw(0, rng), log.draw(1, rng), log.draw(0, rng)] == [0.2, 0.3, 0.4]
     assert log.acceptance == 3 / 4
-    with pytest.raises(Exhausted, match="log of 5 entries is used up"):
+    with pytest.raises(EnvironmentExhausted, match="log of 5 entries is used up"):
         log.draw(1, rng)
     assert log.acceptance == 3 / 5
     assert log.fresh().draw(1, rng) == 0.1
@@ -98,7 +98,7 @@ def walk(log: dpb.LoggedReplay, arms: int, seed: int) -> tuple[np.ndarray, np.nd
         arm = int(rng.integers(arms))
         try:
             sums[arm] += log.draw(arm, rng)
-        except Exhausted:
+        except EnvironmentExhausted:
             return sums, counts, log.acceptance
         counts[arm] += 1
 

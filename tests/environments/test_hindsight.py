@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, Floats, Integers
+from dpbandits.environments.base import Environment
 from dpbandits.simulation import play_plain, play_rounds
 
 GROUPED = np.repeat(np.eye(3), 100, axis=0)

@@ -21,8 +21,9 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.errors import BudgetError
 from dpbandits.local import messages
-from dpbandits.local.budget import Budget, BudgetError, FileBudget, MemoryBudget
+from dpbandits.local.budget import Budget, FileBudget, MemoryBudget
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace
 

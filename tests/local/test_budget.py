@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.errors import BudgetError, MessageError
 from dpbandits.local import messages
-from dpbandits.local.budget import Budget, BudgetError, FileBudget, MemoryBudget
+from dpbandits.local.budget import Budget, FileBudget, MemoryBudget
 from dpbandits.local.client import Client
-from dpbandits.local.messages import MessageError
 from dpbandits.mechanisms import LocalLaplace
 
 ONE = Fraction(1)

@@ -17,11 +17,11 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.tape import Recorder
+from dpbandits.core.errors import MessageError
 from dpbandits.core.privacy import Grid
 from dpbandits.demos.local_privacy import MEANS, Pipe, serve, users_command
 from dpbandits.local import messages
 from dpbandits.local.client import Client
-from dpbandits.local.messages import MessageError
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse, Randomizer
 from dpbandits.policies import CUCBLDP1, CUCBLDP2
 

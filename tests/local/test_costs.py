@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from dpbandits.core.errors import MessageError
 from dpbandits.local.budget import FileBudget, MemoryBudget
 from dpbandits.local.budget.base import FINEST
-from dpbandits.local.messages import MessageError, randomizer_to_json
+from dpbandits.local.messages import randomizer_to_json
 from dpbandits.mechanisms import LocalLaplace
 from tests.local.test_budget import described, device
 

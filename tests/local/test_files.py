@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.local.budget import BudgetError, FileBudget, file
+from dpbandits.core.errors import BudgetError
+from dpbandits.local.budget import FileBudget, file
 from tests.local.test_budget import ONE, asking, described, device, steps
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.local.budget import BudgetError, FileBudget, MemoryBudget
+from dpbandits.core.errors import BudgetError
+from dpbandits.local.budget import FileBudget, MemoryBudget
 from tests.local.test_alone import KINDS, ONE, asking, device, in_time
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

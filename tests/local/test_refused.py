@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.local.budget import BudgetError, FileBudget
+from dpbandits.core.errors import BudgetError, MessageError
+from dpbandits.local.budget import FileBudget
 from dpbandits.local.client import Client
-from dpbandits.local.messages import MessageError
 
 POLICY = dpb.LDPKLUCB(arms=2, epsilon=1, grid=1)
 

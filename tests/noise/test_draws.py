@@ -95,7 +95,7 @@ def check(found: dict[int, float], anew: float, left: float, exact: Callable[[in
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(3), Fraction(3, 2), Fraction(1, 3)])
 def test_laplace(scale: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     q = math.exp(-1 / scale)
-    found, anew, left = law(lambda coins: draws.laplace(scale), monkeypatch)
+    found, anew, left = law(lambda coins: draws.discrete_laplace(scale), monkeypatch)
     assert set(found) >= {-2, -1, 0, 1, 2}
     check(found, anew, left, lambda x: (1 - q) / (1 + q) * q ** abs(x))
 
@@ -116,8 +116,8 @@ def test_gaussian(variance: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
                 - REACH
             )
 
-        monkeypatch.setattr(draws, "laplace", proposed)
-        return draws.gaussian(variance)
+        monkeypatch.setattr(draws, "discrete_laplace", proposed)
+        return draws.discrete_gaussian(variance)
 
     found, anew, left = law(sampler, monkeypatch)
     beyond = 1 - sum(found.values()) - anew - left  # proposals beyond our reach

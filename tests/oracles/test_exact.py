@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dpbandits.oracles import LinearMatroid
 from dpbandits.oracles.exact.modular import balanced, inverse, is_prime, primes_from, rank_jumps
 from dpbandits.oracles.exact.rank import ExactRows
-from dpbandits.oracles.inputs import Action
+from dpbandits.oracles.inputs import SuperArm
 from tests.oracles.instances import rational_rank
 
 PRIMES = [p for p, _ in zip(primes_from(2**27 - 1), range(12), strict=False)]
@@ -30,7 +30,7 @@ matrices = st.integers(1, 5).flatmap(
 )
 
 
-def slow_best(vectors: list[list[int]], weights: list[float]) -> Action:
+def slow_best(vectors: list[list[int]], weights: list[float]) -> SuperArm:
     chosen: list[int] = []
     for arm in sorted(range(len(vectors)), key=lambda arm: (-weights[arm], arm)):
         if rational_rank([vectors[i] for i in [*chosen, arm]]) > len(chosen):

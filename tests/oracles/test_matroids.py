@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import OracleCheckFailed
 from dpbandits.oracles import (
     ExplicitMatroid,
     GraphicMatroid,
     LinearMatroid,
     Matroid,
-    OracleCheckFailed,
     PartitionMatroid,
     TransversalMatroid,
     UniformMatroid,
     check_matroid,
 )
-from dpbandits.oracles.inputs import Action, Floats
+from dpbandits.oracles.inputs import SuperArm
 from tests.oracles.instances import MATROIDS, draw
 
 
@@ -119,7 +120,7 @@ def test_many_arms(size: int) -> None:
     )
 
 
-def check_broken(independent: Callable[[Action], bool], rank: int = 2, **methods: Any) -> str:
+def check_broken(independent: Callable[[SuperArm], bool], rank: int = 2, **methods: Any) -> str:
     class Broken(Matroid):
         def __init__(self) -> None:
             self._set_rank(4, rank)
@@ -127,7 +128,7 @@ def check_broken(independent: Callable[[Action], bool], rank: int = 2, **methods
         def parameters(self) -> dict[str, Any]:
             return {}
 
-        def _independent(self, arms: Action) -> bool:
+        def _independent(self, arms: SuperArm) -> bool:
             return independent(arms)
 
     for name, method in methods.items():
@@ -143,7 +144,7 @@ def test_broken_matroids_are_caught() -> None:
     assert "empty set" in check_broken(lambda arms: len(arms) == 1)
     assert "rank=3" in check_broken(lambda arms: len(arms) <= 2, rank=3)
 
-    def first_two(self: Matroid, weights: Floats) -> Action:
+    def first_two(self: Matroid, weights: Floats) -> SuperArm:
         return (0, 1)
 
     assert "best(" in check_broken(lambda arms: len(arms) <= 2, _best=first_two)
@@ -170,7 +171,7 @@ def test_a_matroid_of_ones_own() -> None:
         def parameters(self) -> dict[str, Any]:
             return {}
 
-        def _independent(self, arms: Action) -> bool:
+        def _independent(self, arms: SuperArm) -> bool:
             return len(arms) < 3 or not (set(arms) <= {0, 1, 2, 3} or set(arms) <= {3, 4, 5})
 
     check_matroid(Paving())

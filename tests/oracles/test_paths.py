@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpbandits.oracles import Paths, check_decision_set
-from dpbandits.oracles.inputs import Action
+from dpbandits.oracles.inputs import SuperArm
 from tests.oracles.instances import dag, draw, pairs, roads, streets, until_valid
 
 
@@ -33,7 +33,7 @@ def test_against_all_simple_paths(kind: object, seed: int) -> None:
     paths = draw(kind, seed)  # type: ignore[arg-type]
     assert isinstance(paths, Paths)
     every = list(simple_paths(paths))
-    feasible: set[Action] = {tuple(sorted(arms)) for arms in every}
+    feasible: set[SuperArm] = {tuple(sorted(arms)) for arms in every}
     used = {arm for arms in every for arm in arms}
     assert set(paths.loops) == set(range(paths.arms)) - used
     assert set().union(*paths.cover()) == used

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpbandits.core.errors import OracleCheckFailed
 from dpbandits.oracles import (
     Coverage,
     DecisionSet,
     ExplicitSet,
     Influence,
     Matchings,
-    OracleCheckFailed,
     TopK,
     TopKMax,
     UserDecisionSet,

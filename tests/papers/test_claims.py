@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from dpbandits.papers.claims import MEASURES, Claim, judge
-from dpbandits.papers.evidence import Evidence, Setting, mean_of, ratio_of
+from dpbandits.papers.evidence import CellSetting, Evidence, mean_of, ratio_of
 from tests.papers.test_growth import TRUE_AND_MUTANT as RATES
 from tests.papers.test_returns import TRUE_AND_MUTANT as RETURNS
 
@@ -198,6 +198,6 @@ def test_intervals_cover_the_truth() -> None:
 
 
 def test_regret_is_read_at_the_last_kept_round_of_the_share() -> None:
-    given, setting = evidence(noise=0.0), Setting("one", 0.1)
+    given, setting = evidence(noise=0.0), CellSetting("one", 0.1)
     assert given.at("A", setting)[0] == 1000
     assert given.at("A", setting, 0.5)[0] == given.at("A", setting, 0.74)[0] == 900

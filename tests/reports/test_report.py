@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from dpbandits.figures.panels import Panel, compared
+from dpbandits.figures.compared_policies import Panel, compared
 from dpbandits.reports.answers import answers
 from dpbandits.reports.comparison import COLUMNS, mean_regret, rounded, table_rows
 from dpbandits.reports.publish import publish

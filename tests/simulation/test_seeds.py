@@ -18,7 +18,7 @@ import pytest
 from dpbandits import Bernoulli, Session, simulate
 from dpbandits.checks import examples
 from dpbandits.checks.checks import horizon_of
-from dpbandits.checks.sessions import tell
+from dpbandits.checks.sessions import tell_reward
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
@@ -63,7 +63,7 @@ def decided(policy: Policy) -> str:
             -1,
             *(decision.action if isinstance(decision.action, tuple) else (decision.action,)),
         ]
-        tell(
+        tell_reward(
             session, decision, observe(environment, policy, decision.action, rng, decision.observe)
         )
     return digest(played)

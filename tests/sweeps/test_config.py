@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from dpbandits import DPSE, LDPKLUCB, AdaCUCB
-from dpbandits.sweeps import ConfigError, load_config
+from dpbandits.core.errors import ConfigError
+from dpbandits.sweeps import load_config
 
 Write = Callable[..., Path]
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.errors import MissingDataError
 from dpbandits.papers.paper import Paper
-from dpbandits.sweeps.config import MissingData, load_config
+from dpbandits.sweeps.config import load_config
 from dpbandits.sweeps.settings.networks import CascadeSetting, CoverageSetting, ISPSetting
 from tests.places import DATA, REPOSITORY
 
@@ -72,7 +73,7 @@ def test_sweeps_without_their_data_are_left_out(
         own = {load_name(path) for path in (PAPERS / key / "own_data").glob("*.toml")}
         assert own
         assert not own & {config.name for config in Paper(PAPERS / key).sweeps(full=False)}
-    with pytest.raises(MissingData, match="films"):
+    with pytest.raises(MissingDataError, match="films"):
         load_config(PAPERS / "matroid2023" / "own_data" / "films.toml")
 
 

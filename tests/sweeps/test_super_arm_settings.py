@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 
 from dpbandits import TopK
+from dpbandits.core.errors import ConfigError
 from dpbandits.environments import Bernoulli
 from dpbandits.papers.evidence import Evidence
 from dpbandits.papers.measures.growth import ratio_growth
-from dpbandits.sweeps import ConfigError, load_config
+from dpbandits.sweeps import load_config
 
 HEAD = 'name = "small"\ntitle = "super arms"\nrounds = 50\nruns = 2\nepsilons = [4]\n'
 TOP = (

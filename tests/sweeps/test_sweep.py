@@ -14,7 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from dpbandits import DPKLUCB, Bernoulli, lower_bound, simulate
-from dpbandits.sweeps import Results, Step, load_config, run_sweep
+from dpbandits.sweeps import Results, SweepStep, load_config, run_sweep
 from dpbandits.sweeps.measure import measure
 from dpbandits.sweeps.results import enough
 from dpbandits.sweeps.store import cell_path, checksum_path, write_cell
@@ -41,8 +41,8 @@ def copied(tiny: Results, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def again(tiny: Results, out: Path, **how: object) -> tuple[Results, list[Step]]:
-    steps: list[Step] = []
+def again(tiny: Results, out: Path, **how: object) -> tuple[Results, list[SweepStep]]:
+    steps: list[SweepStep] = []
     return run_sweep(tiny.config, out, progress=steps.append, **({"workers": 1} | how)), steps
 
 

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from dpbandits.core.errors import ConfigError
 from dpbandits.reports.publish import for_spreadsheets
 from dpbandits.simulation import simulate
-from dpbandits.sweeps.config import ConfigError, load_config
+from dpbandits.sweeps.config import load_config
 from dpbandits.sweeps.store import require_writable
 from dpbandits.sweeps.sweep import run_sweep
 from dpbandits.terminal.cli import app

@@ -1,8 +1,8 @@
 """Is it really epsilon-private? `dpbandits.audit(subject)` asks at several levels and returns a
 report.
 
-The package itself can be called, so that `dpb.audit(policy)` and `dpbandits.auditing.exact` are
-both there.
+The package itself can be called, so that both `dpb.audit(policy)` and `dpbandits.auditing.exact`
+work.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The numbers an audit is asked with, read strictly."""
+"""The numbers that a caller gives to an audit, read strictly."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
 
 MOST_AUDITED_ROUNDS = 10**6
-"""Rounds of one counted run: its transcript is kept whole."""
+"""The most rounds of one counted run: its transcript is kept as a whole."""
 
 MOST_AUDITED_ARMS = 10**4
 
 
-class Numbers(NamedTuple):
-    """Checked and plain."""
+class CheckedNumbers(NamedTuple):
+    """The arguments of an audit, checked and as plain numbers."""
 
     budget: float
     seed: int
@@ -27,16 +27,16 @@ class Numbers(NamedTuple):
 
 def checked_numbers(
     budget: object, seed: object, arms: object, rounds: object, workers: object, runs: object
-) -> Numbers:
-    """The numbers as plain ones. arms, runs: None where nobody says.
+) -> CheckedNumbers:
+    """The numbers as plain ones. arms, runs: None if the caller gives none.
 
     Raises:
-        ValueError: one of them is no number of its kind, or out of range.
+        ValueError: a number is of the wrong kind or out of range.
     """
     seconds = real_number(budget)
     if seconds is None or not 0 < seconds < math.inf:
         raise ValueError(f"Expected budget={shown(budget)} to be a finite number of seconds > 0.")
-    return Numbers(
+    return CheckedNumbers(
         budget=float(seconds),
         seed=whole_number(seed, "seed", 0, LARGEST_SEED),
         arms=None if arms is None else whole_number(arms, "arms", 1, MOST_AUDITED_ARMS),
@@ -47,7 +47,7 @@ def checked_numbers(
 
 
 def checked_levels(levels: object, known: Sequence[str]) -> tuple[str, ...]:
-    """Some of the levels there are, by name.
+    """Some of the levels, by name.
 
     Raises:
         ValueError: something else.

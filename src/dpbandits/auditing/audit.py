@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from dpbandits.auditing.arguments import checked_levels, checked_numbers
 from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.exact import POINTS, deepest_law
-from dpbandits.auditing.feeding import feed
 from dpbandits.auditing.foreign import ForeignSubject
 from dpbandits.auditing.functions import FunctionSubject, RandomizerSubject, arms_for, takes_data
 from dpbandits.auditing.local.level import report_law_level
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.resolve import WHITE, is_subject, own_claim, resolve, title_of, why_no_claim
 from dpbandits.auditing.statistical.level import statistical_level
@@ -30,22 +30,20 @@ from dpbandits.version import __version__
 
 LEVELS = ("transcript", "report law", "exact law", "statistical")
 SHARES = {"transcript": 0.15, "report law": 0.0, "exact law": 0.25, "statistical": 0.55}
-"""How they share the budget; what one level leaves, or has no use for, the next ones share."""
+"""The levels' shares of the budget. What one level leaves unused, the next ones share."""
 
 LEAST = 0.5
-"""Of its share of the whole budget, what a level gets even if the ones before took more than
-theirs.
-"""
+"""The part of its share that a level gets even if the levels before it took more than theirs."""
 
 EXACT_ROUNDS = 8
 
 PATIENCE = 0.05
-"""Of its share of the budget, what a black box may take to be played on one long tape; a second in
-any case.
+"""The part of its share of the budget in which a black box must finish one long tape; at least a
+second.
 """
 
 NO_EPSILON = "Gaussian noise keeps no pure epsilon, whatever its scale"
-"""Why runs that did not refute one are no evidence for it."""
+"""Why runs that did not refute such a claim are no evidence for it."""
 
 
 def audit(
@@ -72,10 +70,10 @@ def audit(
             with `ask()` and `tell(decision, reward)`, or with `select()` and `update(arm, reward)`,
             for each run (black box: the statistical level); or a plain function of data. What makes
             a subject takes no arguments but `seed` (it is given one, below 2³²) and `arms`; a
-            function with one other argument that it cannot do
-            without is a function of data, and is called with it for each run: rewards, shape
-                (rounds,), or with `arms=` a table, shape (rounds, arms). It answers with numbers,
-                text or lists of them. Text is the name of a policy of ours, or "module:object".
+            function with one other argument that it cannot do without is a function of data, and is
+            called with it for each run: rewards, shape (rounds,), or with `arms=` a table, shape
+            (rounds, arms). It answers with numbers, text or lists of them. Text is the name of a
+            policy of ours, or "module:object".
         claim: the epsilon it is held to; by default what it says itself.
         epsilon: the budget a policy or mechanism is made with where only its name or class is
             given; of a black box, its claim.
@@ -83,8 +81,8 @@ def audit(
             workers: processes that play runs.
         runs: a fixed amount of work in place of the budget, so that the report is the same on every
             machine: so many runs are counted on either table at the statistical level, and as many
-            played to choose tables and an event; the other levels do what does
-            not depend on the clock either.
+            played to choose tables and an event; the other levels do what does not depend on the
+            clock either.
         arms: actions of a black box, or of a policy made here; by default 2, or what the function
             that makes it has as its default.
         rounds: of the runs at the statistical level; a black box is also shown longer tapes.
@@ -106,7 +104,7 @@ def audit(
     )
     held, how = (
         claim_on(made, claim, epsilon),
-        Setting(seed, arms, rounds, title, workers, runs, progress),
+        AuditSetting(seed, arms, rounds, title, workers, runs, progress),
     )
     results: list[LevelResult] = []
     left, asked = budget, [level for level in LEVELS if level in levels]
@@ -132,7 +130,7 @@ def audit(
 
 
 def claim_on(made: Any, claim: Real | None, epsilon: Real | None) -> Fraction | None:
-    """The epsilon it is held to; None: none."""
+    """The epsilon that the subject is held to; None if there is none."""
     said = (
         as_fraction(epsilon, "epsilon")
         if epsilon is not None and not isinstance(made, WHITE)
@@ -149,7 +147,7 @@ def claim_on(made: Any, claim: Real | None, epsilon: Real | None) -> Fraction | 
     return held
 
 
-class Setting(NamedTuple):
+class AuditSetting(NamedTuple):
     seed: int
     arms: int | None
     rounds: int
@@ -167,15 +165,15 @@ class Setting(NamedTuple):
 
 
 def share(to_come: Sequence[str], left: float, budget: float) -> float:
-    """Seconds for the first of the levels still to come."""
+    """Seconds for the next level."""
     mine, all_of_them = SHARES[to_come[0]], sum(SHARES[level] for level in to_come)
     return max(LEAST * mine * budget, left * mine / all_of_them) if mine else 0.0
 
 
 def run_level(
-    level: str, made: Any, claim: Fraction | None, budget: float, how: Setting
+    level: str, made: Any, claim: Fraction | None, budget: float, how: AuditSetting
 ) -> list[LevelResult]:
-    """The level's verdict; nothing where the question does not arise."""
+    """The level's verdict; None if the level does not apply."""
     policy = feed(made) if isinstance(made, Mechanism) else made
     white = isinstance(policy, Policy)
     randomizer = (
@@ -224,7 +222,7 @@ def run_level(
     return [replace(found, evidence=f"{found.evidence}; {hint}") if hint else found]
 
 
-def black_box(made: Any, how: Setting, budget: float = math.inf) -> Subject:
+def black_box(made: Any, how: AuditSetting, budget: float = math.inf) -> Subject:
     if isinstance(made, Policy):
         return PolicySubject(made, rounds=how.rounds)
     if isinstance(made, Mechanism):

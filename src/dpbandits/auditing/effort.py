@@ -1,5 +1,5 @@
-"""How much may be done: for so long, or for so much counted work, which gives the same answer on
-every machine.
+"""How much work may be done: for so many seconds, or by a count of work, which gives the same
+answer on every machine.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Protocol, final
 
 
 class Effort(Protocol):
-    """What is left, in its own unit, and a note of work that was done."""
+    """How much work is left, in a unit of its own; `spend` records work that was done."""
 
     def left(self) -> float: ...
 
@@ -19,7 +19,7 @@ class Effort(Protocol):
 
 @final
 class Seconds:
-    """By the clock; work costs the time it takes."""
+    """Effort measured by the clock; work costs the time it takes."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
@@ -28,12 +28,12 @@ class Seconds:
         return self._until - time.monotonic()
 
     def spend(self, work: float) -> None:
-        """Time has passed already."""
+        """Nothing to do: the time has passed already."""
 
 
 @final
 class Work:
-    """By counting: the clock is not looked at."""
+    """Effort measured by counting; the clock is not looked at."""
 
     def __init__(self, amount: float = math.inf) -> None:
         self._left = amount

@@ -14,8 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.auditing.functions import parameters, with_arms
-from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.auditing.functions import signature_parameters, with_arms
 from dpbandits.auditing.statistical.counting.tables import (
     Neighbours,
     late_tapes,
@@ -23,23 +22,24 @@ from dpbandits.auditing.statistical.counting.tables import (
     neighbouring,
 )
 from dpbandits.auditing.statistical.subjects import ROUNDS, code
+from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Action
 
 LATE = 3200
-"""Rounds of the longest tapes, by which leaks that wait are seen."""
+"""The number of rounds of the longest tapes, which show leaks that come late."""
 
 SEEN = 64
-"""Decisions at either end of a long run that are looked at."""
+"""The number of decisions that are looked at, at either end of a long run."""
 
 ALIKE = 20
-"""Runs on one table that are compared before anybody is asked about a seed."""
+"""The number of runs on one table that are compared before an object is said to need a seed."""
 
 
 @final
 @dataclass
 class ForeignSubject:
-    """An object of another library, made afresh for each run by `make` (given `seed` and `arms`, if
-    it takes them); played one round at a time.
+    """An object of another library. `make` makes it afresh for each run (given `seed` and `arms`,
+    if it takes them); it is played one round at a time.
     """
 
     make: Callable[..., Any]
@@ -67,12 +67,12 @@ class ForeignSubject:
 
     @property
     def takes_noise(self) -> bool:
-        """Whether it was given a seed at all."""
+        """Whether the object takes a seed."""
         return self._seeded
 
     def pairs(self) -> list[Neighbours]:
-        """Short tapes and longer ones (a leak may wait), as long as the object can be played
-        for.
+        """Short tapes and longer ones (a leak may come late), as long as the object can be
+        played.
         """
         if self._pairs is None:
             longer = [
@@ -90,8 +90,8 @@ class ForeignSubject:
         return self._pairs
 
     def lasts(self, rounds: int) -> bool:
-        """Whether it can be played for so many rounds, and soon enough: some objects are made for a
-        horizon, some are slow.
+        """Whether the object can be played for so many rounds, and soon enough: some objects are
+        made for a horizon, and some are slow.
         """
         one = self.make(seed=0) if self._seeded else self.make()
         try:
@@ -102,7 +102,7 @@ class ForeignSubject:
         return True
 
     def _until(self, rows: list[list[float]]) -> Iterator[list[float]]:
-        """The rows as long as patience lasts."""
+        """The rows, until patience ends."""
         began = time.monotonic()
         for row in rows:
             # short tapes are played often
@@ -121,11 +121,13 @@ class ForeignSubject:
         )
         with noted(f"{self.name} was being played"):
             made = (self.make(seed=s) if self._seeded else self.make() for s in seeds)
-            return np.array([ends(code(self._play(one, rows))) for one in made], np.float64)
+            return np.array(
+                [first_and_last(code(self._play(one, rows))) for one in made], np.float64
+            )
 
     def hint(self) -> str:
-        """What to ask its author if every run on a table is the same: that is right for a
-        deterministic object only.
+        """A question to the object's author, if every run on a table is the same: only a
+        deterministic object should do that.
         """
         began = time.monotonic()
         for at, pair in enumerate(self.pairs()[:4]):
@@ -144,24 +146,24 @@ class ForeignSubject:
         )
 
 
-def ends(numbers: list[float]) -> list[float]:
-    """Of a long run the first and the last decisions."""
+def first_and_last(numbers: list[float]) -> list[float]:
+    """The first and the last decisions of a long run."""
     return numbers if len(numbers) <= 2 * SEEN else numbers[:SEEN] + numbers[-SEEN:]
 
 
 def takes_seed(make: Callable[..., Any]) -> bool:
-    return "seed" in parameters(make)
+    return "seed" in signature_parameters(make)
 
 
 def made_once(make: Callable[..., Any]) -> Any:
-    """What it makes."""
+    """The object that `make` makes."""
     with noted(f"{getattr(make, '__name__', 'the function')} was being called"):
         return make(seed=0) if takes_seed(make) else make()
 
 
 @contextmanager
 def noted(doing: str) -> Iterator[None]:
-    """Errors of the user's code say so, and stay what they are."""
+    """Add to an error of the user's code that it comes from there; the error stays what it is."""
     try:
         yield
     except Exception as error:
@@ -176,7 +178,7 @@ def ask_tell(one: Any, rows: Iterable[list[float]]) -> list[Action]:
         decision = one.ask()
         action = getattr(decision, "action", decision)
         if isinstance(action, (tuple, list)):
-            arms = tuple(checked(arm, row) for arm in action)
+            arms = tuple(checked_arm(arm, row) for arm in action)
             if not arms:
                 raise ValueError(
                     f"Expected ask() to name an arm, got {decision!r}, which names none."
@@ -184,7 +186,7 @@ def ask_tell(one: Any, rows: Iterable[list[float]]) -> list[Action]:
             one.tell(decision, [row[arm] for arm in arms])
             played.append(arms)
         else:
-            arm = checked(action, row)
+            arm = checked_arm(action, row)
             one.tell(decision, row[arm])
             played.append(arm)
     return played
@@ -193,14 +195,14 @@ def ask_tell(one: Any, rows: Iterable[list[float]]) -> list[Action]:
 def select_update(one: Any, rows: Iterable[list[float]]) -> list[Action]:
     played: list[Action] = []
     for row in rows:
-        arm = checked(one.select(), row)
+        arm = checked_arm(one.select(), row)
         one.update(arm, row[arm])
         played.append(arm)
     return played
 
 
-def checked(arm: Any, row: list[float]) -> int:
-    """The arm as an index of the row; a clear error for what is none."""
+def checked_arm(arm: Any, row: list[float]) -> int:
+    """The arm as an index of the row; an error says what is wrong with anything else."""
     try:
         number = index(arm)
     except TypeError:

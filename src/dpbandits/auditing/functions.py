@@ -1,5 +1,5 @@
-"""What is called once on all data as a black box: a plain function of rewards, a local randomizer
-of one reward.
+"""Subjects that are called once on all data, as black boxes: a plain function of rewards, or a
+local randomizer of one reward.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.auditing.statistical.counting.bounds import Floats
 from dpbandits.auditing.statistical.counting.tables import Neighbours, mixed, neighbouring
 from dpbandits.auditing.statistical.subjects import ROUNDS
+from dpbandits.core.arrays import Floats
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.sources import SimulatedNoise
 
 OFFERED = ("seed", "arms")
-"""Arguments that whatever makes a subject may take."""
+"""The arguments that a function which makes a subject may take."""
 
 ARMS = 2
-"""Of a subject where nobody says how many."""
+"""The number of arms if nobody gives it."""
 
 EMPTY = inspect.Parameter.empty
 BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def parameters(call: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """By name; of some built-ins, which have no signature, none."""
+def signature_parameters(call: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a callable by name; none for built-ins that have no signature."""
     try:
         return inspect.signature(call).parameters
     except (TypeError, ValueError):
@@ -38,33 +38,37 @@ def parameters(call: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
 
 
 def takes_data(call: Any) -> bool:
-    """Whether it is a function of data: no class, with one argument it cannot do without, besides
-    `seed` and `arms`.
+    """Whether this is a function of data: not a class, and with one argument besides `seed` and
+    `arms` that it cannot do without.
     """
     wanted = [
         p
-        for name, p in parameters(call).items()
+        for name, p in signature_parameters(call).items()
         if name not in OFFERED and p.default is EMPTY and p.kind in BY_PLACE
     ]
     return len(wanted) == 1 and not isinstance(call, type)
 
 
 def arms_for(make: Callable[..., Any], arms: int | None) -> int:
-    """As asked for; else what it has as its default."""
-    own = parameters(make)["arms"].default if "arms" in parameters(make) else None
+    """The number of arms asked for; otherwise the function's own default."""
+    own = (
+        signature_parameters(make)["arms"].default if "arms" in signature_parameters(make) else None
+    )
     return arms if arms is not None else own if type(own) is int else ARMS
 
 
 def with_arms(make: Callable[..., Any], arms: int) -> Callable[..., Any]:
-    """It is told how many arms there are, if it asks."""
-    return partial(make, arms=arms) if "arms" in parameters(make) else make
+    """Call it with the number of arms, if it takes that."""
+    return partial(make, arms=arms) if "arms" in signature_parameters(make) else make
 
 
 @final
 @dataclass
 class FunctionSubject:
-    """A function of rewards. arms: None for one reward a round, data of shape (rounds,); else data
-    of shape (rounds, arms).
+    """A function of rewards.
+
+    arms: None if a round has one reward, and data are of shape (rounds,); otherwise they are of
+        shape (rounds, arms).
     """
 
     function: Callable[..., Any]
@@ -74,7 +78,7 @@ class FunctionSubject:
 
     def __post_init__(self) -> None:
         self._widths = dict[tuple[int, ...], int]()
-        self._offered = [name for name in OFFERED if name in parameters(self.function)]
+        self._offered = [name for name in OFFERED if name in signature_parameters(self.function)]
 
     def pairs(self) -> list[Neighbours]:
         """Data of one round, of two, and of all."""
@@ -132,8 +136,8 @@ class FunctionSubject:
 @final
 @dataclass
 class RandomizerSubject:
-    """The report a local randomizer makes of one reward; of all that it takes at once, where it
-    takes several.
+    """The report that a local randomizer makes of one reward; if it takes several, of all that it
+    takes at once.
     """
 
     randomizer: Randomizer

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.words import COLUMNS, cells, conclusion, figure_of, heading
+from dpbandits.auditing.report_text import COLUMNS, conclusion, figure_of, heading, level_cells
 from dpbandits.version import __version__
 
 COLOURS = {
@@ -34,7 +34,7 @@ STYLES = {
 }
 
 
-def table(report: AuditReport) -> Table:
+def report_table(report: AuditReport) -> Table:
     shown = Table(title=Text(heading(report)), title_justify="left", title_style="bold")
     for at, column in enumerate(COLUMNS):
         shown.add_column(
@@ -47,16 +47,16 @@ def table(report: AuditReport) -> Table:
         shown.add_row(
             *(
                 Text(text, style=STYLES[level.outcome] if at == 1 else "")
-                for at, text in enumerate(cells(level))
+                for at, text in enumerate(level_cells(level))
             )
         )
     return shown
 
 
 def write_page(report: AuditReport, path: Path) -> Path:
-    """One file that needs no other."""
+    """Write a page that needs no other file."""
     rows = "\n".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells(level)) + "</tr>"
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in level_cells(level)) + "</tr>"
         for level in report.levels
     )
     names = "".join(f"<th>{name}</th>" for name in COLUMNS)
@@ -95,8 +95,8 @@ MEANING = (
 
 
 def picture(report: AuditReport) -> str:
-    """A bar a level: what it certified, on a pale one as far as it could have seen, and the claim
-    as a line. SVG.
+    """An SVG with a bar for each level: the epsilon it certified, on a pale bar that ends at the
+    largest epsilon it could have certified. A line shows the claim.
     """
     import matplotlib
 

@@ -19,20 +19,19 @@ class LevelResult:
     """One level's verdict.
 
     level: "transcript", "exact law", "statistical" or "report law" (of a local randomizer).
-    outcome: "passed" of what was looked at exactly; "not refuted" of runs that were counted; "no
-        verdict" where the claim was out of their reach, or is one that such noise cannot keep; "not
-        applicable" where the question does not arise.
-    lower_bound: the largest epsilon this level has certified the subject to leak; inf where no
-        epsilon holds; 0 where it certified none.
-    attainable: the largest loss any correct subject of this claim could have shown here (short runs
-        show
-        less than the claim); None: the claim.
+    outcome: "passed" by a level that is exact; "not refuted" by runs that were counted; "no
+        verdict" if the claim is out of their reach, or cannot be kept by such noise; "not
+        applicable" if the level has nothing to look at.
+    lower_bound: the largest epsilon that this level has certified the subject to leak; inf if no
+        epsilon holds; 0 if it certified none.
+    attainable: the largest loss that any correct subject of this claim could have shown here (short
+        runs show less than the claim); None: the claim.
     error: numerical error of the bound (inf: it may be larger without limit).
     confidence: 1 − the probability that the bound is wrong (1.0: exact).
-    evidence: one sentence: where the worst case is, or why the level does not apply. details:
-        further plain data for tables and pictures.
+    evidence: one sentence that says where the worst case is, or why the level does not apply.
+    details: further plain data for tables and pictures.
     reach: the largest epsilon that so many runs could have certified, whatever the subject leaks
-        (inf: of exact levels).
+        (inf for exact levels).
     """
 
     level: str
@@ -52,12 +51,14 @@ class LevelResult:
 class AuditReport:
     """The verdict on one policy, mechanism or foreign object.
 
-    subject: what was audited. claim: the epsilon it claims; None: it claims no privacy.
-    passed: no level found more than the claim, and at least one level whose reach is above the
-        claim looked.
-    lower_bound: the largest epsilon any level has certified. confidence: of all levels together.
-    setting: what it was asked with: version, seed, budget in seconds or number of runs, arms,
-        rounds, and where it was asked for by name, how the subject is made.
+    subject: what was audited.
+    claim: the epsilon it claims; None if it claims no privacy.
+    passed: no level found more than the claim, and at least one level looked whose reach is above
+        the claim.
+    lower_bound: the largest epsilon that any level has certified.
+    confidence: of all levels together.
+    setting: the arguments of the audit: version, seed, budget in seconds or number of runs, arms
+        and rounds; and how the subject is made, if it was given by name.
     """
 
     subject: str
@@ -67,8 +68,8 @@ class AuditReport:
 
     @property
     def verdict(self) -> Literal["passed", "not refuted", "failed", "no verdict"]:
-        """ "passed" if a level that is exact passed, "not refuted" if runs are all there was to
-        look at.
+        """ "passed" if an exact level passed, "not refuted" if all levels that looked counted
+        runs.
         """
         if self.failed:
             return "failed"
@@ -87,7 +88,7 @@ class AuditReport:
 
     @property
     def failed(self) -> bool:
-        """Some level found more than the claim."""
+        """Whether some level found more than the claim."""
         return any(level.outcome == "failed" for level in self.levels)
 
     @property
@@ -100,7 +101,7 @@ class AuditReport:
 
     def __str__(self) -> str:
         """A table as plain text."""
-        from dpbandits.auditing.words import as_text
+        from dpbandits.auditing.report_text import as_text
 
         return as_text(self)
 
@@ -111,17 +112,20 @@ class AuditReport:
             "claim": None if self.claim is None else str(self.claim),
             "verdict": self.verdict,
             "passed": self.passed,
-            "lower_bound": number(self.lower_bound),
+            "lower_bound": json_number(self.lower_bound),
             "confidence": self.confidence,
             "setting": self.setting,
             "levels": [
                 asdict(level)
-                | {name: number(getattr(level, name)) for name in ("lower_bound", "error", "reach")}
+                | {
+                    name: json_number(getattr(level, name))
+                    for name in ("lower_bound", "error", "reach")
+                }
                 for level in self.levels
             ],
         }
         return json.dumps(data, indent=2, ensure_ascii=False)
 
 
-def number(value: float) -> float | str:
+def json_number(value: float) -> float | str:
     return value if math.isfinite(value) else "inf"

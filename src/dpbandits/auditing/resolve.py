@@ -1,5 +1,5 @@
-"""What is to be audited, from what a user names: a policy, module:object, a class, a function that
-makes one, or the thing itself.
+"""The subject of an audit, from what a user gives: the name of a policy, module:object, a class, a
+function that makes one, or the subject itself.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import policy_class
 
 WHITE = (Policy, Mechanism, Randomizer)
-"""What says of itself what it promises, and can be looked into."""
+"""The kinds of subjects that declare their own promise and can be looked into."""
 
 
 def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
-    """The thing itself: classes are made with `epsilon`, and with `arms` where they take them; an
+    """The subject itself. Classes are made with `epsilon`, and with `arms` if they take them; an
     instance has its own already.
 
     Raises:
-        ValueError: no such name, or an epsilon the subject has no use for.
+        ValueError: there is no such name, or the subject has no use for an epsilon.
         TypeError: a class that cannot be made from epsilon and the number of arms alone.
     """
     if isinstance(subject, str):
@@ -56,15 +56,15 @@ def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
 
 
 def is_subject(made: object) -> bool:
-    """Whether it is ready to be played as a black box (`Subject`)."""
+    """Whether this can be played as a black box (`Subject`) as it is."""
     return hasattr(made, "outcomes") and hasattr(made, "pairs")
 
 
 def made_from_class(
     cls: type[Policy] | type[Mechanism] | type[Randomizer], epsilon: Real | None, arms: int
 ) -> Any:
-    """A small instance; of our policies, the one the checks use, on a grid of 0/1 rewards, which
-    tells most.
+    """A small instance. Of a policy of this package it is the one that the checks use, on a grid of
+    0/1 rewards, which tells most.
     """
     known = {f.name for f in fields(cls)} if is_dataclass(cls) else set()
     if epsilon is not None and "epsilon" not in known:
@@ -94,7 +94,9 @@ def made_from_class(
 
 
 def refuse_another_epsilon(made: Policy | Mechanism | Randomizer, epsilon: Real | None) -> None:
-    """An instance is audited as it is: another epsilon would be ignored without a word."""
+    """Refuse another epsilon for an instance: it is audited as it is, and the epsilon would be
+    ignored silently.
+    """
     if epsilon is None:
         return
     own = getattr(made, "epsilon", None) or own_claim(made)
@@ -108,8 +110,8 @@ def refuse_another_epsilon(made: Policy | Mechanism | Randomizer, epsilon: Real 
 
 
 def own_claim(made: Any) -> Fraction | None:
-    """The epsilon it says of itself; of a publication's constants, what the publication says is
-    another matter (`claimed`).
+    """The epsilon that the subject itself claims. What a publication claims for its constants is in
+    `claimed`.
     """
     guarantee = guarantee_of(made)
     return guarantee.epsilon if guarantee is not None and guarantee.measure == "pure" else None

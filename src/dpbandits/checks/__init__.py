@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpbandits.checks.checks import (
-    CheckFailed,
     beats_uniform,
     hosts_agree,
     ledger_equals_claim,
@@ -20,6 +19,7 @@ from dpbandits.checks.sessions import (
     state_is_a_fold,
     survives_json,
 )
+from dpbandits.core.errors import CheckFailed
 from dpbandits.core.inputs import refuse_class
 from dpbandits.policies.contract import Policy
 

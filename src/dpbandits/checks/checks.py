@@ -1,8 +1,8 @@
-"""The checks a policy must pass, one function each: every one takes a policy and raises
+"""The checks that a policy must pass, one function each. Each takes a policy and raises
 `CheckFailed` if it is wrong.
 
-They know a policy by its declared capabilities only; third parties run them on policies of their
-own with `check_policy`.
+They know a policy only by its declared capabilities; with `check_policy` anybody can run them on a
+policy of their own.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.checks.tape import Diverged, Recorder, Tape, random_tape
+from dpbandits.checks.tape import Recorder, Tape, random_tape
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import CheckFailed, Diverged, RequestsDiffer
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import spent
-from dpbandits.environments.base import Environment, Floats
+from dpbandits.environments.base import Environment
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.session.session import Session
@@ -27,22 +29,14 @@ from dpbandits.simulation.plain import Path, play_events, play_rounds
 HORIZONS = (*range(1, 41), 64, 100, 3000)
 
 
-class CheckFailed(AssertionError):
-    """A policy broke a promise; the message says which."""
-
-
-class RequestsDiffer(CheckFailed):
-    """The noise is asked for something else. Of a mechanism that hides how often it draws, that
-    alone proves no leak.
-    """
-
-
 def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed) -> None:
     if not condition:
         raise kind(message)
 
 
-def play(host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any, every: int = 1) -> Path:
+def play_tape(
+    host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any, every: int = 1
+) -> Path:
     marks = np.arange(every, rounds + 1, every) if rounds >= every else np.array([rounds])
     path: Path = host(
         policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5)
@@ -59,16 +53,18 @@ def hosts_agree(policy: Policy) -> None:
     seen: dict[int, tuple[Any, Any]] = {}
 
     def keep(t: int, session: Session) -> None:
-        """A session knows no horizon: one run, looked at in every round, is the run to each of
-        them.
+        """Keep what the session has released by round t. A session knows no horizon, so one run
+        shows the run of every horizon.
         """
         if t in HORIZONS:
             seen[t] = session.ledger, session.state
 
-    slow = play(partial(play_rounds, each=keep), policy, tape, max(horizons), SimulatedNoise(2))
+    slow = play_tape(
+        partial(play_rounds, each=keep), policy, tape, max(horizons), SimulatedNoise(2)
+    )
     for rounds in horizons:
         fast, (ledger, state) = (
-            play(play_events, policy, tape, rounds, SimulatedNoise(2)),
+            play_tape(play_events, policy, tape, rounds, SimulatedNoise(2)),
             seen[rounds],
         )
         where = f"at horizon {rounds}"
@@ -81,10 +77,11 @@ def hosts_agree(policy: Policy) -> None:
 
 
 def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True) -> None:
-    """Swap every reward, keep the releases: every decision must stay. Rewards reach decisions
-    through releases only.
+    """Swap every reward but keep the releases: every decision must stay the same, because rewards
+    reach decisions only through releases.
 
-    swapped: False keeps the rewards: what fails even so draws randomness of its own.
+    swapped: False keeps the rewards, too; a policy that fails even then draws randomness of its
+        own.
     """
     if policy.guarantee is None or policy.randomizer() is not None:
         # nothing is hidden from a non-private policy; a local one is handed reports only (see
@@ -93,10 +90,10 @@ def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True)
     rounds = min(rounds, horizon_of(policy))
     tape = random_tape(policy.arms, rounds, seed=3)
     first = Recorder(4)
-    recorded = play(play_rounds, policy, tape, rounds, first)
+    recorded = play_tape(play_rounds, policy, tape, rounds, first)
     second = Recorder(4, script=first.draws)
     try:
-        replayed = play(
+        replayed = play_tape(
             play_rounds,
             policy,
             Tape(1.0 - tape.rewards if swapped else tape.rewards),
@@ -132,14 +129,14 @@ def loss_within_claim(policy: Policy) -> None:
     for rounds in (300, 6000):  # the longer run for policies whose first release comes late
         rounds = min(rounds, horizon_of(policy))
         tape, first = random_tape(policy.arms, rounds, seed=6), Recorder(7)
-        recorded = play(play_rounds, policy, tape, rounds, first)
+        recorded = play_tape(play_rounds, policy, tape, rounds, first)
         if first.draws:
             break
     worst = Fraction(0)
-    for rewards in neighbours(policy, tape, recorded, max(1, rounds // 100)):
+    for rewards in neighbouring_tapes(policy, tape, recorded, max(1, rounds // 100)):
         other = Recorder(7, script=first.draws)
         try:
-            play(play_events, policy, Tape(rewards), rounds, other, every=rounds)
+            play_tape(play_events, policy, Tape(rewards), rounds, other, every=rounds)
         except Diverged as error:
             raise CheckFailed(
                 f"One changed reward changes what is asked of the noise: {error}"
@@ -149,9 +146,9 @@ def loss_within_claim(policy: Policy) -> None:
     require(worst > 0, "No change of a reward changes any release: the check saw nothing.")
 
 
-def neighbours(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterator[Floats]:
-    """Tapes that differ in one told record, one in `every` of them: a reward, or all the rewards
-    that one round showed.
+def neighbouring_tapes(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterator[Floats]:
+    """Tapes that differ in one told record; one in `every` records is changed. A record is a
+    reward, or all the rewards that one round showed.
     """
     if policy.about.feedback == "bandit":
         records = [
@@ -169,12 +166,12 @@ def neighbours(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterat
 
 
 def ledger_equals_claim(policy: Policy) -> None:
-    """The ledger's exact total is the claim after any run with a release; no reward is read twice,
-    none is read untold.
+    """After any run with a release the ledger's exact total is the claim. No reward is read twice,
+    and none is read before it is told.
     """
     claim = policy.guarantee
     for rounds in (min(policy.arms * 70, horizon_of(policy)), min(3000, horizon_of(policy))):
-        path = play(
+        path = play_tape(
             play_events, policy, random_tape(policy.arms, rounds, seed=8), rounds, SimulatedNoise(9)
         )
         total = spent(path.ledger)
@@ -231,8 +228,8 @@ def beats_uniform(policy: Policy) -> None:
 
 
 def blind_regret(policy: Policy, environment: Environment) -> float:
-    """Regret a round of play that knows nothing: a random arm, or the best super arm for random
-    weights.
+    """The regret per round of play that knows nothing: a random arm, or the best super arm for
+    random weights.
     """
     problem = problem_of(policy)
     if problem is None:

@@ -12,8 +12,8 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 
 WATCH: dict[str, Any] = {"alpha": 0.9, "beta": 0.5, "high": 1}
-"""On a fair coin: with low = 0 the rules halt by themselves, with low = −1 their mean is 0 and the
-cap stops them.
+"""Parameters on a fair coin. With low = 0 the rules halt by themselves; with low = −1 their mean is
+0 and the cap stops them.
 """
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -61,8 +61,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 
 
 def example_problem(arms: int) -> DecisionSet:
-    """A matroid of rank 2 with that many elements that matter, and a loop; of one element, rank
-    1.
+    """A matroid of rank 2 with so many elements that matter, and a loop. With one element it has
+    rank 1.
     """
     return (
         UniformMatroid(arms=1, rank=1)

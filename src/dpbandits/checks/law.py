@@ -1,5 +1,5 @@
-"""The compiled twin of a policy against the round-by-round host: equal laws of integer play counts
-(of one arm: of releases).
+"""The compiled twin of a policy against the round-by-round host: the integer play counts have equal
+laws (of one arm, the releases).
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dpbandits.core.arrays import Integers
 from dpbandits.environments import Bernoulli
-from dpbandits.environments.base import Integers
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.simulate import choose_player, play_plain
@@ -24,10 +24,10 @@ BY_BATCHES = ((12, 2000), (120, 1000), (20_000, 200))
 """(rounds, runs) of the event host, for policies that it plays by batches."""
 
 MANY = 100
-"""Runs from which limiting laws of the tests are used."""
+"""From this number of runs on, the tests use limiting laws."""
 
 MORE = 10
-"""Runs of the compiled twin for each of the slow host."""
+"""How many runs of the compiled twin there are for each run of the slow host."""
 
 
 def compiled_law(policy: Policy) -> None:
@@ -71,15 +71,15 @@ def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path
 
 
 def counts(policy: Policy, path: Path) -> Integers:
-    """What is compared: play counts; where there is one arm these say nothing, so how often it was
-    released.
+    """The numbers that are compared: play counts; with one arm these say nothing, so the number of
+    releases.
     """
     return np.array([path.releases]) if policy.arms == 1 else path.plays[0]
 
 
 def smallest_p(a: Integers, b: Integers) -> float:
-    """Bonferroni p-value of equal laws: for each arm a Kolmogorov–Smirnov test, which on integers
-    alarms less often than it says, and of many runs a rank test, which sees shifts.
+    """Bonferroni p-value for equal laws. Each arm has a Kolmogorov–Smirnov test, whose false alarms
+    on integers are rarer than it says, and, if runs are many, a rank test, which sees shifts.
     """
     from scipy.stats import ks_2samp, mannwhitneyu
 

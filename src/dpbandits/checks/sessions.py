@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.checks.checks import CheckFailed, horizon_of, require
+from dpbandits.checks.checks import horizon_of, require
 from dpbandits.checks.tape import random_tape
+from dpbandits.core.errors import CheckFailed, DecisionError
 from dpbandits.core.privacy import spent
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
-from dpbandits.session.decisions import Decision, DecisionError
+from dpbandits.session.decisions import Decision
 from dpbandits.session.session import Session
 from dpbandits.simulation.plain import observe
 
 
 def survives_json(policy: Policy) -> None:
-    """Saved at any point and continued from the text, a session decides and releases as the
-    uninterrupted one.
+    """A session that is saved at any point and continued from the text decides and releases as the
+    uninterrupted one does.
     """
     rounds = min(400, horizon_of(policy))
     tape = random_tape(policy.arms, rounds, seed=12)
@@ -42,14 +43,16 @@ def survives_json(policy: Policy) -> None:
             f"After loading, decision {t + 1} differs from the uninterrupted session's.",
         )
         for session, world, decision in zip((whole, broken), worlds, decisions, strict=True):
-            tell(session, decision, observe(world, policy, decision.action, rng, decision.observe))
+            tell_reward(
+                session, decision, observe(world, policy, decision.action, rng, decision.observe)
+            )
         require(whole.state == broken.state, f"After loading, the state differs at round {t + 1}.")
     require(whole.ledger == broken.ledger, "After loading, the ledger differs.")
 
 
 def content(text: str) -> dict[str, Any]:
-    """A saved session without what each save changes: the number of the save, and the seal over
-    it.
+    """A saved session without the parts that each save changes: the number of the save, and the
+    seal.
     """
     data: dict[str, Any] = json.loads(text)
     del data["seal"], data["public"]["generation"]
@@ -72,7 +75,9 @@ def state_is_a_fold(policy: Policy) -> None:
     world, rng = random_tape(policy.arms, rounds, seed=17), np.random.default_rng(0)
     for _ in range(rounds):
         decision = session.ask()
-        tell(session, decision, observe(world, policy, decision.action, rng, decision.observe))
+        tell_reward(
+            session, decision, observe(world, policy, decision.action, rng, decision.observe)
+        )
     state = policy.init()
     for plan, release in log:
         state = policy.update(state, plan, release)
@@ -80,8 +85,8 @@ def state_is_a_fold(policy: Policy) -> None:
 
 
 def late_and_missing_tells(policy: Policy) -> None:
-    """Batches of asks, tells in any order, expiries and wrong tells: nothing is lost, counted twice
-    or read twice.
+    """Ask in batches, tell in any order, expire and tell wrongly: nothing is lost, counted twice or
+    read twice.
     """
     rng, session = np.random.default_rng(18), Session(policy, noise=SimulatedNoise(19), seed=20)
     full = policy.about.feedback == "full"
@@ -94,7 +99,7 @@ def late_and_missing_tells(policy: Policy) -> None:
             if rng.random() < 0.2:
                 session.expire(decision)
             else:
-                tell(session, decision, some_rewards(policy, decision, rng))
+                tell_reward(session, decision, some_rewards(policy, decision, rng))
             for at in (0,) if full else decision.observe or (decision.action,):
                 told[at] += 1  # type: ignore[index]
             refused(session, decision)
@@ -118,7 +123,9 @@ def refused(session: Session, decision: Any) -> None:
     before = content(session.to_json())
     for wrong in (decision, decision.id, 10**9, -1):
         try:
-            tell(session, wrong, some_rewards(session.policy, decision, np.random.default_rng(0)))
+            tell_reward(
+                session, wrong, some_rewards(session.policy, decision, np.random.default_rng(0))
+            )
         except DecisionError:
             continue
         raise CheckFailed(
@@ -128,7 +135,7 @@ def refused(session: Session, decision: Any) -> None:
 
 
 def only_reports_enter(policy: Policy) -> None:
-    """In the local model a raw reward is refused by the server, and nothing is recorded."""
+    """In the local model the server refuses a raw reward, and records nothing."""
     if policy.randomizer() is None:
         return
     session = Session(policy, noise=SimulatedNoise(21))
@@ -143,13 +150,13 @@ def only_reports_enter(policy: Policy) -> None:
 
 
 def some_rewards(policy: Policy, decision: Decision, rng: np.random.Generator) -> Any:
-    """0/1 rewards in the shape this policy is told them."""
+    """0/1 rewards in the shape that this policy is told."""
     if policy.about.feedback == "bandit":
         return float(rng.integers(2))
     return rng.integers(2, size=len(decision.observe or range(policy.arms))).astype(float)
 
 
-def tell(session: Session, decision: Any, reward: Any) -> None:
+def tell_reward(session: Session, decision: Any, reward: Any) -> None:
     """Tell a reward, through the user's randomizer where the policy has one."""
     randomizer = session.policy.randomizer()
     seed = int(1e6 * np.sum(reward)) + 23

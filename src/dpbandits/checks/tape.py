@@ -1,4 +1,4 @@
-"""Scripted worlds and transparent noise: what the checks play policies on."""
+"""Scripted worlds and transparent noise, on which the checks play policies."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.errors import Diverged
 from dpbandits.core.privacy import Grid, NoiseKind
-from dpbandits.environments.base import Environment, Floats, Integers
+from dpbandits.environments.base import Environment
 from dpbandits.noise.sources import Noise, Selection, SimulatedNoise, Values
 
 
 @final
 class Tape(Environment):
-    """The j-th reward of each arm is fixed: rewards, shape (arms, length). Every host that plays it
-    sees the same.
+    """The j-th reward of each arm is fixed, so every host that plays the tape sees the same
+    rewards. rewards: shape (arms, length).
     """
 
     def __init__(self, rewards: np.ndarray[Any, Any]) -> None:
@@ -60,11 +62,11 @@ def random_tape(arms: int, length: int, seed: int) -> Tape:
     return Tape((rng.random((arms, length)) < means[:, None]).astype(float))
 
 
-class Draw(NamedTuple):
-    """One call of a noise source: the exact value (of a selection: all values), what came out, and
-    at what price per unit of change.
+class RecordedDraw(NamedTuple):
+    """One call of a noise source: the exact value (of a selection, all values), the outcome, and
+    the price per unit of change.
 
-    of: of a question, the threshold's place among the draws.
+    of: for a question, the place of its threshold among the draws.
     """
 
     family: str
@@ -74,8 +76,8 @@ class Draw(NamedTuple):
     price: Fraction
     of: int = -1
 
-    def loss(self, other: Draw) -> Fraction:
-        """What this call tells, at most, between its own exact value and another's: how far its
+    def loss(self, other: RecordedDraw) -> Fraction:
+        """The most that this call tells between its own exact value and another's: how far its
         noise has to move.
         """
         # the winner's lead over each rival moves; noise of scale 2·sensitivity/price covers it
@@ -90,8 +92,8 @@ class Draw(NamedTuple):
         return self.price * (change if self.family == "laplace" else change**2)
 
 
-def sparse_vector_loss(old: Sequence[Draw], new: Sequence[Draw]) -> Fraction:
-    """What the questions to one threshold tell, at most, by coupling: the threshold moves with the
+def sparse_vector_loss(old: Sequence[RecordedDraw], new: Sequence[RecordedDraw]) -> Fraction:
+    """The most that the questions to one threshold tell, by coupling. The threshold moves with the
     largest rise of a "no", and the noise of a "yes" makes up for that and for its own fall. The
     first draw is the threshold's.
     """
@@ -106,14 +108,14 @@ def sparse_vector_loss(old: Sequence[Draw], new: Sequence[Draw]) -> Fraction:
     )
 
 
-def loss(before: Sequence[Draw], after: Sequence[Draw]) -> Fraction:
+def loss(before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]) -> Fraction:
     """Exact privacy loss between two recordings that gave the same answers: Σ |Δ|ε/sensitivity, or
     Σ Δ²ρ/sensitivity² for Gaussians.
 
-    Of a selection, and of a threshold with all its questions, it is the most that any noise of
+    For a selection, and for a threshold with all its questions, it is the most that any noise of
     their scales can tell.
     """
-    total, watched = Fraction(0), dict[int, list[tuple[Draw, Draw]]]()
+    total, watched = Fraction(0), dict[int, list[tuple[RecordedDraw, RecordedDraw]]]()
     for at, (old, new) in enumerate(zip(before, after, strict=True)):
         if old.family == "threshold":
             watched[at] = [(old, new)]
@@ -127,12 +129,6 @@ def loss(before: Sequence[Draw], after: Sequence[Draw]) -> Fraction:
     return total
 
 
-class Diverged(AssertionError):
-    """A replay asked for something else than the recording: something private reached a
-    decision.
-    """
-
-
 @final
 @dataclass
 class Recorder:
@@ -144,8 +140,8 @@ class Recorder:
     """
 
     seed: int
-    script: list[Draw] | None = None
-    draws: list[Draw] = field(default_factory=list)
+    script: list[RecordedDraw] | None = None
+    draws: list[RecordedDraw] = field(default_factory=list)
     base: Noise | None = None  # where the values come from; by default `SimulatedNoise(seed)`
     tosses: Sequence[float] | None = None
     thrown: list[float] = field(default_factory=list)
@@ -258,5 +254,5 @@ class Recorder:
                     "replay."
                 )
             noisy = old.noisy
-        self.draws.append(Draw(family, value, noisy, sensitivity, price, of))
+        self.draws.append(RecordedDraw(family, value, noisy, sensitivity, price, of))
         return noisy

@@ -1,9 +1,9 @@
 """One caller at a time, in one process: a second thread, a forked child or a call from within a
 call is refused at once. Nobody waits.
 
-A lock would not do: an exception that arrives while it is being released (Ctrl-C, an alarm) leaves
-it locked for ever. A gate knows who is inside. Where that caller has no call under way any more, it
-was interrupted on its way out, and the next caller takes its place.
+A lock would not do: an exception that arrives while the lock is being released (Ctrl-C, an alarm)
+leaves it locked for ever. A gate knows who is inside. If that caller no longer has a call under
+way, it was interrupted on its way out, and the next caller takes its place.
 """
 
 from __future__ import annotations
@@ -16,28 +16,23 @@ from threading import get_ident
 from types import CodeType, FrameType
 from typing import Any, TypeVar, final
 
+from dpbandits.core.errors import SharedError
+
 Caller = tuple[int]
 """One entry: the thread's number, in an object of its own, so that two entries of one thread can be
 told apart.
 """
 
 MARKS: defaultdict[int, object] = defaultdict(object)
-"""{0: this process's mark}; empty in a child that was just forked, which makes its own. Cleared by
-a function without a line of Python in it: a signal that arrives right after a fork cannot prevent
-that.
+"""{0: this process's mark}; empty in a child that was just forked. The function that clears it has
+no line of Python in it, so a signal that arrives right after a fork cannot prevent it.
 """
 os.register_at_fork(after_in_child=MARKS.clear)
 
 CALLS: set[CodeType] = set()
-"""Code of the methods that enter a gate."""
+"""The code of the methods that enter a gate."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-class SharedError(RuntimeError):
-    """A session was used by two threads at once, in a forked child, or from within one of its own
-    calls. Nothing was done.
-    """
 
 
 def gated(method: Method) -> Method:
@@ -50,9 +45,9 @@ def gated(method: Method) -> Method:
 
 @final
 class Home:
-    """The process that something was made in.
+    """The process in which an object was made.
 
-    mark: of that process, to be compared with `MARKS[0]`.
+    mark: the mark of that process, to be compared with `MARKS.get(0)`.
     """
 
     __slots__ = ("_pid", "mark")
@@ -61,15 +56,15 @@ class Home:
         self.mark, self._pid = MARKS.setdefault(0, object()), os.getpid()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy is at home where it is made; but what a forked child inherited is nowhere at home,
-        however often it is copied.
+        """A copy belongs to the process that makes it. But a copy of an object that a forked child
+        inherited belongs to no process, however often it is copied.
         """
         return (Home if self.here else nowhere), ()
 
     @property
     def here(self) -> bool:
-        """Whether this is that process. The number is compared, too: a fork that goes round Python
-        clears no mark.
+        """Whether this is that process. The process number is compared as well: a fork that
+        bypasses Python clears no mark.
         """
         return MARKS[0] is self.mark and os.getpid() == self._pid
 
@@ -95,12 +90,12 @@ def nowhere() -> Home:
 
 @final
 class Gate:
-    """The entry to the methods of an object that has it as `_gate`; each of them is marked `gated`.
+    """The entry to the methods of an object that has it as `_gate`; each of these methods is marked
+    `gated`.
 
-    inside: empty, or {0: caller}. `setdefault` looks and takes in one step; a method called very
-        often does that itself, and clears it where its own caller stands there alone. Where a
-        caller's place was taken, `id(caller)` leads to (caller, the next one): who is inside
-        stands at the end.
+    inside: empty, or {0: caller}. `setdefault` looks and takes in one step; a method that is called
+        very often does that itself. After a place was taken over, `id(caller)` leads to (caller,
+        the next one), and the caller who is inside stands at the end.
     """
 
     __slots__ = ("home", "inside")
@@ -114,9 +109,9 @@ class Gate:
         return Gate, (self.home,)
 
     def enter(self, deep: int = 0) -> Caller:
-        """Take the place inside; returns what `leave` asks for.
+        """Take the place inside; returns the argument for `leave`.
 
-        deep: functions between the method that is called and the one that calls this.
+        deep: the number of functions between the method that is called and the one that calls this.
 
         Raises:
             SharedError: somebody is inside, or this is another process.
@@ -132,7 +127,7 @@ class Gate:
             self.inside.clear()
 
     def take_over(self, caller: Caller, deep: int = 0) -> None:
-        """Take the place of a caller that was interrupted and is not inside any more.
+        """Take the place of a caller that was interrupted and is no longer inside.
 
         Raises:
             SharedError: it is inside, or this is another process.
@@ -164,8 +159,8 @@ class Gate:
         return found
 
     def _under_way(self, thread: int, deep: int) -> bool:
-        """Whether that thread has a call of this gate's object on its stack; of this thread's, one
-        around the call being made.
+        """Whether that thread has a call of this gate's object on its stack. For this thread, the
+        call that is being made does not count.
         """
         if thread == get_ident():
             frame: FrameType | None = sys._getframe(deep).f_back

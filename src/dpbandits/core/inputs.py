@@ -1,5 +1,5 @@
-"""What callers hand in, read strictly: whole numbers of any kind, never booleans; and how an error
-shows what came.
+"""How callers' arguments are read: strictly. Whole numbers may be of any kind, but never booleans;
+errors show a value in short.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ MOST = 2**62
 """The largest count of anything: sums of so many grid steps still fit where they are kept."""
 
 MOST_ARMS = 10**7
-"""Arms from which a state, which says something of every arm, would no longer fit into an ordinary
-machine's memory.
+"""The most arms: a state says something of every arm, and with more of them it would not fit into
+the memory of an ordinary machine.
 """
 
 LARGEST_SEED = 2**128
-"""As much as numpy mixes into a generator's state."""
+"""The largest seed: numpy mixes no more than this into a generator's state."""
 
 LONGEST = 60
 """Characters of a value that an error repeats."""
@@ -73,7 +73,7 @@ def whole_number(value: object, name: str, low: int = 0, high: int = MOST, *, of
 
 
 def as_int(value: object) -> int | None:
-    """The plain int that a whole number of any kind stands for; None for anything else."""
+    """A whole number of any kind as a plain int; None for anything else."""
     if not isinstance(value, (bool, np.bool_)):
         with suppress(TypeError):
             return operator.index(value)  # type: ignore[arg-type]  # whatever came: what is no whole number ends in the TypeError
@@ -81,7 +81,7 @@ def as_int(value: object) -> int | None:
 
 
 def instead(value: object, name: str) -> str:
-    """What to write where a float, or text, means a whole number."""
+    """The end of an error: what to write if a float, or text, stands for a whole number."""
     with suppress(ValueError, OverflowError):
         if isinstance(value, float) and value == int(value) and abs(value) < 2**53:
             return f"; write {name}={int(value)}"
@@ -91,8 +91,8 @@ def instead(value: object, name: str) -> str:
 
 
 def real_number(value: object) -> int | float | None:
-    """The plain number that a real number of any kind stands for; None for anything else, NaN,
-    booleans and text among it.
+    """A real number of any kind as a plain number; None for anything else, also for NaN, booleans
+    and text.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         return None
@@ -106,7 +106,7 @@ def real_number(value: object) -> int | float | None:
 
 
 def refuse_class(value: object, what: str, example: str) -> None:
-    """Say what a class lacks where an instance of it is wanted."""
+    """Refuse a class where an instance of it is wanted; the error says how to make one."""
     if isinstance(value, type):
         raise TypeError(
             f"Expected {what}, got the class {value.__name__} itself. Make one first, for "
@@ -115,12 +115,13 @@ def refuse_class(value: object, what: str, example: str) -> None:
 
 
 def number(value: object) -> float:
-    """A number of any kind as a float. Text that spells one, complex numbers and masked entries are
-    none, though float() reads them.
+    """A number of any kind as a float. Text, complex numbers and masked entries are refused, though
+    float() would read some of them.
 
     Raises:
-        TypeError: no number.
-        ValueError: a number's own conversion failed; OverflowError: it is too large for a float.
+        TypeError: it is not a number.
+        ValueError: its own conversion to a float failed.
+        OverflowError: it is too large for a float.
     """
     plain = value
     if isinstance(value, (np.ndarray, np.generic)):
@@ -133,10 +134,10 @@ def number(value: object) -> float:
 
 
 def numbers(values: object) -> NDArray[np.float64]:
-    """An array of floats from numbers of any kind, each read as `number` reads it.
+    """An array of floats from numbers of any kind; `number` says which kinds these are.
 
     Raises:
-        TypeError, ValueError, OverflowError: something in it is no number.
+        TypeError, ValueError, OverflowError: an entry is not a number.
     """
     listed = values if isinstance(values, (list, tuple)) else (values,)
     if any(isinstance(v, np.ma.MaskedArray) for v in listed):
@@ -176,7 +177,7 @@ def numbers_in(values: object, what: str, *, secret: bool = False) -> NDArray[np
 
 
 def cure_for(values: object) -> str:
-    """What to do about values that are no array of numbers."""
+    """The end of an error: what to do about values that cannot become an array of numbers."""
     if isinstance(values, (list, tuple)):
         if any(isinstance(value, str) for value in values):
             return ". Leave the quotes out, or convert the entries with float()."

@@ -12,25 +12,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
 
+from dpbandits.core.errors import LedgerError
 from dpbandits.core.privacy import Entry, as_fraction
 from dpbandits.core.values import damaged, entries, part, whole
 
 LOWEST = -1
-"""The lowest coordinate: of records that are read whole."""
+"""The lowest coordinate; it stands for records that are read whole."""
 
 
 Leaving = tuple[int, int, int]
 """Rewards that leave an open block: coordinate, number, and how many ever entered the coordinate,
 by another count.
 """
-
-
-class LedgerError(RuntimeError):
-    """The counts of a run do not add up: something was counted twice, or would be read twice.
-    Nothing was released.
-
-    No call mends it. The run can only be given up, or continued from an older saved copy.
-    """
 
 
 def unbalanced(what: str) -> LedgerError:
@@ -41,12 +34,16 @@ def unbalanced(what: str) -> LedgerError:
 
 @dataclass(slots=True)
 class Page:
-    """What one release writes, as it will stand in the ledger: writing a page twice changes
-    nothing.
+    """What one release writes into the ledger. It says what the ledger will contain, so writing a
+    page twice changes nothing.
 
-    clocks: of the coordinates that are read or dropped. grown: lines that count one release more.
-        lines: new ones, from line `at` on.
-    dropped: of the coordinates that are dropped, all that ever was.
+    clocks: of the coordinates that are read or dropped.
+    dropped: of the coordinates that are dropped, the number of rewards that were ever dropped.
+    releases: of the whole run, this one included.
+    at: the place in the ledger of the first new line.
+    grown: existing lines that count one release more, by their place.
+    lines: new lines.
+    singles: for each coordinate, the place of its new line of one-reward releases.
     """
 
     clocks: dict[int, int]
@@ -61,10 +58,10 @@ class Page:
 @final
 class Ledger:
     """Clocks and lines of one run. A coordinate's clock counts the rewards that left its open
-    block, read or dropped.
+    block, whether they were read or dropped.
 
-    cost: what one reading costs a record; None: read without noise. width: of how many coordinates
-        one record may be read.
+    cost: what one reading costs a record; None if it is read without noise.
+    width: the number of coordinates in which one record may be read.
     """
 
     def __init__(self, cost: Fraction | None, width: int = 1) -> None:
@@ -75,8 +72,8 @@ class Ledger:
         self._singles: dict[int, int] = {}  # coordinate -> its newest line of one-reward releases
 
     def entries(self, page: Page | None = None) -> tuple[Entry, ...]:
-        """Every reading, with those of a page about to be written. Consecutive one-reward releases
-        share a line, which counts them.
+        """Every reading, including those of a page that is about to be written. Consecutive
+        one-reward releases share a line, which counts them.
         """
         if page is None:
             return tuple(self._entries)
@@ -94,7 +91,7 @@ class Ledger:
         return self._clocks.get(coordinate, 0)
 
     def page(self, read: Sequence[Leaving], dropped: Sequence[Leaving]) -> Page:
-        """The lines for rewards that leave their open blocks now; nothing is written yet.
+        """The page for rewards that leave their open blocks now. This does not write it.
 
         Raises:
             LedgerError: more or fewer rewards left a coordinate than entered it.
@@ -113,7 +110,7 @@ class Ledger:
         return page
 
     def _line(self, page: Page, coordinate: int, start: int, count: int) -> None:
-        """The next `count` rewards of a coordinate are read in one release."""
+        """Add to the page that the next `count` rewards of a coordinate are read in one release."""
         at = self._singles.get(coordinate) if count == 1 else None
         if at is not None and self._entries[at].stop == start:
             page.grown[at] = self._entries[at]._replace(
@@ -125,8 +122,8 @@ class Ledger:
         page.lines.append(Entry(coordinate, start, start + count, self.cost, width=self.width))
 
     def write(self, page: Page) -> None:
-        """Write a page. After an interruption it is written again: every step says what will stand
-        there, not what is added.
+        """Write a page. It can be written again after an interruption, because every step says what
+        the ledger will contain, not what is added to it.
         """
         self._clocks.update(page.clocks)
         self._dropped.update(page.dropped)
@@ -145,7 +142,7 @@ class Ledger:
         return {"clocks": clocks, "dropped": dropped, "releases": self.releases, "lines": lines}
 
     def readings(self) -> dict[int, tuple[int, int]]:
-        """How often each coordinate was read, and how many rewards were behind that."""
+        """For each coordinate: the number of readings, and of the rewards they covered."""
         read = dict[int, tuple[int, int]]()
         for line in self._entries:
             releases, rewards = read.get(line.coordinate, (0, 0))
@@ -155,11 +152,11 @@ class Ledger:
     def restore(self, data: object, coordinates: Container[int]) -> None:
         """Continue from what `to_data` returned (after a trip through JSON).
 
-        coordinates: those there are.
+        coordinates: the coordinates that exist.
 
         Raises:
-            ValueError: damaged data: coordinates that do not exist, readings that overlap, run past
-            their clock, have another cost or are not so many as were counted.
+            DamagedSessionError: coordinates that do not exist; or readings that overlap, run past
+                their clock, have another cost, or are more or fewer than were counted.
         """
         saved = part(data, "vault.ledger", "clocks", "dropped", "lines", "releases")
         clocks, dropped = (
@@ -208,7 +205,7 @@ class Ledger:
 
 
 def counts_from_data(data: object, name: str) -> dict[int, int]:
-    """A number for each of some coordinates."""
+    """A count for each of some coordinates."""
     pairs = [
         entries(pair, f"an entry of vault.ledger.{name}", 2)
         for pair in entries(data, f"vault.ledger.{name}")

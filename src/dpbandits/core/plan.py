@@ -1,10 +1,9 @@
 """What to play until the next release. Plans are public data: computed from released values and
 public randomness only.
 
-A closed union; a new algorithm does not add a kind. A plan ends by counts of told decisions, which
-are public:
-`Hold` and `Cycle` when every action has its planned number, `Draw` when some action reaches its
-limit.
+The union of plans is closed; a new algorithm does not add a kind. A plan ends by counts of told
+decisions, which are public: `Hold` and `Cycle` when every action has its planned number, `Draw`
+when some action reaches its limit.
 """
 
 from __future__ import annotations
@@ -16,15 +15,14 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 FOREVER = 2**62
-"""Rounds of a plan that no release will end."""
+"""The number of rounds of a plan that no release will end."""
 
 EVERY = -1
 """In a plan's `release`: all coordinates at once, read as one record (full information)."""
 
 Action = int | tuple[int, ...] | tuple[float, ...]
-"""What is played in a round: an arm; a super arm, as a sorted tuple of arms; or, where the policy
-spreads its stake over all
-arms, a weight for each of them, summing to 1.
+"""What is played in a round: an arm; a super arm, as a sorted tuple of arms; or, if the policy
+spreads its stake over all arms, a weight for each of them. The weights sum to 1.
 """
 
 
@@ -68,9 +66,8 @@ class Law(Protocol):
 class Hold:
     """Play one action for `rounds` rounds, then release the blocks of `release` (perhaps none).
 
-    drop: what is read as nothing instead, at no price: the blocks of these coordinates are thrown
-        away unread.
-    observe: of a super arm, the arms whose rewards are to be told; None: all of them.
+    drop: the coordinates whose blocks are thrown away unread instead, at no price.
+    observe: the arms of a super arm whose rewards are to be told; None: all of them.
     """
 
     action: Action
@@ -101,8 +98,8 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Draw an action from `law` afresh each round until an arm was told `limits[arm]` times; the
-    arms that were are released.
+    """Draw an action from `law` afresh each round until some arm was told `limits[arm]` times. Then
+    release the arms that reached their limits.
     """
 
     law: Law
@@ -118,14 +115,14 @@ Plan = Hold | Cycle | Draw
 
 
 class Progress:
-    """How far the told decisions have carried a plan. Counts only: nothing here depends on a
-    reward.
+    """How far the told decisions have carried a plan. It consists of counts: nothing here depends
+    on a reward.
 
-    A decision counts as what is told of it: its action, or the observed arms where the plan names
+    A decision counts by what is told of it: its action, or the observed arms if the plan names
     them.
 
-    told: decisions since the plan began, by what was told. due: the coordinates to release, once
-        the plan is complete; None before.
+    told: the number of decisions since the plan began, by what was told.
+    due: the coordinates to release once the plan is complete; None before.
     """
 
     __slots__ = ("_drawn", "_left", "_release", "_waiting", "due", "plan", "told")
@@ -147,7 +144,7 @@ class Progress:
 
     @classmethod
     def at(cls, plan: Plan, told: Mapping[Action, int]) -> Progress:
-        """A plan's progress once so much was told."""
+        """The progress of a plan after these decisions were told."""
         progress, due = cls(plan), list[tuple[int, ...]]()
         for action, times in told.items():
             ended = progress.count(action, times)

@@ -1,5 +1,5 @@
-"""Guarantees as data: what is promised, what was read, and what the ledger adds up to. Exact
-fractions throughout.
+"""Guarantees as data: what is promised, what was read, and the sum of the ledger. All numbers are
+exact fractions.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ Real = int | float | str | Fraction | Decimal
 
 
 LARGEST = 10**100
-"""The largest price there is any use for; its products with counts and scales are floats still."""
+"""The largest price. Nobody needs a larger one, and its products with counts and scales are still
+floats.
+"""
 
 
 def as_fraction(value: Real, name: str) -> Fraction:
     """The positive exact number a user meant: `0.1` is one tenth, not the binary float next to it.
 
     Raises:
-        ValueError: `value` is not a finite number above 0, or one beyond all use.
+        ValueError: `value` is not a finite number above 0, or it is larger than anybody can use.
     """
     try:
         exact = read_exactly(value)
@@ -47,12 +49,12 @@ def as_fraction(value: Real, name: str) -> Fraction:
 
 
 def read_exactly(value: object) -> Fraction:
-    """The exact number that a number, or the text of one, stands for; a float is the decimal it is
-    written as.
+    """The exact number that a number, or its text, stands for. A float stands for the decimal that
+    it is written as.
 
     Raises:
-        ValueError, ZeroDivisionError: it stands for none, or for one of so many digits that reading
-        it would take for ever.
+        ValueError, ZeroDivisionError: it does not stand for a number, or the number has so many
+            digits that reading it would take too long.
     """
     return (
         Fraction(value)
@@ -62,8 +64,8 @@ def read_exactly(value: object) -> Fraction:
 
 
 def spelled(value: object) -> str:
-    """A number's text, if it is short enough to be read in no time: a few characters can name a
-    number of millions of digits.
+    """A number's text, if it can be read quickly: a few characters can name a number of millions of
+    digits.
     """
     text = repr(value) if type(value) is float else str(value)
     exponent = text.lower().partition("e")[2]
@@ -103,7 +105,8 @@ def above(value: Fraction) -> Decimal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The public fixed-point grid rewards are put on before they are added. Part of the guarantee.
+    """The public fixed-point grid on which rewards are put before they are added. It is part of the
+    guarantee.
 
     steps: grid steps per unit of reward; 1 is right for 0/1 rewards (least noise), more for
         fractional ones.
@@ -129,11 +132,11 @@ class Guarantee:
     """What the whole sequence of decisions promises about any one round's reward, until the end of
     time.
 
-    zero_out: a smaller epsilon where a round may only be compared with one whose rewards are all 0,
-        if one is proved.
-    As text, numbers are exact where that is short and rounded up where not; the repr has them as
-    exact fractions.
-    A policy without privacy has no guarantee: it says `None`, never 0.
+    zero_out: a smaller epsilon, if one is proved for comparing a round only with a round whose
+        rewards are all 0.
+
+    The text of a guarantee shows short numbers exactly and rounds the others up; its repr shows
+    exact fractions. A policy without privacy has no guarantee: it says `None`, never 0.
     """
 
     measure: Measure
@@ -175,10 +178,10 @@ class Entry(NamedTuple):
     """One line of the ledger: rounds [start, stop) of a coordinate's own clock were read, each
     once.
 
-    cost: what one such reading costs a record for ever; None: read without noise.
-    releases: how many consecutive releases (each of its own rounds) the line stands for.
-    width: of how many coordinates one record may be read, each at that cost (the arms of a super
-        arm).
+    cost: what one such reading costs a record for ever; None if it is read without noise.
+    releases: the number of consecutive releases, each of its own rounds, that the line stands for.
+    width: the number of coordinates in which one record may be read, each at that cost (the arms of
+        a super arm).
     """
 
     coordinate: int
@@ -190,10 +193,10 @@ class Entry(NamedTuple):
 
 
 def entries_of(ledger: Iterable[Entry]) -> Iterable[Entry]:
-    """The ledger, if it is one.
+    """Check that this is a ledger, and return its entries.
 
     Raises:
-        TypeError: it holds something else than entries.
+        TypeError: something in it is not an entry.
     """
     entries = tuple(ledger) if isinstance(ledger, Iterable) else (ledger,)
     if not all(isinstance(entry, Entry) for entry in entries):
@@ -202,12 +205,12 @@ def entries_of(ledger: Iterable[Entry]) -> Iterable[Entry]:
 
 
 def spent(ledger: Iterable[Entry]) -> Fraction | None:
-    """The exact cost to the worst-off record: disjoint readings cost their maximum, overlapping
-    ones their sum.
+    """The exact cost to the record that pays most: disjoint readings cost their maximum,
+    overlapping ones their sum.
 
     A record that enters up to `width` coordinates pays the sum of that many of the dearest ones.
 
-    Returns 0 for an empty ledger and None where anything was read without noise.
+    Returns 0 for an empty ledger and None if anything was read without noise.
     """
     edges: dict[int, list[tuple[int, Fraction]]] = {}
     width = 1

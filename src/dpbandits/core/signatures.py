@@ -1,5 +1,5 @@
-"""Classes whose constructor, called with arguments it does not take, says which ones it takes, with
-an example to copy.
+"""Classes that explain their arguments: if a call does not fit the constructor, the error lists the
+arguments that it takes, with an example to copy.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EXAMPLES: Mapping[str, str] = {
     "target": "2",
     "seeds": "2",
 }
-"""A value for each argument that some constructor of ours needs."""
+"""Example values, for every argument that some constructor of this package requires."""
 
 
 class Explained(ABCMeta):
@@ -82,16 +82,14 @@ def misfit(cls: type, given: tuple[Any, ...], named: Mapping[str, Any]) -> str |
     )
     shown = str(getattr(cls, "example", "")) or f"{cls.__name__}({example})"
     names = ", ".join(takes.parameters) or "nothing"
-    return (
-        f"{cls.__name__} {flaw(cls, parameters, given, named)}. It takes {names}; for example "
-        f"{shown}."
-    )
+    wrong = signature_flaw(cls, parameters, given, named)
+    return f"{cls.__name__} {wrong}. It takes {names}; for example {shown}."
 
 
-def flaw(
+def signature_flaw(
     cls: type, parameters: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any]
 ) -> str:
-    """The first thing that is wrong: too many, unknown or missing arguments."""
+    """The first thing that is wrong: too many arguments, an unknown one or a missing one."""
     names = [p.name for p in parameters]
     placed = [
         p.name

@@ -1,5 +1,5 @@
-"""Plain values read strictly: seeds and defaults that callers hand in, and what a saved session
-says.
+"""How plain values are read: the seeds and defaults of callers, and the parts of a saved session.
+Whatever is not exactly as expected is refused.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
+from dpbandits.core.errors import DamagedSessionError
+
 MOST = 2**62
-"""The largest count a saved session may say: sums of so many grid steps still fit where they are
-kept.
+"""The largest count that a saved session may contain: sums of so many grid steps still fit into 64
+bits.
 """
 
 SAVES = 2**53
-"""The largest number of a save: more than anybody makes, and every reader of JSON knows it
-exactly.
-"""
+"""The largest number of a save. Nobody makes so many, and every reader of JSON knows it exactly."""
 
 DEEPEST = 64
-"""Levels of lists and objects in a document. Deeper ones would exhaust the stack of whatever reads
-them.
+"""The most levels of lists and objects in a document. Deeper ones would exhaust the stack of their
+reader.
 """
 
 
-def damaged(what: str) -> ValueError:
+def damaged(what: str) -> DamagedSessionError:
     """The error about a saved session. It names the part, never the value, which may be private."""
-    return ValueError(
+    return DamagedSessionError(
         f"The saved session is damaged: {what}. Load an undamaged copy of what Session.to_json() "
         "wrote."
     )
@@ -64,8 +64,8 @@ def frozen(value: Any) -> Any:
 
 
 def alike(value: object, fresh: object) -> bool:
-    """Whether a value from JSON has the form of a fresh one: tuples keep their length, lists may
-    have grown, numbers stay numbers.
+    """Whether a value from JSON has the form of a fresh one. Tuples keep their length, lists may
+    have grown, and numbers stay numbers.
     """
     if isinstance(fresh, (list, tuple)):
         if (
@@ -86,8 +86,8 @@ def alike(value: object, fresh: object) -> bool:
 
 
 def kin(value: object, fresh: object) -> bool:
-    """Whether a value from JSON is made of what a fresh one is made of: lists for tuples, however
-    long, and numbers for numbers.
+    """Whether a value from JSON consists of the same kinds of values as a fresh one: lists of any
+    length for tuples, and numbers for numbers.
     """
     if isinstance(fresh, (list, tuple)):
         return isinstance(value, list) and (
@@ -99,7 +99,7 @@ def kin(value: object, fresh: object) -> bool:
 
 
 def finite(text: str) -> float:
-    """A number of the document; NaN and the infinities are none, however they are written."""
+    """A number of the document. NaN and the infinities are refused, however they are written."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError
@@ -107,7 +107,7 @@ def finite(text: str) -> float:
 
 
 def require_shallow(data: object) -> None:
-    """Refuse what is nested too deeply, before anything goes through it by recursion."""
+    """Refuse a document that is nested too deeply, before any recursion goes through it."""
     level = [data]
     for _ in range(DEEPEST):
         level = [
@@ -132,7 +132,7 @@ def checked_name(name: object) -> str:
 
 
 def checked_noise(noise: Any) -> Any:
-    """A noise source, not its class."""
+    """Check that this is a noise source, and not the class of one."""
     if isinstance(noise, type):
         raise TypeError(
             f"Expected noise={noise.__name__}(...), a noise source, got the class "
@@ -182,7 +182,9 @@ def checked_default(default: object) -> float:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; a name that comes twice, of which only one would be seen, makes it none."""
+    """A JSON object. If a name comes twice it is refused: a reader would see only one of the two
+    values.
+    """
     if len(dict(pairs)) < len(pairs):
         raise ValueError
     return dict(pairs)

@@ -2,8 +2,8 @@
 else loads by path.
 """
 
+from dpbandits.core.errors import DataError
 from dpbandits.datasets.click_logs import CAMPAIGNS, obd, obd_rates
-from dpbandits.datasets.files import DataError
 from dpbandits.datasets.films.counts import films_from_counts
 from dpbandits.datasets.films.films import Films
 from dpbandits.datasets.films.movies import movielens

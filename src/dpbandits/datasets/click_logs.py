@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError, PathLike
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.reading.columns import POSITIVE, REWARD, TEXT, WHOLE, read_columns
 from dpbandits.environments.laws import Bernoulli
 from dpbandits.environments.replay import LoggedReplay
@@ -22,11 +23,9 @@ def obd(path: PathLike, *, position: int | None = None, items: int | None = None
     """A replay of one log: the arms are the items, the reward is the click.
 
     Take a log of the random policy. Under the Thompson policy some items were almost never shown;
-    replay evens that out by
-    passing over nearly the whole log. And mind the sample's size: of 80 items 51 have no click at
-    all in 10,000 random
-    decisions, so `means` of this environment are mostly noise. For a bandit instance with this
-    site's rates use `obd_rates`.
+    replay evens that out by passing over nearly the whole log. And mind the sample's size: of 80
+    items 51 have no click at all in 10,000 random decisions, so `means` of this environment are
+    mostly noise. For a bandit instance with this site's rates use `obd_rates`.
 
     Args:
         path: a log, CSV or CSV.gz, with columns item_id, position, click and propensity_score.
@@ -49,10 +48,12 @@ def obd(path: PathLike, *, position: int | None = None, items: int | None = None
         raise DataError(
             f"Expected position= one of {np.unique(log['position']).tolist()}, got {position!r}."
         )
-    return replay(log["item_id"][mine], log["click"][mine], log["propensity_score"][mine], arms)
+    return logged_replay(
+        log["item_id"][mine], log["click"][mine], log["propensity_score"][mine], arms
+    )
 
 
-def replay(
+def logged_replay(
     actions: NDArray[Any], clicks: NDArray[Any], propensities: NDArray[Any], arms: int
 ) -> LoggedReplay:
     try:
@@ -75,9 +76,8 @@ def obd_rates(path: PathLike, campaign: str = "all") -> Bernoulli:
     """A campaign's items with their click rates in production, near 0.4 %, as independent coins.
 
     The rates are prior_alpha/(prior_alpha + prior_beta), the counts the site's operator started
-    data collection from.
-    The same file's counts of the 10,000-row logs are noise at such rates (most items have no click)
-    and are not used.
+    data collection from. The same file's counts of the 10,000-row logs are noise at such rates
+    (most items have no click) and are not used.
 
     Args:
         path: item_click_rates.csv, with columns campaign, item_id, prior_alpha and prior_beta.

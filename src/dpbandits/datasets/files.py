@@ -1,4 +1,4 @@
-"""Rows of CSV and Parquet files as text, with every way a file can be broken said in words."""
+"""Rows of CSV and Parquet files as text; errors say in words what is wrong with a file."""
 
 from __future__ import annotations
 
@@ -11,19 +11,14 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO
 
+from dpbandits.core.errors import DataError
 from dpbandits.core.inputs import shown
 
 PathLike = str | os.PathLike[str]
-Row = tuple[int, list[str]]
+TextRow = tuple[int, list[str]]
 """Where the row is (a line of a CSV file, a row of a Parquet table, counted from 1), and its
 fields.
 """
-
-
-class DataError(ValueError):
-    """A data file that is not what its loader expects. Messages name the place and never repeat a
-    value found there.
-    """
 
 
 def as_path(path: object) -> Path:
@@ -38,7 +33,7 @@ def as_path(path: object) -> Path:
 
 
 def existing(path: PathLike, what: str = "file") -> Path:
-    """The path of a file (or folder) that is there."""
+    """The path of an existing file (or folder)."""
     found = as_path(path)
     if not found.exists():
         raise FileNotFoundError(f"Expected a {what} at {found}; there is none. Check the path.")
@@ -53,14 +48,14 @@ def is_parquet(path: Path) -> bool:
     return path.suffix == ".parquet"
 
 
-def rows(path: Path) -> Iterator[Row]:
+def rows(path: Path) -> Iterator[TextRow]:
     """The file's rows, its header first. Parquet and CSV by the name; gzip is undone where the name
     ends in .gz.
     """
     return parquet_rows(path) if is_parquet(path) else csv_rows(path)
 
 
-def csv_rows(path: Path) -> Iterator[Row]:
+def csv_rows(path: Path) -> Iterator[TextRow]:
     line = 0
     try:
         with opened_text(path) as text:
@@ -101,7 +96,7 @@ def opened_text(path: Path) -> IO[str]:
     return TextIOWrapper(stream, encoding="utf-8-sig", newline="")
 
 
-def parquet_rows(path: Path) -> Iterator[Row]:
+def parquet_rows(path: Path) -> Iterator[TextRow]:
     try:
         import polars  # an extra, and slow to import: only for this format
     except ImportError:

@@ -16,8 +16,8 @@ from dpbandits.environments.laws import Bernoulli
 
 IMBALANCED = (201326, 201402)
 """First and last week left out by default: the archive's authors warn that from 25 June 2013 to 10
-January 2014 visitors were
-not split evenly at random between the arms, so click rates of one test are not comparable.
+January 2014 visitors were not split evenly at random between the arms, so click rates of one test
+are not comparable.
 """
 
 KINDS = {
@@ -66,8 +66,7 @@ def upworthy(
 
     Args:
         path: CSV (also .csv.gz) or Parquet, one row an arm, with columns clickability_test_id,
-            test_week, headline,
-            impressions and clicks.
+            test_week, headline, impressions and clicks.
         test: a clickability_test_id.
         keep_imbalanced: also the tests of the weeks `IMBALANCED`, whose arms were not randomised
             evenly.

@@ -1,7 +1,7 @@
-"""Where downloaded data is kept, and how it gets there: checked first, and under its name only once
-it is whole.
+"""Where downloaded data is kept, and how it gets there: it is checked first, and takes its name
+only when it is complete.
 
-The checksums are the md5 sums GroupLens publishes: they find damage and mix-ups; they do not
+The checksums are the md5 sums that GroupLens publishes: they find damage and mix-ups, but do not
 protect against a forger.
 """
 
@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from dpbandits.datasets.bundles import Bundle
-from dpbandits.datasets.files import DataError, PathLike
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.archives import Archive
+from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.films.movies import layout_of, movielens
 
 LICENCE = (
@@ -58,8 +59,8 @@ SOURCES: dict[str, Source] = {
 
 
 def data_folder() -> Path:
-    """$DPBANDITS_DATA, else $XDG_DATA_HOME/dpbandits, else ~/.local/share/dpbandits. It need not
-    exist yet.
+    """The folder for data: $DPBANDITS_DATA, else $XDG_DATA_HOME/dpbandits, else
+    ~/.local/share/dpbandits. It need not exist yet.
     """
     if chosen := os.environ.get("DPBANDITS_DATA"):
         return Path(chosen).expanduser()
@@ -94,7 +95,7 @@ def add(name: str, path: PathLike) -> Path:
         FileNotFoundError: nothing is there.
         ValueError: no such data set.
     """
-    wanted, bundle = source(name), Bundle(path)
+    wanted, bundle = source(name), Archive(path)
     if bundle.zipped and wanted.md5 not in (None, checksum(bundle.path)):
         raise DataError(
             f"Expected {bundle.path.name} to be {wanted.file} as its owner published it (md5 "
@@ -111,7 +112,7 @@ def add(name: str, path: PathLike) -> Path:
     return data_folder() / wanted.file
 
 
-def pack(bundle: Bundle, copy: Path) -> None:
+def pack(bundle: Archive, copy: Path) -> None:
     """The two files of a folder as a zip, so that what is kept is always one file."""
     layout = layout_of(bundle)
     with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -167,7 +168,7 @@ def published(wanted: Source) -> str:
 
 
 def blocks(wanted: Source) -> Iterator[bytes]:
-    """What is at the address, piece by piece."""
+    """The content at an address, piece by piece."""
     from http.client import HTTPException  # both slow to import, rarely needed
     from urllib.request import urlopen
 
@@ -189,7 +190,7 @@ def checksum(path: Path) -> str:
 
 @contextmanager
 def unfinished(target: Path) -> Iterator[Path]:
-    """A file to write to beside the target: it takes the target's name if all goes well, and is
+    """A file beside the target, to write to. It takes the target's name if all goes well, and is
     deleted if not.
     """
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,10 @@
 """Clinical trials that come with the package: pooled response counts of four published reviews.
 
 Pooled means simple sums over the review's studies. That is NOT a network meta-analysis: arms come
-from different trials
-with different patients, so a difference between two arms here is no estimate of a treatment effect.
-(COPD shows it: TIO-SMI
-has the highest pooled survival, and in both of its own trials more deaths than placebo.) The counts
-make realistic bandit
-instances, nothing more. Seven depression studies that report no response are left out.
+from different trials with different patients, so a difference between two arms here is no estimate
+of a treatment effect. (COPD shows it: TIO-SMI has the highest pooled survival, and in both of its
+own trials more deaths than placebo.) The counts make realistic bandit instances, nothing more.
+Seven depression studies that report no response are left out.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""How much a packed file may hold: what unpacks to hundreds of times its size is damaged or a trap,
-and would fill the memory.
+"""How much a packed file may hold. A file that unpacks to hundreds of times its size is damaged or
+a trap, and would fill the memory.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ import gzip
 import zipfile
 from pathlib import Path
 
-from dpbandits.datasets.files import DataError
+from dpbandits.core.errors import DataError
 
 FREE = 1 << 26
 """Bytes that any file may unpack to: 64 MiB fit into every memory."""
 
 MOST_TIMES = 200
-"""Above that, how many times its own size a file may unpack to; tables of ratings shrink five to
-ten times when packed.
+"""For larger contents, how many times its own size a file may unpack to; packed tables of ratings
+are five to ten times smaller.
 """
 
 
@@ -35,15 +35,15 @@ def require_plausible(file: Path, unpacked: int) -> None:
 
 
 def zip_plausible(file: Path) -> None:
-    """The same for a zip, by what its list of contents says (reading stops there, whatever
-    follows).
+    """The same for a zip, by its list of contents. Reading stops at the sizes listed there,
+    whatever follows.
     """
     with zipfile.ZipFile(file) as archive:
         require_plausible(file, sum(entry.file_size for entry in archive.infolist()))
 
 
 class MeasuredGzip(gzip.GzipFile):
-    """A gzip stream that stops where it has given more than a file of this size plausibly holds."""
+    """A gzip stream that stops when it has given more than a file of this size plausibly holds."""
 
     def __init__(self, file: Path) -> None:
         super().__init__(file, "rb")

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
 from dpbandits.datasets.reading.matrices import shuffled
 from dpbandits.environments.replay import Table
@@ -53,7 +54,7 @@ def msweb(
         ValueError: an area that is not there.
     """
     matrix, known = visit_matrix(existing(path, "folder"))
-    return Table(shuffled(matrix[:, chosen(areas, known)], seed), resample=resample)
+    return Table(shuffled(matrix[:, chosen_columns(areas, known)], seed), resample=resample)
 
 
 def msweb_areas(path: PathLike) -> tuple[Area, ...]:
@@ -81,7 +82,7 @@ def visit_matrix(folder: Path) -> tuple[NDArray[np.uint8], tuple[Area, ...]]:
     return matrix[:, ranked], areas
 
 
-def chosen(areas: int | Sequence[int | str] | None, known: tuple[Area, ...]) -> list[int]:
+def chosen_columns(areas: int | Sequence[int | str] | None, known: tuple[Area, ...]) -> list[int]:
     """Columns of the ranked matrix."""
     if areas is None:
         return list(range(len(known)))

@@ -82,7 +82,7 @@ def serve(
     return session
 
 
-def main() -> None:
+def demonstrate() -> None:
     parser = argparse.ArgumentParser(
         description="A server and its users in two processes: only noisy reports cross."
     )
@@ -114,4 +114,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    demonstrate()

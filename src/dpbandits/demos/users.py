@@ -43,7 +43,7 @@ def answer_all(
         print(client.answer(line, likes), file=out, flush=True)
 
 
-def main() -> None:
+def answer_decisions() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--means",
@@ -73,4 +73,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    answer_decisions()

@@ -2,7 +2,8 @@
 `dpbandits.datasets`.
 """
 
-from dpbandits.environments.base import Environment, Exhausted, Independent, Lattice
+from dpbandits.core.errors import EnvironmentExhausted
+from dpbandits.environments.base import Environment, Independent, Lattice
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, Uniform
 from dpbandits.environments.replay import LoggedReplay, Table
 
@@ -11,7 +12,7 @@ __all__ = [
     "Beta",
     "Categorical",
     "Environment",
-    "Exhausted",
+    "EnvironmentExhausted",
     "Independent",
     "Lattice",
     "LoggedReplay",

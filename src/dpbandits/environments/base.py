@@ -6,18 +6,12 @@ from abc import abstractmethod
 from typing import NamedTuple, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import numbers_in, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.signatures import Explained
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-
-class Exhausted(Exception):
-    """A finite environment has no further round."""
 
 
 class Lattice(NamedTuple):
@@ -101,8 +95,8 @@ class Environment(metaclass=Explained):
 
     @property
     def acceptance(self) -> float:
-        """Accepted entries over entries walked so far, of a replayed log; NaN before the first, and
-        elsewhere.
+        """The share of accepted entries among those walked so far, in a replayed log. NaN before
+        the first entry, and in other environments.
         """
         return float("nan")
 
@@ -120,11 +114,11 @@ class Environment(metaclass=Explained):
         return gaps
 
     def fresh(self) -> Self:
-        """An environment at its first round; itself where rounds are independent."""
+        """This environment at its first round; the same object if rounds are independent."""
         return self
 
     def lattice(self, grid: Grid) -> Lattice | None:
-        """The exact law on the grid where rounds are independent; None where they are not."""
+        """The exact law on the grid if rounds are independent, else None."""
         return None
 
 

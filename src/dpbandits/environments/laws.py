@@ -8,16 +8,10 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import numbers_in
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import (
-    Floats,
-    Independent,
-    Integers,
-    Lattice,
-    checked_means,
-    two_point,
-)
+from dpbandits.environments.base import Independent, Lattice, checked_means, two_point
 
 
 @final
@@ -32,7 +26,7 @@ class Bernoulli(Independent):
         super().__init__(checked_means(means))
 
     def __repr__(self) -> str:
-        return f"Bernoulli({rounded(self.means)})"
+        return f"Bernoulli({rounded_means(self.means)})"
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.random() < self.means[action])
@@ -67,9 +61,8 @@ class Categorical(Independent):
         super().__init__(np.clip(rows @ levels, 0, 1))
 
     def __repr__(self) -> str:
-        return (
-            f"Categorical({rounded(self.values)}, {[rounded(row) for row in self.probabilities]})"
-        )
+        rows = [rounded_means(row) for row in self.probabilities]
+        return f"Categorical({rounded_means(self.values)}, {rows})"
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.choice(self.values, p=self.probabilities[action]))
@@ -106,7 +99,7 @@ class Uniform(Independent):
         super().__init__((self.low + self.high) / 2)
 
     def __repr__(self) -> str:
-        return f"Uniform({rounded(self.low)}, {rounded(self.high)})"
+        return f"Uniform({rounded_means(self.low)}, {rounded_means(self.high)})"
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.uniform(self.low[action], self.high[action]))
@@ -147,7 +140,7 @@ class Beta(Independent):
         super().__init__(self.a / (self.a + self.b))
 
     def __repr__(self) -> str:
-        return f"Beta({rounded(self.a)}, {rounded(self.b)})"
+        return f"Beta({rounded_means(self.a)}, {rounded_means(self.b)})"
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.beta(self.a[action], self.b[action]))
@@ -163,7 +156,7 @@ class Beta(Independent):
         )
 
 
-def rounded(numbers: Floats) -> list[float]:
+def rounded_means(numbers: Floats) -> list[float]:
     """For reprs: six decimals are enough to know a law again."""
     return [round(float(x), 6) for x in numbers]
 

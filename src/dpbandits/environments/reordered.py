@@ -8,8 +8,9 @@ from typing import Self, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, Floats, Integers, Lattice
+from dpbandits.environments.base import Environment, Lattice
 
 
 @final
@@ -55,8 +56,8 @@ class Reordered(Environment):
 
 
 def random_order(environment: Environment, rng: np.random.Generator) -> Integers:
-    """A random order of the arms that does not depend on the one they came in (but among equal
-    means): they are sorted first.
+    """A random order of the arms. It does not depend on the order in which they came (except among
+    equal means), because they are sorted first.
     """
     return np.asarray(
         np.argsort(environment.means, kind="stable")[rng.permutation(environment.arms)]

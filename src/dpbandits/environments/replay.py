@@ -7,9 +7,11 @@ from typing import ClassVar, Self, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import MOST_ARMS, numbers_in, switch, whole_number
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, Exhausted, Floats, Integers, Lattice, two_point
+from dpbandits.environments.base import Environment, Lattice, two_point
 
 E = TypeVar("E", bound=Environment)
 
@@ -128,7 +130,7 @@ class Table(Environment):
 
     def _take(self, rounds: int) -> int:
         if self._next + rounds > len(self.rewards):
-            raise Exhausted(
+            raise EnvironmentExhausted(
                 f"The table has {len(self.rewards)} rows; use resample=True to play longer."
             )
         self._next += rounds
@@ -141,9 +143,8 @@ class LoggedReplay(Environment):
     under random logging.
 
     A round walks down the log to the next entry whose action is the policy's; entries passed over
-    are lost. Under uniform
-    logging one entry in `arms` is accepted. Other propensities are evened out: an entry with
-    propensity p is first kept with probability (smallest propensity)/p.
+    are lost. Under uniform logging one entry in `arms` is accepted. Other propensities are evened
+    out: an entry with propensity p is first kept with probability (smallest propensity)/p.
 
     actions, rewards: shape (entries,). propensities: shape (entries,), the logging policy's
         probability of what it did.
@@ -205,7 +206,7 @@ class LoggedReplay(Environment):
             if self.actions[i] == action and (self.keep[i] >= 1 or rng.random() < self.keep[i]):
                 self.accepted += 1
                 return float(self.rewards[i])
-        raise Exhausted(f"The log of {len(self.actions)} entries is used up.")
+        raise EnvironmentExhausted(f"The log of {len(self.actions)} entries is used up.")
 
     def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
         raise TypeError(

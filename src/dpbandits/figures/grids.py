@@ -1,5 +1,5 @@
-"""A paper's figure: small panels in rows and columns, one legend for all. Curves, colours and
-scales are those of `plots`.
+"""A paper's figure: small panels in rows and columns, with one legend. Curves, colours and scales
+are those of `plots`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
 
+from dpbandits.figures.compared_policies import Panel, in_panel
 from dpbandits.figures.palette import looks
-from dpbandits.figures.panels import Panel, in_panel
 from dpbandits.figures.plots import PRIVATE_BOUND, STYLE, draw_curves, scale_rounds
 from dpbandits.sweeps.results import Results
 from dpbandits.theory.bounds import private_lower_bound
@@ -62,11 +62,11 @@ def regret_grid(
                 ax.set_visible(False)
             for ax, panel in zip(line, row, strict=False):
                 draw_panel(ax, results, in_panel(shown, panel), panel, bound)
-                scale_regret(ax, shown)
+                scale_grid(ax, shown)
             line[0].set_ylabel("regret")
         if ends is not None:
             draw_ends(axes[-1][len(rows[-1])], results, ends)
-            scale_regret(axes[-1][len(rows[-1])], shown)
+            scale_grid(axes[-1][len(rows[-1])], shown)
         legend(figure, results, shown["label"].unique(maintain_order=True).to_list(), bound)
         figure.supxlabel("round (log scale); shaded: 95 % confidence band of the mean", fontsize=9)
     return figure
@@ -96,7 +96,7 @@ def draw_panel(ax: Axes, results: Results, shown: pl.DataFrame, panel: Panel, bo
         ax.plot(x, y, color=PRIVATE_BOUND.colour, linestyle=PRIVATE_BOUND.dash, linewidth=1.1)
 
 
-def scale_regret(ax: Axes, shown: pl.DataFrame) -> None:
+def scale_grid(ax: Axes, shown: pl.DataFrame) -> None:
     """The same logarithmic scale for every panel, from a third of the least final regret."""
     final = shown.filter(pl.col("round") == pl.col("round").max())["mean"]
     low, high = float(final.min()) / 3, 1.3 * float(shown["mean"].max())  # type: ignore[arg-type]

@@ -26,8 +26,11 @@ GUIDES = (Look(BOUND, DASHES[3]), Look("#777777", DASHES[1]))
 
 
 class Lines(NamedTuple):
-    """One panel. frame: label, x, y and error; a line for each label. guides: name → y at each x of
-    `at`; band: shaded between.
+    """One panel.
+
+    frame: label, x, y and error; a line for each label.
+    guides: name → y at each x of `at`.
+    band: the range of y that is shaded.
     """
 
     title: str
@@ -71,7 +74,7 @@ def line_grid(
         for line, row in zip(axes, rows, strict=True):
             for ax, panel in zip(line, row, strict=False):
                 draw_lines(ax, panel, styles)
-                scale(ax, every)
+                log_axes(ax, every)
             for ax in line[len(row) :]:
                 ax.set_visible(False)
             line[0].set_ylabel(y)
@@ -120,7 +123,7 @@ def look_of(guide: int) -> Look:
     return GUIDES[guide % len(GUIDES)]
 
 
-def scale(ax: Axes, every: pl.DataFrame) -> None:
+def log_axes(ax: Axes, every: pl.DataFrame) -> None:
     """Logarithmic, from a little below the least number to a little above the largest."""
     low, high = (
         float(np.min(every["y"].to_numpy())) / 1.5,

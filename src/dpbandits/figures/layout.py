@@ -1,4 +1,4 @@
-"""Room on paper: where a figure's axes stand, and where the names of its curves are written, on a
+"""The layout of a figure: where its axes stand and where the names of its curves are written, on a
 desk and on a phone.
 """
 
@@ -16,9 +16,10 @@ from dpbandits.figures.labels import End, label_ends
 
 
 class Layout(NamedTuple):
-    """Inches. names: room on the right, where curves' names stand at their ends; 0: they stand
-    below the axes instead.
+    """Lengths in inches.
 
+    names: room on the right for the names of the curves at their ends; 0: the names stand below the
+        axes instead.
     letters, size: how long a line below the axes may be, and how large its letters are (points).
     """
 
@@ -34,7 +35,7 @@ class Layout(NamedTuple):
 
 WIDE = Layout(width=8.0, left=0.85, names=1.95, row=3.3)
 NARROW = Layout(width=4.0, left=0.72, names=0.0, row=2.9, bottom=0.75, letters=54, size=8)
-"""As wide as a phone's screen, on which letters keep their size."""
+"""The width of a phone's screen, on which letters keep their size."""
 
 RIGHT, LINE = 0.15, 0.165  # inches: a margin where no names stand, and a line of names
 

@@ -16,15 +16,15 @@ from PIL import Image
 
 from dpbandits.core.privacy import as_fraction, printed
 from dpbandits.environments import Environment
+from dpbandits.figures.compared_policies import Panel, in_panel
 from dpbandits.figures.labels import End
 from dpbandits.figures.layout import WIDE, Layout, below, canvas, write_names
 from dpbandits.figures.palette import BOUND, DASHES, Look, looks
-from dpbandits.figures.panels import Panel, in_panel
 from dpbandits.sweeps.results import Results
 from dpbandits.theory.bounds import lai_robbins, private_lower_bound
 
 Band = Literal["mean", "runs", "both"]
-"""What is shaded: the 95 % confidence band of the mean, where 90 % of the runs lie (lighter), or
+"""What is shaded: the 95 % confidence band of the mean, the range of 90 % of the runs (lighter), or
 both.
 """
 
@@ -194,8 +194,8 @@ def draw_curves(ax: Axes, results: Results, shown: pl.DataFrame, band: Band) -> 
 
 
 def draw_bounds(ax: Axes, environment: Environment, panel: Panel, rounds: np.ndarray) -> list[End]:
-    """What no consistent policy beats in the long run: without privacy, and with ε-DP. Nothing
-    where rounds are not independent.
+    """The bounds that no consistent policy beats in the long run: without privacy, and with ε-DP.
+    Nothing is drawn if rounds are not independent.
     """
     if environment.fixed:
         return []
@@ -220,8 +220,8 @@ def scale_rounds(ax: Axes, first: int, last: int, log_x: bool) -> None:
 
 
 def scale_regret(ax: Axes, shown: pl.DataFrame, below: float) -> None:
-    """The same scale for every panel of a figure: logarithmic, from (least regret at the
-    end)/below, where policies differ much.
+    """The same scale for every panel of a figure. If policies differ much it is logarithmic, from
+    (least regret at the end)/below.
     """
     final = shown.filter(pl.col("round") == pl.col("round").max().over("label"))["mean"]
     low, high = float(final.min()), float(final.max())  # type: ignore[arg-type]

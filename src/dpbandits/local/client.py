@@ -1,8 +1,8 @@
-"""The user's side of local privacy: reward in, one noisy report out. Runs on the user's device;
-nothing here is the server's.
+"""The user's side of local privacy: it takes a reward and gives one noisy report. It runs on the
+user's device; the server has no part in it.
 
-It imports no policy and no server code. The server sends two public texts (`policy`'s randomizer,
-described by `messages.randomizer_to_json`, and a decision); the device sends back one, which
+It imports no policy and no server code. The server sends two public texts: the policy's randomizer,
+which `messages.randomizer_to_json` describes, and a decision. The device sends back one text, which
 `messages.report_from_json` reads.
 
 >>> from dpbandits.noise import SimulatedNoise
@@ -28,20 +28,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import final
 
+from dpbandits.core.errors import MessageError, RewardError
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
 from dpbandits.core.values import checked_noise
 from dpbandits.local.budget import Budget, MemoryBudget
 from dpbandits.local.budget.alone import Alone
 from dpbandits.local.messages import (
     Asked,
-    MessageError,
     decision_from_json,
     randomizer_from_json,
     randomizer_to_json,
     report_to_json,
 )
 from dpbandits.mechanisms.randomizers import Report
-from dpbandits.mechanisms.rewards import RewardError, tried
+from dpbandits.mechanisms.rewards import tried
 from dpbandits.noise.sources import Noise, SecureNoise
 
 
@@ -99,7 +99,7 @@ class Client:
                 "Expected total= or budget=, not both: a budget has a total of its own."
             )
         if budget is not None:
-            require_budget(budget)
+            require_device_budget(budget)
         self._budget = MemoryBudget(most if total is None else total) if budget is None else budget
         self._alone = Alone()
 
@@ -158,8 +158,8 @@ class Client:
         return str(message)
 
     def _new(self, asked: Asked, reward: object, datum: str | None) -> str:
-        """Make the answer: the rewards are checked, the report is paid for, drawn, and kept, in
-        this order.
+        """Make the answer, in this order: check the rewards, pay for the report, draw it, keep
+        it.
         """
         steps = self._randomizer.put_on_grid(rewards_for(asked, reward), self._noise)
         if isinstance(steps, list) is not isinstance(asked.action, tuple):
@@ -184,13 +184,15 @@ class Client:
         return self._budget.keep(self._key("decision", asked.id), answer) if cost else answer
 
     def _said(self, key: str | None, steps: int) -> int:
-        """One reward, randomised; kept if it is named. Another process may have been first."""
+        """One reward, randomised, and kept if it is named. Another process may have kept one first;
+        then that one counts.
+        """
         drawn = self._randomizer.randomise(steps, self._noise)
         return drawn if key is None else int(self._budget.keep(key, str(drawn)))
 
     def _data(self, asked: Asked, datum: str | None, *, named_by_arm: bool) -> list[str | None]:
-        """What each reward is kept under: the same in every campaign with this randomizer and kind
-        of noise.
+        """The key under which each reward is kept: the same in every campaign with this randomizer
+        and kind of noise.
         """
         if datum is None:
             return [None] * len(asked.observe)
@@ -204,8 +206,8 @@ class Client:
         return json.dumps([*what, self._campaign, self._noise.kind])
 
 
-def require_budget(budget: object) -> None:
-    """Raise unless it is a budget: before anything is spent of one."""
+def require_device_budget(budget: object) -> None:
+    """Raise unless this is a budget, before anything is spent of one."""
     if isinstance(budget, type) or not all(
         callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")
     ):
@@ -221,15 +223,15 @@ def require_budget(budget: object) -> None:
 
 
 def digest(asked: Asked) -> str:
-    """What a decision asks, in a few letters: a server may ask about any number of arms, and all
+    """A short text for what a decision asks. A server may ask about any number of arms, and all
     answers are kept.
     """
     return hashlib.sha256(json.dumps([asked.action, asked.observe]).encode()).hexdigest()
 
 
 def rewards_for(asked: Asked, reward: object) -> object:
-    """What the report is about: the reward, or of a super arm a list of those that are asked
-    for.
+    """What the report is about: the reward, or, for a super arm, a list of the rewards that are
+    asked for.
     """
     several = isinstance(asked.action, tuple)
     if not isinstance(reward, Mapping):

@@ -1,9 +1,9 @@
-"""The three messages of local privacy, as JSON: what randomises, what was decided, what the user
-reports. All of it is public.
+"""The three messages of local privacy, as JSON: the randomizer, the decision and the user's report.
+All of it is public.
 
 The server describes the randomizer once and sends decisions; a user's device answers each with one
-report. All three say which campaign
-they belong to, a name the server chooses: a device keeps to the one whose description it was given.
+report. All three name the campaign that they belong to. The server chooses the name, and a device
+only answers the campaign whose description it was given.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from dpbandits.core.errors import MessageError
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.core.values import once
@@ -29,25 +30,19 @@ RANDOMIZERS: dict[str, type[Randomizer]] = {
     cls.__name__: cls for cls in (LocalLaplace, RandomizedResponse)
 }
 LONGEST = 2**20
-"""Characters of a message that is read at all."""
+"""The most characters of a message; longer ones are not read."""
 
 LONGEST_NAME = 200
-"""Characters of a campaign's name."""
+"""The most characters of a campaign's name."""
 
 LARGEST = 10**100
 """The largest numerator or denominator of an epsilon, which every device adds up."""
 
 LARGEST_STEP = 2**60
-"""What a report says is smaller, in grid steps."""
+"""A bound on the numbers of a report, in grid steps."""
 
 VERSION = 1
-"""Of these messages."""
-
-
-class MessageError(ValueError):
-    """A message that is none. It is not repeated in the error: a broken client may have put a
-    reward into it.
-    """
+"""The version of these messages."""
 
 
 class Asked(NamedTuple):
@@ -102,14 +97,14 @@ def randomizer_from_json(text: str) -> Described:
     """The randomizer that was described, and the campaign.
 
     Raises:
-        MessageError: no such description.
+        MessageError: this is not such a description.
     """
     data = fields_of(text, {"randomizer", "epsilon", "grid", "width"}, "a randomizer's description")
     kind = RANDOMIZERS.get(str(data["randomizer"]))
     grid = data["grid"]
     if (
         kind is None
-        or not whole(data["width"], 1)
+        or not whole_at_least(data["width"], 1)
         or data["width"] > MOST_ARMS
         or not isinstance(grid, dict)
         or set(grid) != {"steps", "rounding"}
@@ -121,7 +116,7 @@ def randomizer_from_json(text: str) -> Described:
     with suppress(ValueError):  # and so the error below has no context: what came stays out of it
         if (
             isinstance(data["epsilon"], str)
-            and whole(grid["steps"], 1)
+            and whole_at_least(grid["steps"], 1)
             and grid["rounding"] in ("nearest", "bernoulli")
         ):
             epsilon, put = (
@@ -147,10 +142,10 @@ def decision_to_json(
 
 
 def decision_from_json(text: str) -> Asked:
-    """The decision a user's device is asked to report about.
+    """The decision that a user's device is asked to report about.
 
     Raises:
-        MessageError: no such message, or arms to observe that were not played.
+        MessageError: this is not such a message, or it observes arms that were not played.
     """
     data = fields_of(text, {"id", "action", "observe"}, "a decision")
     action = tuple(data["action"]) if isinstance(data["action"], list) else data["action"]
@@ -162,7 +157,9 @@ def decision_from_json(text: str) -> Asked:
         if isinstance(data["observe"], list)
         else ()
     )
-    if not whole(data["id"], 1) or not all(whole(arm, 0) for arm in (*played, *observe)):
+    if not whole_at_least(data["id"], 1) or not all(
+        whole_at_least(arm, 0) for arm in (*played, *observe)
+    ):
         raise MessageError("Expected a decision's id and arms to be whole numbers.")
     if not observe or len(set(observe)) < len(observe) or not set(observe) <= set(played):
         raise MessageError("Expected a decision to observe some of the arms it plays, each once.")
@@ -173,10 +170,9 @@ def report_to_json(id: int, report: Report, campaign: str = "") -> str:
     """The message to send.
 
     Raises:
-        MessageError: no report of whole grid steps: a reward, perhaps, that was put where they
-        belong.
+        MessageError: the report does not consist of whole grid steps: perhaps it is a reward.
     """
-    if not sound(report) or not whole(id, 1):
+    if not sound(report) or not whole_at_least(id, 1):
         raise MessageError(
             "Expected the id of a decision, and a Report of whole grid steps as a randomizer "
             "makes it (not shown)."
@@ -187,19 +183,19 @@ def report_to_json(id: int, report: Report, campaign: str = "") -> str:
 
 
 def report_from_json(text: str) -> Told:
-    """A user's answer. Whether it fits the decision and the policy's randomizer is checked when it
-    is told.
+    """A user's answer. When it is told, the session checks whether it fits the decision and the
+    policy's randomizer.
 
     Raises:
-        MessageError: no such message; also one with anything beyond a report in it.
+        MessageError: this is not such a message, or it contains more than a report.
     """
     data = fields_of(text, {"id", "steps", "randomizer", "noise"}, "a report")
     steps = tuple(data["steps"]) if isinstance(data["steps"], list) else data["steps"]
     numbers = steps if isinstance(steps, tuple) else (steps,)
     if (
-        not whole(data["id"], 1)
+        not whole_at_least(data["id"], 1)
         or not numbers
-        or not all(whole(step, -LARGEST_STEP) and step < LARGEST_STEP for step in numbers)
+        or not all(whole_at_least(step, -LARGEST_STEP) and step < LARGEST_STEP for step in numbers)
     ):
         raise MessageError("Expected a report's id and steps to be whole numbers.")
     report = Report(steps, data["randomizer"], data["noise"])
@@ -212,14 +208,14 @@ def report_from_json(text: str) -> Told:
 
 def written(campaign: str, **fields: object) -> str:
     """The JSON object with these fields."""
-    if not named(campaign):
+    if not is_name(campaign):
         raise MessageError(
             f"Expected a campaign's name to be text of at most {LONGEST_NAME} characters."
         )
     return json.dumps({"version": VERSION, "campaign": campaign} | fields)
 
 
-def named(campaign: object) -> bool:
+def is_name(campaign: object) -> bool:
     return type(campaign) is str and len(campaign) <= LONGEST_NAME
 
 
@@ -240,7 +236,7 @@ def fields_of(text: str, names: set[str], what: str) -> Mapping[str, Any]:
             f"Expected {what} of version {VERSION}: update the package on the server or on the "
             "device."
         )
-    if not named(data["campaign"]):
+    if not is_name(data["campaign"]):
         raise MessageError(
             f"Expected {what} to name its campaign, in at most {LONGEST_NAME} characters."
         )
@@ -251,5 +247,5 @@ def short(epsilon: Fraction) -> bool:
     return max(epsilon.numerator, epsilon.denominator) <= LARGEST
 
 
-def whole(value: object, low: int) -> bool:
+def whole_at_least(value: object, low: int) -> bool:
     return type(value) is int and value >= low

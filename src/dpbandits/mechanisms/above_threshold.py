@@ -1,5 +1,5 @@
-"""A sum that is watched until it is far enough from 0: the sparse vector technique, and one noised
-mean at the end.
+"""A sum that is watched until it is far enough from 0, by the sparse vector technique; then its
+mean is released once, with noise.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.noise.sources import Noise
 
 QUERY, THRESHOLD, MEAN = Fraction(1, 6), Fraction(1, 6), Fraction(1, 2)
-"""Shares of epsilon a move of one range costs: a question and its threshold (2/6 and 1/6 in the
-worst case), the mean (1/2).
+"""Shares of epsilon that a move of one range costs: a question and its threshold (2/6 and 1/6 in
+the worst case), the mean (1/2).
 """
 
 
@@ -49,8 +49,7 @@ class AboveThreshold(Separable):
     public bar; says its mean when it is.
 
     Source: Sajed and Sheffet 2019, Algorithms 1 and 2. Guarantee: epsilon for all answers together,
-    however many questions;
-    a question whose answer is no costs nothing further.
+    however many questions; a question whose answer is no costs nothing further.
 
     epsilon: None asks and answers exactly, without privacy.
     bar: after so many values, the distance from 0 that halts, in ranges high − low. A function of

@@ -26,8 +26,8 @@ class Block(NamedTuple):
     """Exact and private: for each coordinate, the sum (grid steps) and number of its rewards since
     its last release.
 
-    Of whole records (coordinates `EVERY`): `sums` has an entry an action, `counts` one number of
-    records.
+    For whole records (coordinates `EVERY`), `sums` has an entry for each action, and `counts` is
+    one number of records.
     """
 
     coordinates: tuple[int, ...]
@@ -88,11 +88,11 @@ class Mechanism(ABC):
         )
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        """Whether `memory`, as JSON gives it back, may be what is left after these readings, one
-        entry a coordinate.
+        """Whether `memory`, as JSON gives it back, may be the memory after these readings, one
+        entry for each coordinate.
 
-        Here only its form is compared. Memory that says less than was read could have a record read
-        again, or a noise drawn afresh.
+        Here only its form is compared. If memory said less than was read, a record could be read
+        again, or noise drawn afresh.
         """
         return alike(memory, self.init(len(readings)))
 

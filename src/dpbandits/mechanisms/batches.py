@@ -1,8 +1,7 @@
 """Noise on batch sums: each reward enters one batch, each batch is noised once.
 
 `LazyForgetful` answers with the newest batch alone, `LazyCumulative` with the running sum of all
-noisy batches.
-When a batch ends is the policy's business, decided on public counts.
+noisy batches. When a batch ends is the policy's business, decided on public counts.
 """
 
 from __future__ import annotations

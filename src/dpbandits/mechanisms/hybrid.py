@@ -2,9 +2,8 @@
 and Song 2011).
 
 Time is cut into segments. A closed segment is one number with one draw (the array side, epsilon/2);
-inside the open segment
-a tree answers (epsilon/2). A corrected tree never releases its root: the array side answers for a
-full segment.
+inside the open segment a tree answers (epsilon/2). A corrected tree never releases its root: the
+array side answers for a full segment.
 """
 
 from __future__ import annotations

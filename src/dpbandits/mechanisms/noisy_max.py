@@ -1,9 +1,9 @@
-"""Report noisy max: of the sums of all actions only the index of the largest noisy one is released.
+"""Report noisy max: of the sums of all actions, only the index of the largest noisy one is
+released.
 
-A record that is replaced moves every sum by up to one unit, each its own way, so the winner's lead
-over a rival moves by up
-to two: noise of scale 2/epsilon pays for that. Where records can only lose reward (zero-out) the
-    lead moves by one.
+Replacing a record moves every sum by up to one unit, each in its own direction, so the winner's
+lead over a rival moves by up to two. Noise of scale 2/epsilon pays for that. If records can only
+lose reward (zero-out), the lead moves by one.
 """
 
 from __future__ import annotations
@@ -33,13 +33,12 @@ class NoisyMax(Mechanism):
     under zero-out.
 
     Source: Dwork and Roth 2014, section 3.3 (with the scale for two-sided changes); McSherry and
-    Talwar 2007 (exponential
-    mechanism); McKenna and Sheldon 2020 (permute-and-flip, never worse than the exponential
-    mechanism at the same epsilon).
+    Talwar 2007 (exponential mechanism); McKenna and Sheldon 2020 (permute-and-flip, never worse
+    than the exponential mechanism at the same epsilon).
 
     selection: noise of scale 2/epsilon: "laplace" (discrete, ties to the lowest action),
-        "exponential" (the exponential
-        mechanism exp(epsilon·sum/2), as Gumbel noise), or "permute-and-flip" (exponential noise).
+        "exponential" (the exponential mechanism exp(epsilon·sum/2), as Gumbel noise), or
+        "permute-and-flip" (exponential noise).
     """
 
     epsilon: Fraction

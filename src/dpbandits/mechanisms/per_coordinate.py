@@ -1,5 +1,5 @@
-"""A mechanism for one coordinate on every part of a record: on all actions of a whole one, or on
-the arms of a super arm.
+"""A mechanism for one coordinate, applied to every part of a record: to all actions of a whole
+record, or to the arms of a super arm.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dpbandits.noise.sources import Noise
 
 @dataclass(frozen=True, kw_only=True)
 class Each(Mechanism):
-    """Coordinates go through `inner`, each alone and with noise of its own; a record pays for each
-    it touches.
+    """Each coordinate goes through `inner` alone, with noise of its own; a record pays for each
+    coordinate that it touches.
     """
 
     inner: Separable
@@ -35,7 +35,7 @@ class Each(Mechanism):
 
     @final
     def times(self, parts: int, proof: str) -> Guarantee | None:
-        """What a record with so many parts is promised."""
+        """The promise to a record with so many parts."""
         one = self.inner.promise()
         if one is None or one.epsilon is None:
             return None

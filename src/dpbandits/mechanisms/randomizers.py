@@ -1,5 +1,5 @@
-"""Local randomizers: the user's side of the local model. One reward in, one noisy report out; the
-server never sees more.
+"""Local randomizers: the user's side of the local model. They turn one reward into one noisy
+report; the server never sees more.
 
 A randomizer is a mechanism that runs before the vault: the vault of a local policy takes `Report`s
 and nothing else.
@@ -16,10 +16,10 @@ from typing import final
 
 import numpy as np
 
+from dpbandits.core.errors import RewardError
 from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction
 from dpbandits.core.values import checked_noise
 from dpbandits.mechanisms.rewards import (
-    RewardError,
     checked_reward,
     checked_rewards,
     on_grid,
@@ -31,7 +31,9 @@ from dpbandits.noise.sources import Noise
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Public: one user's randomised report, in whole grid steps, and what it was made by."""
+    """Public: one user's randomised report, in whole grid steps, and its randomizer and kind of
+    noise.
+    """
 
     steps: int | tuple[int, ...]
     randomizer: str
@@ -39,8 +41,8 @@ class Report:
 
 
 def sound(report: object) -> bool:
-    """Whether it is a report made of whole grid steps and names, and nothing else: what is not may
-    hold a reward, or code that tells it.
+    """Whether the report consists of whole grid steps and names, and nothing else. Anything else
+    may hold a reward, or code that reveals it.
     """
     if (
         type(report) is not Report
@@ -174,8 +176,8 @@ class RandomizedResponse(Randomizer):
     Shroff 2020).
 
     The reward is first rounded to a Bernoulli bit (which keeps the formula exact), then the bit is
-    kept with
-    probability 1/(1 + e^−ε), rounded towards one half so that the ratio never exceeds e^ε.
+    kept with probability 1/(1 + e^−ε), rounded towards one half so that the ratio never exceeds
+    e^ε.
     """
 
     @property

@@ -1,5 +1,5 @@
-"""The checks open sums, counts and mechanism memory pass when a saved session is continued.
-Messages never show a private number.
+"""The checks that open sums, counts and mechanism memory must pass when a saved session is
+continued. Messages never show a private number.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from dpbandits.core.values import MOST, damaged, entries, whole
 
 DRAW = 2**63
-"""More than one noised sum of rewards can be, in grid steps: noise fits into 64 bits."""
+"""More than any noised sum of rewards can be, in grid steps: noise fits into 64 bits."""
 
 
 class Readings(NamedTuple):
-    """Public: how often one coordinate was read, and how many rewards were behind that. A
-    mechanism's memory has to fit.
+    """Public: how often one coordinate was read, and how many rewards these readings covered. A
+    mechanism's memory has to fit these numbers.
 
-    high: what the sum of one reward can be at most, in grid steps; low: at least. Of reports, which
-        carry noise, that is any number.
+    low, high: the least and the largest sum of one reward, in grid steps. Reports carry noise, so
+        for them it may be any number.
     """
 
     releases: int
@@ -26,7 +26,7 @@ class Readings(NamedTuple):
     high: int
 
     def sum_fits(self, total: object, rewards: int) -> bool:
-        """Whether so many of these rewards may have this sum."""
+        """Whether so many rewards may have this sum."""
         return (
             0 <= rewards <= self.rewards
             and type(total) is int
@@ -34,8 +34,8 @@ class Readings(NamedTuple):
         )
 
     def nodes_fit(self, exact: Any, noised: Any, levels: int, leaves: int) -> bool:
-        """Whether these are the partial sums of a tree of so many leaves: one a level, 0 where the
-        level is not set in their number.
+        """Whether these are the partial sums of a tree with so many leaves: one for each level, 0
+        if the number of leaves does not contain the level.
         """
         if not whole_numbers(exact, levels) or not whole_numbers(noised, levels):
             return False
@@ -47,7 +47,7 @@ class Readings(NamedTuple):
 
 
 def whole_numbers(values: Any, length: int) -> bool:
-    """Whether these are so many plain whole numbers, in a list."""
+    """Whether this is a list of so many plain whole numbers."""
     return (
         isinstance(values, list)
         and len(values) == length
@@ -56,12 +56,12 @@ def whole_numbers(values: Any, length: int) -> bool:
 
 
 def noised_fits(value: int, draws: int) -> bool:
-    """Whether a sum with so many draws of noise in it may be this."""
+    """Whether a sum with so many draws of noise may have this value."""
     return abs(value) <= DRAW * draws
 
 
 def restored_counts(counts: object, length: int) -> list[int]:
-    """Records in each open block."""
+    """The number of records in each open block."""
     return [
         whole(count, f"vault.counts[{at}]")
         for at, count in enumerate(entries(counts, "vault.counts", length))
@@ -69,10 +69,10 @@ def restored_counts(counts: object, length: int) -> list[int]:
 
 
 def restored_sums(sums: object, length: int, bounds: list[int] | None) -> list[int]:
-    """Open sums in grid steps.
+    """The open sums in grid steps.
 
-    bounds: the largest sum of each block, or one of all; None where reports were added, whose sums
-        may be anything.
+    bounds: the largest sum of each block, or one for all blocks; None if reports were added, whose
+        sums may be anything.
     """
     found = entries(sums, "private.sums", length)
     highest = None if bounds is None else bounds * (length if len(bounds) == 1 else 1)

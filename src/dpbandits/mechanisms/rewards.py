@@ -1,4 +1,6 @@
-"""The checks a reward passes before anything else sees it. Messages never repeat the reward."""
+"""The checks that a reward must pass before anything else sees it. Messages never repeat the
+reward.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import number, numbers
 from dpbandits.core.privacy import Grid
 
@@ -15,13 +18,9 @@ if TYPE_CHECKING:
     from dpbandits.noise.sources import Noise
 
 
-class RewardError(ValueError):
-    """A reward that is no number in [0, 1]. Nothing was recorded."""
-
-
 def checked_reward(value: object) -> float:
-    """`value` as a float in [0, 1]; a clear error otherwise, which does not show the value (it is
-    somebody's datum).
+    """`value` as a float in [0, 1]. The error does not show the value, which is somebody's
+    datum.
     """
     reward = tried(number, value)
     if reward is None:
@@ -39,7 +38,9 @@ def checked_reward(value: object) -> float:
 
 
 def flaw(value: float) -> tuple[str, str]:
-    """What is wrong with a number outside its interval, without showing it, and what to do."""
+    """What is wrong with a number outside its interval, and what to do about it, without showing
+    the number.
+    """
     if value != value:
         return (
             "NaN, a missing value",
@@ -51,9 +52,7 @@ def flaw(value: float) -> tuple[str, str]:
 
 
 def scaled_value(value: object, low: float, high: float) -> float:
-    """A value in [low, high] as a reward in [0, 1]; a clear error otherwise, which does not show
-    the value.
-    """
+    """A value in [low, high] as a reward in [0, 1]. The error does not show the value."""
     x = tried(number, value)
     if x is None:
         what = f"an object of type {type(value).__name__}"
@@ -83,11 +82,10 @@ def on_grid(reward: float, grid: Grid, noise: Noise) -> int:
 def checked_rewards(
     values: object, length: int, whose: Sequence[int] = (), what: str = "arm"
 ) -> NDArray[np.float64]:
-    """`values` as a vector of `length` floats in [0, 1]; a clear error otherwise, which shows none
-    of them.
+    """`values` as a vector of `length` floats in [0, 1]. The error shows none of them.
 
-    whose: the arms (or actions, as `what` calls them) they belong to, for the error; unknown, it
-        names the place in the vector.
+    whose: the arms (or actions, as `what` calls them) that they belong to, for the error; without
+        it, the error names the place in the vector.
     """
     rewards = tried(numbers, values)
     if rewards is None:
@@ -138,19 +136,19 @@ PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), *np.sctype
     np.void,
     np.object_,
 }
-"""Types of values that bring no code along: what is raised while one is read is no doing of
-theirs.
+"""The types of values that bring no code along: errors raised while they are read come from
+elsewhere.
 """
 
 
 def tried(read: Callable[[Any], T], value: object, source: object = None) -> T | None:
-    """What `read` makes of `value`; None where it fails. Its error may tell the reward, so it must
-    not become the context of ours.
+    """The result of `read` for `value`; None if it fails. Its error may reveal the reward, so it
+    must not become the context of ours.
 
-    An error that can only come from elsewhere passes: a timeout that a signal handler raised, or no
-    memory.
+    An error that can only come from elsewhere passes: a timeout raised by a signal handler, or a
+    lack of memory.
 
-    source: the object whose code `read` runs, where that is not the value.
+    source: the object whose code `read` runs, if that is not the value.
     """
     try:
         return read(value)
@@ -158,13 +156,13 @@ def tried(read: Callable[[Any], T], value: object, source: object = None) -> T |
         if type(value) is float and source is None:  # which every reader can read
             raise
     except Exception:  # whatever code a reward brings along
-        if plain(value if source is None else source):
+        if is_plain(value if source is None else source):
             raise
     return None
 
 
-def plain(value: object) -> bool:
-    """Whether no code but Python's and numpy's runs where this value is read."""
+def is_plain(value: object) -> bool:
+    """Whether only code of Python and numpy runs when this value is read."""
     if type(value) is np.ndarray:
         return value.dtype.kind not in "OV"
     if type(value) in (list, tuple, dict):

@@ -17,8 +17,8 @@ from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.sources import Noise
 
 Nodes = tuple[list[int], list[int]]
-"""Exact and noised partial sums by level; only the levels set in the number of leaves so far are in
-use.
+"""Exact and noised partial sums by level. Only the levels that the number of leaves so far contains
+are in use.
 """
 
 
@@ -32,8 +32,8 @@ def add_leaf(
     """The nodes after the `leaf`-th block (counted from 1); the noised ones add up to the noised
     prefix sum.
 
-    One draw: for the node this leaf completes. Nothing is changed in place, so a failed draw loses
-    nothing.
+    There is one draw, for the node that this leaf completes. Nothing is changed in place, so a
+    failed draw loses nothing.
     """
     exact, noised = nodes
     level = (leaf & -leaf).bit_length() - 1
@@ -74,7 +74,9 @@ class BinaryTree(Pure):
 
     @cached_property
     def share(self) -> Fraction:
-        """Of epsilon, what one node pays; divided once, for fractions are slow."""
+        """The part of epsilon that one node pays. It is computed once, because division of
+        fractions is slow.
+        """
         return self.epsilon / self.levels
 
     def start(self) -> TreeMemory:

@@ -85,9 +85,9 @@ def fresh_draw(family: str, sensitivity: int, price: Fraction) -> int:
     """
     check_scale(sensitivity, price)
     return (
-        laplace(sensitivity / price)
+        discrete_laplace(sensitivity / price)
         if family == "laplace"
-        else gaussian(sensitivity**2 / (2 * price))
+        else discrete_gaussian(sensitivity**2 / (2 * price))
     )
 
 
@@ -95,12 +95,12 @@ def fresh_choice(values: list[int], sensitivity: int, price: Fraction, law: str)
     """The noisy maximum by any of the three laws, at exactly the scale that costs `price`."""
     scale = 2 * sensitivity / price
     if law == "laplace":
-        noised = [value + laplace(scale) for value in values]
+        noised = [value + discrete_laplace(scale) for value in values]
         return noised.index(max(noised))
     return exponential(values, scale) if law == "exponential" else permute_and_flip(values, scale)
 
 
-def laplace(scale: Fraction) -> int:
+def discrete_laplace(scale: Fraction) -> int:
     """Discrete Laplace: P[X = x] is proportional to e^(−|x|/scale)."""
     whole, parts = scale.numerator, scale.denominator
     while True:
@@ -115,11 +115,11 @@ def laplace(scale: Fraction) -> int:
             return -size if negative else size
 
 
-def gaussian(variance: Fraction) -> int:
+def discrete_gaussian(variance: Fraction) -> int:
     """Discrete Gaussian: P[X = x] is proportional to e^(−x²/(2·variance))."""
     scale = math.isqrt(variance.numerator // variance.denominator) + 1
     while True:
-        draw = laplace(Fraction(scale))
+        draw = discrete_laplace(Fraction(scale))
         excess = (abs(draw) - variance / scale) ** 2 / (2 * variance)
         if decayed(excess.numerator, excess.denominator):
             return draw

@@ -265,7 +265,7 @@ def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
     """The source that `state()` described.
 
     Raises:
-        ValueError: it describes none.
+        ValueError: it does not describe a source.
     """
     kind = state.get("kind") if isinstance(state, dict) else None
     if kind == "secure":

@@ -4,9 +4,10 @@ can be written to JSON.
 
 from typing import Any
 
+from dpbandits.core.errors import OracleCheckFailed
 from dpbandits.core.inputs import shown
 from dpbandits.oracles.base import DecisionSet, kind_of
-from dpbandits.oracles.checks import OracleCheckFailed, check_decision_set, check_matroid
+from dpbandits.oracles.checks import check_decision_set, check_matroid
 from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
 from dpbandits.oracles.matroids.linear import LinearMatroid
 from dpbandits.oracles.matroids.matroid import Matroid

@@ -14,21 +14,20 @@ from typing import Any, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
 from dpbandits.core.signatures import Explained
-from dpbandits.oracles.inputs import Action, Floats, checked_weights, listed, whole
+from dpbandits.oracles.inputs import SuperArm, bounded_whole, checked_weights, listed
 
-Covering = tuple[tuple[Action, ...], Action]  # a cover, and the loops it leaves out
+Covering = tuple[tuple[SuperArm, ...], SuperArm]  # a cover, and the loops it leaves out
 
 
 class DecisionSet(metaclass=Explained):
     """Which super arms are feasible, and how the best one is found.
 
     A super arm is a sorted tuple of base arms. A subclass sets `arms` and `size` and fills in
-    `_best`, `_contains` and
-    `parameters`; what is not linear fills in `_value` too. Decision sets are values: equal when
-    built from equal parameters,
-    never changed after construction.
+    `_best`, `_contains` and `parameters`; what is not linear fills in `_value` too. Decision sets
+    are values: equal when built from equal parameters, never changed after construction.
 
     arms: base arms, numbered 0 to arms - 1.
     size: the largest number of base arms in a super arm; of a matroid, its rank.
@@ -47,7 +46,7 @@ class DecisionSet(metaclass=Explained):
     linear: bool = True
 
     @final
-    def best(self, weights: ArrayLike) -> Action:
+    def best(self, weights: ArrayLike) -> SuperArm:
         """A feasible super arm of (approximately) the largest value; ties are settled by arm
         numbers, never by chance.
 
@@ -64,7 +63,7 @@ class DecisionSet(metaclass=Explained):
         return self._flaw(tuple(listed(action, "action", "arms"))) is None
 
     @final
-    def checked(self, action: Iterable[SupportsIndex]) -> Action:
+    def checked(self, action: Iterable[SupportsIndex]) -> SuperArm:
         """The super arm as a sorted tuple of ints.
 
         Raises:
@@ -82,7 +81,7 @@ class DecisionSet(metaclass=Explained):
         (arms,).
         """
         arms = tuple(
-            whole(arm, "arm", 0, self.arms - 1) for arm in listed(action, "action", "arms")
+            bounded_whole(arm, "arm", 0, self.arms - 1) for arm in listed(action, "action", "arms")
         )
         return self._value(arms, checked_weights(means, self.arms, "means"))
 
@@ -95,14 +94,14 @@ class DecisionSet(metaclass=Explained):
 
     @final
     @cached_property
-    def loops(self) -> Action:
+    def loops(self) -> SuperArm:
         """Arms that are in no super arm."""
         return self._loops()
 
     @final
-    def cover(self) -> tuple[Action, ...]:
-        """Super arms that together contain every arm but the loops: the best one where unseen arms
-        weigh 1, others 0, and again.
+    def cover(self) -> tuple[SuperArm, ...]:
+        """Super arms that together contain every arm but the loops. Each is the best one if arms
+        not seen yet weigh 1 and others 0.
         """
         return self._covering[0]
 
@@ -158,28 +157,28 @@ class DecisionSet(metaclass=Explained):
         return f"{type(self).__name__}({', '.join(given)})"
 
     @abstractmethod
-    def _best(self, weights: Floats) -> Action: ...
+    def _best(self, weights: Floats) -> SuperArm: ...
 
     @abstractmethod
-    def _contains(self, action: Action) -> bool:
+    def _contains(self, action: SuperArm) -> bool:
         """Whether this sorted tuple of distinct, known arms is feasible."""
 
-    def _value(self, action: Action, means: Floats) -> float:
+    def _value(self, action: SuperArm, means: Floats) -> float:
         total = float(means[list(action)].sum())
         return total - len(action) if self.costs else total
 
     def _optimum(self, means: Floats) -> float:
         return self._value(self._best(means), means)
 
-    def _loops(self) -> Action:
+    def _loops(self) -> SuperArm:
         return self._covering[1]
 
     def _cover(self) -> Covering:
         return covering(self, ())
 
-    def _containing(self, arm: int) -> Action | None:
-        """A super arm with this arm in it, if there is one; here: what the oracle answers when this
-        arm alone weighs something.
+    def _containing(self, arm: int) -> SuperArm | None:
+        """A super arm that contains this arm, if there is one; here it is the oracle's answer when
+        only this arm has a weight.
         """
         weights = np.zeros(self.arms)
         # where every arm costs, its weight has to pay for the others
@@ -197,7 +196,7 @@ class DecisionSet(metaclass=Explained):
 
     def _flaw(self, action: tuple[Any, ...]) -> str | None:
         try:
-            arms = tuple(sorted(whole(arm, "arm", 0, self.arms - 1) for arm in action))
+            arms = tuple(sorted(bounded_whole(arm, "arm", 0, self.arms - 1) for arm in action))
         except ValueError as error:
             return str(error).removesuffix(".")
         if len(set(arms)) < len(arms):
@@ -217,16 +216,16 @@ def kind_of(data: object) -> object:
 
 
 def covering(decisions: DecisionSet, loops: Iterable[int]) -> Covering:
-    """A greedy cover of the arms that are not yet known to be loops; every step sees a new arm or
+    """A greedy cover of the arms that are not known to be loops. Every step covers a new arm or
     finds a new loop.
     """
-    cover: list[Action] = []
+    cover: list[SuperArm] = []
     known = set(loops)
     unseen = set(range(decisions.arms)) - known
     while unseen:
         weights = np.zeros(decisions.arms)
         weights[list(unseen)] = 1
-        action: Action | None = decisions.best(weights)
+        action: SuperArm | None = decisions.best(weights)
         if action is None or unseen.isdisjoint(action):
             arm = min(unseen)
             action = decisions._containing(arm)
@@ -240,6 +239,6 @@ def covering(decisions: DecisionSet, loops: Iterable[int]) -> Covering:
 
 
 def shortened(value: Any) -> str:
-    """For reprs and errors: long lists are cut."""
+    """Text for reprs and errors, with long lists cut."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:60]}...{text[-1]}"

@@ -10,23 +10,21 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import OracleCheckFailed
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import Action, Floats, checked_weights, largest_first
+from dpbandits.oracles.inputs import SuperArm, checked_weights, largest_first
 from dpbandits.oracles.matroids.matroid import Matroid
 
 LIMIT = 12  # arms up to which all subsets are listed
 
 
-class OracleCheckFailed(AssertionError):
-    """A decision set broke a promise; the message says which, and shows where."""
-
-
-def require(condition: bool, message: str) -> None:
+def require_promise(condition: bool, message: str) -> None:
     if not condition:
         raise OracleCheckFailed(message)
 
 
-def subsets(arms: int, most: int | None = None) -> Iterable[Action]:
+def subsets(arms: int, most: int | None = None) -> Iterable[SuperArm]:
     """All subsets of the arms by size, up to `most` arms."""
     return chain.from_iterable(
         combinations(range(arms), k) for k in range((arms if most is None else most) + 1)
@@ -49,17 +47,17 @@ def check_matroid(matroid: Matroid) -> None:
     independent = {frozenset(arms) for arms in subsets(matroid.arms) if matroid.independent(arms)}
     check_axioms(independent, matroid.arms)
     rank = max(map(len, independent))
-    require(
+    require_promise(
         matroid.rank == matroid.size == rank,
         f"rank={matroid.rank} and size={matroid.size}, but a largest independent set has {rank}.",
     )
     loops = tuple(arm for arm in range(matroid.arms) if frozenset((arm,)) not in independent)
-    require(
+    require_promise(
         matroid.loops == loops, f"loops={matroid.loops}, but the dependent single arms are {loops}."
     )
     bases = sorted(tuple(sorted(s)) for s in independent if len(s) == rank)
     for arms in subsets(matroid.arms):
-        require(
+        require_promise(
             matroid.contains(arms) == (arms in bases),
             f"contains({arms}) is wrong: bases are independent sets of {rank} arms.",
         )
@@ -67,7 +65,7 @@ def check_matroid(matroid: Matroid) -> None:
     for weights in trial_weights(matroid.arms, 40, wide=True):
         expected = first_basis(independent, weights, rank)
         best = matroid.best(weights)
-        require(
+        require_promise(
             best == expected,
             f"best({weights.tolist()}) is {best}, but the greedy's basis is {expected}.",
         )
@@ -78,10 +76,10 @@ def check_axioms(independent: set[frozenset[int]], arms: int) -> None:
     """The empty set is independent, subsets of independent sets are, and a smaller set can be grown
     from a larger one.
     """
-    require(frozenset() in independent, "The empty set is not independent.")
+    require_promise(frozenset() in independent, "The empty set is not independent.")
     for large in independent:
         for arm in large:
-            require(
+            require_promise(
                 large - {arm} in independent,
                 f"Heredity: {sorted(large)} is independent, {sorted(large - {arm})} is not.",
             )
@@ -96,13 +94,13 @@ def check_axioms(independent: set[frozenset[int]], arms: int) -> None:
     for size, smaller in by_size.items():
         for large in by_size.get(size + 1, []):
             for small in smaller:
-                require(
+                require_promise(
                     not growths[small].isdisjoint(large),
                     f"Augmentation: {sorted(small)} cannot be grown from {sorted(large)}.",
                 )
 
 
-def check_circuits(matroid: Matroid, bases: list[Action]) -> None:
+def check_circuits(matroid: Matroid, bases: list[SuperArm]) -> None:
     """Fundamental circuits and the exchange table say which swaps give bases."""
     known = {frozenset(basis) for basis in bases}
     for basis in bases[:20]:
@@ -114,17 +112,19 @@ def check_circuits(matroid: Matroid, bases: list[Action]) -> None:
                 else tuple(f for f in basis if frozenset(basis) - {f} | {e} in known)
             )
             found = matroid.fundamental_circuit(basis, e)
-            require(
+            require_promise(
                 found == expected,
                 f"fundamental_circuit({basis}, {e}) is {found}, expected {expected}.",
             )
             row = tuple(f for f, swaps in zip(basis, table[e], strict=True) if swaps)
-            require(row == expected, f"exchanges({basis})[{e}] says {row}, expected {expected}.")
+            require_promise(
+                row == expected, f"exchanges({basis})[{e}] says {row}, expected {expected}."
+            )
 
 
-def first_basis(independent: set[frozenset[int]], weights: Floats, rank: int) -> Action:
-    """The greedy, by the list of independent sets: an optimal basis, and the one that ties should
-    give.
+def first_basis(independent: set[frozenset[int]], weights: Floats, rank: int) -> SuperArm:
+    """The greedy algorithm on the list of independent sets: the value of an optimal basis, and the
+    basis that ties should give.
     """
     chosen: frozenset[int] = frozenset()
     for arm in largest_first(weights).tolist():
@@ -138,9 +138,8 @@ def check_decision_set(decisions: DecisionSet, weights: Iterable[ArrayLike] | No
     as `alpha`; a cover.
 
     weights: vectors to try, each shape (arms,), also as means; without them random ones in [0, 1],
-        ties among them. Up to 12
-        arms (and where `beta` is 1) all super arms are listed and the answer's value compared with
-        the best.
+        ties among them. Up to 12 arms (and where `beta` is 1) all super arms are listed and the
+        answer's value compared with the best.
 
     Raises:
         OracleCheckFailed: what is broken, with a witness.
@@ -157,50 +156,50 @@ def check_decision_set(decisions: DecisionSet, weights: Iterable[ArrayLike] | No
     )
     for trial in trials:
         best = decisions.best(trial)
-        require(
+        require_promise(
             0 < len(best) <= decisions.size,
             f"best({trial.tolist()}) has {len(best)} arms, size is {decisions.size}.",
         )
-        require(
+        require_promise(
             decisions.contains(best), f"best({trial.tolist()}) is {best}, which is not feasible."
         )
-        require(
+        require_promise(
             best == tuple(sorted(set(best))),
             f"best({trial.tolist()}) is {best}, expected sorted, distinct arms.",
         )
-        require(
+        require_promise(
             decisions.best(trial.copy()) == best,
             f"best({trial.tolist()}) gives two answers; it must depend on weights alone.",
         )
         if listed and decisions.beta == 1:
             most = max(decisions.value(arms, trial) for arms in listed)
             worth = decisions.value(best, trial)
-            require(
+            require_promise(
                 worth >= decisions.alpha * most - 1e-9,
                 f"best({trial.tolist()}) is worth {worth} of {most}, alpha={decisions.alpha}.",
             )
             optimum = decisions.optimum(trial)
-            require(
+            require_promise(
                 worth - 1e-9 <= optimum <= most + 1e-9,
                 f"optimum({trial.tolist()}) is {optimum}, the best value {most}.",
             )
     check_cover(decisions, listed)
 
 
-def check_cover(decisions: DecisionSet, listed: list[Action]) -> None:
+def check_cover(decisions: DecisionSet, listed: list[SuperArm]) -> None:
     """The cover's super arms are feasible and hold every arm but the loops, which no super arm
     holds.
     """
     held = set(chain.from_iterable(decisions.cover()))
     for action in decisions.cover():
-        require(decisions.contains(action), f"cover() has {action}, which is not feasible.")
+        require_promise(decisions.contains(action), f"cover() has {action}, which is not feasible.")
     missing = set(range(decisions.arms)) - held
-    require(
+    require_promise(
         missing == set(decisions.loops),
         f"cover() misses {sorted(missing)}, loops are {decisions.loops}.",
     )
     wrong = set(chain.from_iterable(listed)) & set(decisions.loops)
-    require(not wrong, f"loops={decisions.loops}, but {sorted(wrong)} are in super arms.")
+    require_promise(not wrong, f"loops={decisions.loops}, but {sorted(wrong)} are in super arms.")
 
 
 def trial_weights(arms: int, count: int, *, wide: bool = False) -> list[Floats]:

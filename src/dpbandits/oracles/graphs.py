@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-Neighbours = list[list[tuple[int, int]]]  # for each node: (arm, next node), by arm number
+Adjacency = list[list[tuple[int, int]]]  # for each node: (arm, next node), by arm number
 Pairs = Sequence[tuple[int, int]]  # for each arm: its two ends
 
 
-def neighbours(
+def adjacency(
     ends: Pairs,
     nodes: int,
     *,
     directed: bool,
     backwards: bool = False,
     arms: Iterable[int] | None = None,
-) -> Neighbours:
-    """Who can be reached over one arm; `backwards` turns arcs round, `arms` keeps only these."""
-    table: Neighbours = [[] for _ in range(nodes)]
+) -> Adjacency:
+    """The nodes that each node reaches over one arm. `backwards` reverses the arcs, and `arms`
+    keeps only these.
+    """
+    table: Adjacency = [[] for _ in range(nodes)]
     for arm in range(len(ends)) if arms is None else arms:
         u, v = ends[arm][::-1] if backwards else ends[arm]
         table[u].append((arm, v))
@@ -26,7 +28,7 @@ def neighbours(
     return table
 
 
-def reachable(table: Neighbours, start: int) -> set[int]:
+def reachable(table: Adjacency, start: int) -> set[int]:
     """Every node that can be reached from `start`, itself included."""
     seen = {start}
     stack = [start]

@@ -1,4 +1,4 @@
-"""What callers hand in, read strictly: weights, whole numbers, exact numbers, labels."""
+"""How oracles read their arguments: weights, whole numbers, exact numbers and labels."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from typing import Any, SupportsIndex, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpbandits.core.arrays import Floats, Places
 from dpbandits.core.inputs import as_int, instead, numbers_in, shown
 from dpbandits.core.privacy import LARGEST, read_exactly
 
-Action: TypeAlias = tuple[int, ...]  # a super arm: its base arms, sorted
+SuperArm: TypeAlias = tuple[int, ...]  # a super arm: its base arms, sorted
 Label: TypeAlias = int | str  # the name of a node
 Edge: TypeAlias = tuple[Label, Label]
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
-Places: TypeAlias = NDArray[np.intp]  # indices into arrays
-Booleans: TypeAlias = NDArray[np.bool_]
 
 
 def checked_weights(weights: ArrayLike, arms: int, what: str = "weights") -> Floats:
@@ -41,8 +38,8 @@ def checked_weights(weights: ArrayLike, arms: int, what: str = "weights") -> Flo
 
 
 def checked_probabilities(means: Floats) -> Floats:
-    """Means that are probabilities: where the value of a super arm is a chance, no others make
-    sense.
+    """Means that are probabilities: if the value of a super arm is a probability, no other means
+    make sense.
     """
     bad = np.flatnonzero((means < 0) | (means > 1))
     if len(bad):
@@ -52,10 +49,10 @@ def checked_probabilities(means: Floats) -> Floats:
     return means
 
 
-def whole(value: SupportsIndex, what: str, least: int, most: int | None = None) -> int:
+def bounded_whole(value: SupportsIndex, what: str, least: int, most: int | None = None) -> int:
     """A whole number within bounds.
 
-    >>> whole(-1, "capacity[2]", 0)
+    >>> bounded_whole(-1, "capacity[2]", 0)
     Traceback (most recent call last):
     ValueError: Expected capacity[2]=-1 to be >= 0.
     """
@@ -103,10 +100,10 @@ def checked_edges(edges: Iterable[Sequence[Any]]) -> list[Edge]:
 
 
 def numbered(edges: Sequence[Edge], nodes: Sequence[Label] | None) -> dict[Label, int]:
-    """Every node's number: the order of `nodes`, or of first appearance in the edges.
+    """Every node's number: its place in `nodes`, or in the order of first appearance in the edges.
 
     Raises:
-        ValueError: `nodes` repeats a label, or an edge ends in none of them.
+        ValueError: `nodes` repeats a label, or an edge ends in a node that is not among them.
     """
     if nodes is None:
         return {
@@ -155,18 +152,21 @@ def arms_of(rows: Any, what: str, arms: int | None = None) -> list[list[int]]:
     """
     most = None if arms is None else arms - 1
     return [
-        [whole(arm, f"arm in {what}[{i}]", 0, most) for arm in listed(row, f"{what}[{i}]", "arms")]
+        [
+            bounded_whole(arm, f"arm in {what}[{i}]", 0, most)
+            for arm in listed(row, f"{what}[{i}]", "arms")
+        ]
         for i, row in enumerate(listed(rows, what, "lists of arms"))
     ]
 
 
-def exact(value: Any, what: str = "value") -> Fraction:
+def exact_number(value: Any, what: str = "value") -> Fraction:
     """A number read exactly, of at most 100 digits above and below the line; a float as the decimal
     it is written as.
 
     Exact arithmetic with much longer numbers takes minutes, and a few characters can spell them.
 
-    >>> exact(0.1), exact("0.25"), exact("1/3"), exact(2)
+    >>> exact_number(0.1), exact_number("0.25"), exact_number("1/3"), exact_number(2)
     (Fraction(1, 10), Fraction(1, 4), Fraction(1, 3), Fraction(2, 1))
     """
     if isinstance(value, bool | np.bool_):  # an entry of a 0/1 matrix
@@ -189,13 +189,13 @@ def exact(value: Any, what: str = "value") -> Fraction:
 
 
 def short_exponent(text: str) -> bool:
-    """Whether a number's exponent has three digits at most: a few characters can spell a number of
+    """Whether a number's exponent has at most three digits: a few characters can spell a number of
     millions of digits.
     """
     return len(text.lower().partition("e")[2].lstrip("+-0")) <= 3
 
 
-def sorted_arms(arms: Iterable[int] | NDArray[Any]) -> Action:
+def sorted_arms(arms: Iterable[int] | NDArray[Any]) -> SuperArm:
     """A super arm as plain, sorted ints."""
     return tuple(np.sort(arms).tolist()) if isinstance(arms, np.ndarray) else tuple(sorted(arms))
 

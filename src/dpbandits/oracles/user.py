@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, SupportsIndex, final
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import MOST_ARMS, real_number, shown, switch
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import Action, Floats, whole
+from dpbandits.oracles.inputs import SuperArm, bounded_whole
 
 
 @final
@@ -36,14 +37,14 @@ class UserDecisionSet(DecisionSet):
         arms: int,
         size: int,
         oracle: Callable[[Floats], Iterable[SupportsIndex]],
-        contains: Callable[[Action], bool] | None = None,
-        value: Callable[[Action, Floats], float] | None = None,
+        contains: Callable[[SuperArm], bool] | None = None,
+        value: Callable[[SuperArm, Floats], float] | None = None,
         alpha: float = 1.0,
         beta: float = 1.0,
         costs: bool = False,
     ) -> None:
-        self.arms = whole(arms, "arms", 1, MOST_ARMS)
-        self.size = whole(size, "size", 1, self.arms)
+        self.arms = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        self.size = bounded_whole(size, "size", 1, self.arms)
         self.alpha, self.beta, self.costs = (
             checked_share(alpha, "alpha"),
             checked_share(beta, "beta"),
@@ -82,13 +83,13 @@ class UserDecisionSet(DecisionSet):
             f"oracle={getattr(self.oracle, '__name__', '...')})"
         )
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         return self.checked(self.oracle(weights.copy()))
 
-    def _contains(self, action: Action) -> bool:
+    def _contains(self, action: SuperArm) -> bool:
         return len(action) > 0 and (self.feasible is None or bool(self.feasible(action)))
 
-    def _value(self, action: Action, means: Floats) -> float:
+    def _value(self, action: SuperArm, means: Floats) -> float:
         return (
             super()._value(action, means)
             if self.worth is None

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from dpbandits.papers.evidence import Evidence
 from dpbandits.papers.measures import growth as measures_growth
 from dpbandits.papers.measures import returns as measures_returns
-from dpbandits.papers.measures import stopping as stopping_measures
+from dpbandits.papers.measures import stopping_times
 from dpbandits.papers.measures import verdicts as measures
 from dpbandits.papers.measures.verdicts import MISS, Check
 
@@ -39,9 +39,9 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         measures_returns.return_ratio,
         measures_returns.log_rate,
         measures_returns.straight_line,
-        stopping_measures.halts_right,
-        stopping_measures.stops_in_time,
-        stopping_measures.extra_values_slope,
+        stopping_times.halts_right,
+        stopping_times.stops_in_time,
+        stopping_times.extra_values_slope,
     )
 }
 
@@ -141,7 +141,7 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
         )
     failing = sum(check.fails(len(checks)) for check in checks)
     holding = sum(check.holds for check in checks)
-    measured = told(checks, holding, failing)
+    measured = counts_text(checks, holding, failing)
     if failing:
         return Verdict(claim, "differs", measured, claim.differs or UNKNOWN, checks)
     if holding < len(checks):
@@ -155,7 +155,7 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
     return Verdict(claim, "reproduced", measured, "", checks)
 
 
-def told(checks: Sequence[Check], holding: int, failing: int) -> str:
+def counts_text(checks: Sequence[Check], holding: int, failing: int) -> str:
     """The range of what was measured, and what became of the comparisons."""
     values = [check.estimate.value for check in checks]
     open_ = len(checks) - holding - failing

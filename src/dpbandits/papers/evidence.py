@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from dpbandits.core.arrays import Floats
 from dpbandits.environments import Environment
-from dpbandits.environments.base import Floats
 
 
-class Setting(NamedTuple):
+class CellSetting(NamedTuple):
     """One environment at one budget."""
 
     environment: str
@@ -27,7 +27,7 @@ class Setting(NamedTuple):
         return f"{self.environment}, ε = {self.epsilon:g}"
 
 
-class Estimate(NamedTuple):
+class Measurement(NamedTuple):
     """A number measured on independent runs. The error is that of `centre`, on a scale where it is
     symmetric.
     """
@@ -58,21 +58,21 @@ def exp(x: float) -> float:
     return math.exp(x) if x < 700.0 else math.inf
 
 
-def mean_of(sample: Floats) -> Estimate:
+def mean_of(sample: Floats) -> Measurement:
     """The mean of one number a run."""
     n = len(sample)
     error = float(sample.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
-    return Estimate(float(sample.mean()), error, n - 1, log=False)
+    return Measurement(float(sample.mean()), error, n - 1, log=False)
 
 
-def ratio_of(over: Floats, under: Floats) -> Estimate:
+def ratio_of(over: Floats, under: Floats) -> Measurement:
     """mean(over)/mean(under) for independent samples."""
     return contrast([over, under], [1.0, -1.0])
 
 
 def contrast(
     samples: Sequence[Floats], weights: Sequence[float], *, scale: float = 1.0, log: bool = True
-) -> Estimate:
+) -> Measurement:
     """scale · Π mean**weight for independent samples, or with `log=False` its logarithm (a slope,
     say): Welch's interval.
     """
@@ -89,7 +89,7 @@ def contrast(
     centre = math.log(scale) + math.fsum(
         w * math.log(s.mean()) for s, w in zip(samples, weights, strict=True)
     )
-    return Estimate(centre, error, freedom, log)
+    return Measurement(centre, error, freedom, log)
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ class Evidence:
     environments: Mapping[str, Environment] = field(default_factory=dict)
 
     @cached_property
-    def cells(self) -> dict[tuple[str, Setting], pl.DataFrame]:
+    def cells(self) -> dict[tuple[str, CellSetting], pl.DataFrame]:
         private = self.curves.filter(pl.col("epsilon").is_not_null())
         parts = private.partition_by(["label", "environment", "epsilon"], as_dict=True)
         return {
-            (str(label), Setting(str(name), float(eps))): frame
+            (str(label), CellSetting(str(name), float(eps))): frame
             for (label, name, eps), frame in parts.items()
         }
 
@@ -117,7 +117,7 @@ class Evidence:
         labels: Iterable[str],
         environments: Sequence[str] | None = None,
         epsilons: Sequence[float] | None = None,
-    ) -> list[Setting]:
+    ) -> list[CellSetting]:
         """The settings in which all these policies were played, in the sweep's order; only those
         named, if any are.
 
@@ -139,7 +139,7 @@ class Evidence:
             )
         return found
 
-    def at(self, label: str, setting: Setting, share: float = 1.0) -> Floats:
+    def at(self, label: str, setting: CellSetting, share: float = 1.0) -> Floats:
         """Regret of every run, shape (runs,), at the last kept round that is not after `share` of
         the horizon.
         """
@@ -153,12 +153,12 @@ class Evidence:
             .astype(np.float64)
         )
 
-    def rounds(self, label: str, setting: Setting) -> int:
+    def rounds(self, label: str, setting: CellSetting) -> int:
         last = self.cells[label, setting]["round"].max()
         assert isinstance(last, int)
         return last
 
-    def ratio(self, over: str, under: str, setting: Setting) -> Estimate:
+    def ratio(self, over: str, under: str, setting: CellSetting) -> Measurement:
         """Final regret of one policy over that of another, at equal horizons.
 
         Raises:

@@ -40,7 +40,7 @@ def document_of(
         "version": __version__,
         "seconds": sum(float(r.summary["seconds"].sum()) for r in results.values()),
         "sizes": sorted({(c.label, c.rounds, c.runs) for r in results.values() for c in r.cells}),
-        "claims": [claim_of(verdict) for verdict in verdicts],
+        "claims": [claim_document(verdict) for verdict in verdicts],
         "figures": [{"name": d.name, "caption": d.caption} for d in drawings],
     }
 
@@ -53,7 +53,7 @@ def full_size(paper: Paper, results: Mapping[str, Results]) -> bool:
     return own == {(cell.key, cell.runs) for r in results.values() for cell in r.cells}
 
 
-def claim_of(verdict: Verdict) -> Document:
+def claim_document(verdict: Verdict) -> Document:
     claim = verdict.claim.model_dump(
         include={"id", "statement", "where", "note", "measure", "arguments"}
     )
@@ -82,7 +82,7 @@ def check_of(check: Check) -> Document:
     )
 
 
-def write_document(out: Path, document: Document) -> None:
+def write_verdicts(out: Path, document: Document) -> None:
     """`verdicts.json` and `page.md` beside the paper's figures."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "verdicts.json").write_text(
@@ -98,7 +98,7 @@ def section(document: Document, images: str) -> str:
         "",
         sizes(document),
         "",
-        *table(document),
+        *claims_table(document),
         "",
     ]
     for figure in document["figures"]:
@@ -123,7 +123,7 @@ def sizes(document: Document) -> str:
     return f"{what}: {rounds} rounds; runs: {runs}."
 
 
-def table(document: Document) -> list[str]:
+def claims_table(document: Document) -> list[str]:
     """One row a claim; why it differs or is not attempted stands below its number."""
     lines = ["| The paper says | Verdict | We measured |", "|---|---|---|"]
     for claim in document["claims"]:
@@ -194,6 +194,8 @@ def write_readme(path: Path, document: Document) -> None:
     if START in text and END in text:
         before, after = text.split(START)[0], text.split(END)[-1]
         path.write_text(
-            "\n".join([before + START, "", sizes(document), "", *table(document), "", END + after]),
+            "\n".join(
+                [before + START, "", sizes(document), "", *claims_table(document), "", END + after]
+            ),
             encoding="utf-8",
         )

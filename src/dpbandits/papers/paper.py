@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from dpbandits.core.errors import MissingDataError
 from dpbandits.figures.grids import Drawing
 from dpbandits.papers.claims import Claim, load_claims
-from dpbandits.sweeps.config import Config, MissingData, Quick, load_config
+from dpbandits.sweeps.config import Config, Quick, load_config
 from dpbandits.sweeps.results import Results
 
 SWEEP, CLAIMS, FIGURES, OWN_DATA = "sweep.toml", "claims.toml", "figures.py", "own_data"
@@ -39,7 +40,7 @@ class Paper:
         files.sort(key=lambda path: (path.name != SWEEP, path.name))
         configs = [load_config(path) for path in files]
         for path in sorted(self.folder.glob(f"{OWN_DATA}/*.toml")):
-            with suppress(MissingData):
+            with suppress(MissingDataError):
                 configs.append(load_config(path))
         return configs if full else [quickened(config) for config in configs]
 

@@ -15,10 +15,10 @@ from rich.table import Table
 
 from dpbandits.figures.plots import save
 from dpbandits.papers.claims import Verdict, judge
-from dpbandits.papers.estimate import estimate, span, told
 from dpbandits.papers.evidence import Evidence
-from dpbandits.papers.pages import Document, document_of, write_docs, write_document
+from dpbandits.papers.pages import Document, document_of, write_docs, write_verdicts
 from dpbandits.papers.paper import Paper, find_papers, papers_in
+from dpbandits.papers.run_time import duration_text, processor_seconds, span
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.progress import progress_on
 from dpbandits.sweeps.results import Results
@@ -94,7 +94,8 @@ def announce(papers: list[Paper], full: bool, out: Path, console: Console) -> No
         f"{len(cells) - len(missing)} are finished already."
     )
     if missing:
-        console.print(f"Timing short pilots … the rest takes about {told(estimate(missing))}.")
+        rest = duration_text(processor_seconds(missing))
+        console.print(f"Timing short pilots … the rest takes about {rest}.")
 
 
 def run_paper(
@@ -111,7 +112,7 @@ def run_paper(
     for drawing in drawings:
         save(drawing.figure, out / "figures" / drawing.name)
     document = document_of(paper, results, verdicts, drawings)
-    write_document(out, document)
+    write_verdicts(out, document)
     return verdicts, document
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpbandits.environments import Environment
-from dpbandits.figures.panels import Panel, compared, panels_of
-from dpbandits.reports.comparison import Row, mean_regret, rounded
+from dpbandits.figures.compared_policies import Panel, compared, panels_of
+from dpbandits.reports.comparison import TableRow, mean_regret, rounded
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.results import Results
 
@@ -24,7 +24,7 @@ def answers(results: Results) -> list[str]:
     return [sentence(results.config, panel, *pair) for panel, pair in found if pair is not None]
 
 
-def best_of(results: Results, panel: Panel) -> tuple[Row, Row] | None:
+def best_of(results: Results, panel: Panel) -> tuple[TableRow, TableRow] | None:
     """Of the private policies and of the others, played equally long, the one that loses least;
     None where one kind is missing.
     """
@@ -40,10 +40,10 @@ def best_of(results: Results, panel: Panel) -> tuple[Row, Row] | None:
     return private, plain
 
 
-def sentence(config: Config, panel: Panel, private: Row, plain: Row) -> str:
+def sentence(config: Config, panel: Panel, private: TableRow, plain: TableRow) -> str:
     loaded, each = config.loaded[panel.environment], config.each
     answer = (
-        f"{panel.title}: privacy cost {difference(private, plain)} {config.unit} over "
+        f"{panel.title}: privacy cost {price_text(private, plain)} {config.unit} over "
         f"{private['rounds']:,} {each}, "
         f"{rounded(100 * private['price'] / private['rounds'])} in 100 {each}. "
         f"{private['label']}, which lost least of the private policies, lost "
@@ -58,7 +58,7 @@ def sentence(config: Config, panel: Panel, private: Row, plain: Row) -> str:
     )
 
 
-def difference(private: Row, plain: Row) -> str:
+def price_text(private: TableRow, plain: TableRow) -> str:
     """The price with its 95 % confidence interval."""
     errors: list[Any] = [private["error"], plain["error"]]
     return rounded(private["price"]) + (

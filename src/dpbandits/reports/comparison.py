@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dpbandits.figures.panels import Panel, compared
+from dpbandits.figures.compared_policies import Panel, compared
 from dpbandits.sweeps.results import Results
 
-Row = dict[str, Any]
+TableRow = dict[str, Any]
 NOTHING = "–"
 
 
@@ -17,7 +17,7 @@ class Column(NamedTuple):
 
     title: str
     meaning: str
-    text: Callable[[Row], str]
+    text: Callable[[TableRow], str]
     number: bool = True
 
 
@@ -29,25 +29,25 @@ def rounded(value: float | None) -> str:
     return f"{value:,.0f}" if size >= 99.95 else f"{value:.1f}" if size >= 9.995 else f"{value:.2f}"
 
 
-def mean_regret(row: Row) -> str:
+def mean_regret(row: TableRow) -> str:
     return rounded(row["mean"]) + (
         "" if row["error"] is None else f" ± {rounded(1.96 * row['error'])}"
     )
 
 
-def budget(row: Row) -> str:
+def budget_cell(row: TableRow) -> str:
     """What the ledger adds up to, and what was promised."""
     return (
         NOTHING if row["budget"] is None else ("" if row["rho"] is None else "ρ ") + row["budget"]
     )
 
 
-def promise(row: Row) -> str:
+def short_guarantee(row: TableRow) -> str:
     """The guarantee without the part that all share."""
     return str(row["guarantee"] or "none (not private)").replace(" per round (replace-one)", "")
 
 
-def plain(name: str) -> Callable[[Row], str]:
+def rounded_cell(name: str) -> Callable[[TableRow], str]:
     return lambda row: rounded(row[name])
 
 
@@ -73,23 +73,29 @@ POLICY = Column(
 )
 COST = (
     Column("mean regret", LOST, mean_regret),
-    Column("price of privacy", PRICE, plain("price")),
-    Column("lower bound", LONG_RUN, plain("lower_bound")),
-    Column("releases", "How many noisy values a run looked at, on average.", plain("releases")),
+    Column("price of privacy", PRICE, rounded_cell("price")),
+    Column("lower bound", LONG_RUN, rounded_cell("lower_bound")),
+    Column(
+        "releases", "How many noisy values a run looked at, on average.", rounded_cell("releases")
+    ),
     Column(
         "ε spent",
         (
             "What a run's ledger adds up to for the worst-off person, in exact arithmetic, of "
             "what is promised; ρ under zCDP."
         ),
-        budget,
+        budget_cell,
     ),
 )
 TAILS = (
-    Column("median", "Half of the runs lose at most this much.", plain("median")),
-    Column("99 %", f"99 % of the runs lose at most this much{FEW}1,000 runs.", plain("q99")),
-    Column("99.9 %", f"99.9 % of the runs lose at most this much{FEW}10,000 runs.", plain("q999")),
-    Column("worst", "The run that loses most.", plain("worst")),
+    Column("median", "Half of the runs lose at most this much.", rounded_cell("median")),
+    Column("99 %", f"99 % of the runs lose at most this much{FEW}1,000 runs.", rounded_cell("q99")),
+    Column(
+        "99.9 %",
+        f"99.9 % of the runs lose at most this much{FEW}10,000 runs.",
+        rounded_cell("q999"),
+    ),
+    Column("worst", "The run that loses most.", rounded_cell("worst")),
     Column("runs", "Independent runs.", lambda row: f"{row['runs']:,}"),
 )
 PROMISE = Column(
@@ -98,7 +104,7 @@ PROMISE = Column(
         "What all decisions together promise about any one round's reward: replaced by any other "
         "value, it changes their law by at most this."
     ),
-    promise,
+    short_guarantee,
     number=False,
 )
 COLUMNS = (POLICY, *COST, *TAILS)

@@ -28,17 +28,17 @@ def figure(picture: Picture, alt: str) -> str:
     one that its screen has room for.
     """
     return (
-        f'<figure><picture><source media="(max-width: 40rem)" srcset="{inline(picture.narrow)}">'
+        f'<figure><picture><source media="(max-width: 40rem)" srcset="{data_uri(picture.narrow)}">'
         f'<img alt="{escape(alt)}" '
-        f'src="{inline(picture.wide)}"></picture>\n<figcaption>{escape(picture.caption)}</figcaption></figure>'
+        f'src="{data_uri(picture.wide)}"></picture>\n<figcaption>{escape(picture.caption)}</figcaption></figure>'
     )
 
 
-def inline(svg: Path) -> str:
+def data_uri(svg: Path) -> str:
     return f"data:image/svg+xml;base64,{b64encode(svg.read_bytes()).decode()}"
 
 
-def table(
+def html_table(
     columns: Sequence[Column], rows: Iterable[Sequence[str]], plain: Sequence[bool] = ()
 ) -> str:
     """A table whose first column is its rows' heading. plain: rows to set back (policies without

@@ -12,8 +12,8 @@ from pathlib import Path
 import polars as pl
 from matplotlib.figure import Figure
 
+from dpbandits.figures.compared_policies import panels_of
 from dpbandits.figures.layout import NARROW, WIDE
-from dpbandits.figures.panels import panels_of
 from dpbandits.figures.plots import epsilon_figure, regret_figure, save
 from dpbandits.reports.page import Picture
 from dpbandits.reports.report import Figures, write_report

@@ -11,11 +11,11 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from dpbandits.figures.panels import compared, panels_of
+from dpbandits.figures.compared_policies import compared, panels_of
 from dpbandits.policies.contract import Policy
 from dpbandits.reports import page
 from dpbandits.reports.answers import answers
-from dpbandits.reports.comparison import COLUMNS, PROMISE, Column, Row, rounded, table_rows
+from dpbandits.reports.comparison import COLUMNS, PROMISE, Column, TableRow, rounded, table_rows
 from dpbandits.sweeps.results import Results
 from dpbandits.version import __version__
 
@@ -54,7 +54,7 @@ def environment_part(results: Results, name: str, figures: list[page.Picture]) -
     loaded = results.config.loaded[name]
     means, gaps = loaded.environment.means.tolist(), loaded.environment.gaps.tolist()
     names = loaded.arms or tuple(f"arm {i}" for i in range(len(means)))
-    arms = page.table(
+    arms = page.html_table(
         ARMS, [[n, f"{m:.4g}", f"{g:.4g}"] for n, m, g in zip(names, means, gaps, strict=True)]
     )
     summary = f"{len(means)} arms, mean rewards from {min(means):.3g} to {max(means):.3g}"
@@ -70,7 +70,7 @@ def environment_part(results: Results, name: str, figures: list[page.Picture]) -
             plain = [
                 row["guarantee"] is None for row in compared(results, panel).iter_rows(named=True)
             ]
-            table = page.table(columns, table_rows(results, panel, columns), plain)
+            table = page.html_table(columns, table_rows(results, panel, columns), plain)
             parts += [f"<h3>{escape(panel.title)}</h3>", f'<div class="wide">{table}</div>']
     return "\n".join(parts)
 
@@ -88,7 +88,7 @@ def policy_table(results: Results) -> str:
         ]
         for label, policy in seen.items()
     ]
-    return page.table(POLICY_COLUMNS, rows)
+    return page.html_table(POLICY_COLUMNS, rows)
 
 
 def call(policy: Policy) -> str:
@@ -160,7 +160,7 @@ def sources(results: Results) -> list[str]:
     )
 
 
-def nothing(row: Row) -> str:
+def nothing(row: TableRow) -> str:
     return ""
 
 

@@ -1,7 +1,7 @@
 """Host 1: one real run, round by round, for people's data."""
 
-from dpbandits.core.ledger import LedgerError
-from dpbandits.session.decisions import Decision, DecisionError, NotRecordedError
+from dpbandits.core.errors import DecisionError, LedgerError, NotRecordedError
+from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.session import Session
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import NamedTuple
 
+from dpbandits.core.errors import DecisionError
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import tried
@@ -51,19 +52,7 @@ class Play:
 Pending = Mapping[int, Play]
 
 
-class DecisionError(LookupError):
-    """A tell or expiry for a decision that is unknown or already resolved. Nothing was recorded."""
-
-
-class NotRecordedError(RuntimeError):
-    """What an earlier call left due, a release or a plan, failed again, so this call did nothing.
-    Its cause is that failure.
-
-    Told apart from the failure itself, after which the reward of the call is recorded.
-    """
-
-
-def find(decision: object, pending: Pending, asked: int, campaign: str) -> tuple[int, Play]:
+def find_pending(decision: object, pending: Pending, asked: int, campaign: str) -> tuple[int, Play]:
     """Id and play of the pending decision that is meant, by itself or by its id; one that was
     changed or is another session's is unknown.
 
@@ -95,7 +84,7 @@ def find_each(
     """The pending decisions that are meant, one after the other; none may come twice."""
     seen: set[int] = set()
     for decision in decisions:
-        known = find(decision, pending, asked, campaign)
+        known = find_pending(decision, pending, asked, campaign)
         if known[0] in seen:
             raise resolved()
         seen.add(known[0])

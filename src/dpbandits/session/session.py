@@ -14,25 +14,31 @@ from fractions import Fraction
 from threading import get_ident
 from typing import Any, final, overload
 
-from dpbandits.core.gate import MARKS, Gate, SharedError, gated
+from dpbandits.core.errors import (
+    DecisionError,
+    LedgerError,
+    MessageError,
+    NotRecordedError,
+    SharedError,
+)
+from dpbandits.core.gate import MARKS, Gate, gated
 from dpbandits.core.inputs import refuse_class, whole_number
-from dpbandits.core.ledger import LedgerError
 from dpbandits.core.plan import Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.core.values import checked_default, checked_name, checked_noise, checked_seed
-from dpbandits.local.messages import MessageError, randomizer_to_json, report_from_json
+from dpbandits.local.messages import randomizer_to_json, report_from_json
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.agreement import require_agreement
-from dpbandits.session.decisions import Decision, DecisionError, NotRecordedError, find, find_each
+from dpbandits.session.decisions import Decision, find_each, find_pending
 from dpbandits.session.documents import (
     noise_to_continue,
     noise_to_data,
     read_document,
     write_document,
 )
-from dpbandits.session.positions import MOST_PENDING, position, position_to_data, wheel_at
+from dpbandits.session.saved_position import MOST_PENDING, position, position_to_data, wheel_at
 from dpbandits.session.turn import Wheel
 from dpbandits.vault import open_vault
 
@@ -178,7 +184,7 @@ class Session:
             wheel = self._wheel
             if wheel.busy:
                 self._settle()
-            id, play = find(decision, wheel.pending, wheel.asked, self.campaign)
+            id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             wheel.tell(id, play, reward)
         finally:
             if len(inside) == 1 and inside[0] is caller:
@@ -245,7 +251,7 @@ class Session:
         try:
             self._settle()
             wheel = self._wheel
-            id, play = find(decision, wheel.pending, wheel.asked, self.campaign)
+            id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             single = self.policy.about.feedback == "bandit"
             rewards = (
                 self.default
@@ -478,7 +484,9 @@ class Session:
         try:
             for decision, reward in pairs:
                 self._settle()
-                wheel.tell(*find(decision, wheel.pending, wheel.asked, self.campaign), reward)
+                wheel.tell(
+                    *find_pending(decision, wheel.pending, wheel.asked, self.campaign), reward
+                )
         except BaseException as error:
             done = before - len(wheel.pending)
             error.add_note(

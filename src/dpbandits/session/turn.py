@@ -22,7 +22,7 @@ from dpbandits.vault import Vault
 NEW = tuple.__new__
 """Makes a named tuple in half the time of its own constructor."""
 
-Claim = tuple[int, Action, int, int, int]
+ClaimedDecision = tuple[int, Action, int, int, int]
 """A tell that is under way, and what stood before it: its decision's id, what is told, how often
 that was told in this turn, the vault's records, rewards lost.
 """
@@ -97,7 +97,7 @@ class Wheel:
         self.pending: dict[int, Play] = {}
         self.asked = self.lost = 0
         self.busy = False
-        self._claim: Claim | None = None
+        self._claim: ClaimedDecision | None = None
         self.turn: Turn = open_turn(policy, seed, policy.init(), 0, 0)
 
     def ask(self, campaign: str) -> Decision:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.plan import Action
-from dpbandits.environments.base import Environment, Floats, Integers
+from dpbandits.environments.base import Environment
 from dpbandits.policies.contract import Policy, problem_of
 
 

@@ -11,8 +11,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.privacy import Guarantee
-from dpbandits.environments.base import Environment, Exhausted, Floats, Integers
+from dpbandits.environments.base import Environment
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.stopping.empirical import StoppingRule
@@ -93,7 +95,7 @@ def estimates(
     """
     _, runs, seed = checked(required(rule), environment, 1, runs, seed)
     workers = checked_workers(workers)
-    player, threads = choose(rule, environment, seed, compiled)
+    player, threads = choose_rule_player(rule, environment, seed, compiled)
     paths = play_all(player, np.array([rule.cap]), runs=runs, workers=workers, threads=threads)
     stops = [rule.estimate(path.state) for path in paths]
     found = [stop for stop in stops if stop is not None]
@@ -108,7 +110,7 @@ def estimates(
     )
 
 
-def choose(
+def choose_rule_player(
     rule: StoppingRule, environment: Environment, seed: int, compiled: bool
 ) -> tuple[Player, bool]:
     """How one run is played to its end, and whether threads can play several at once."""
@@ -145,7 +147,7 @@ def play_stream(
         decision = session.ask()
         try:
             reward = environment.draw(decision.action, rng)  # type: ignore[arg-type]  # one arm
-        except Exhausted:
+        except EnvironmentExhausted:
             break
         session.tell(decision, reward)
         t += 1

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.core.privacy import Entry, Grid
-from dpbandits.environments.base import Environment, Exhausted, Floats, Integers
+from dpbandits.environments.base import Environment
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
@@ -190,7 +192,7 @@ def play_rounds(
         decision = session.ask()
         try:
             reward = observe(environment, policy, decision.action, rng, decision.observe)
-        except Exhausted:
+        except EnvironmentExhausted:
             t -= 1
             break
         session.tell(decision, reward if randomizer is None else randomizer.report(reward, noise))

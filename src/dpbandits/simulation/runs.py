@@ -9,12 +9,13 @@ from typing import Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import numbers_in, shown
 from dpbandits.core.privacy import Guarantee
-from dpbandits.environments.base import Environment, Floats, Integers
+from dpbandits.environments.base import Environment
 from dpbandits.policies.contract import Policy, problem_of
 
-Kind = Literal["pseudo", "hindsight"]
+RegretKind = Literal["pseudo", "hindsight"]
 """Pseudo-regret, or regret against the best fixed arm in hindsight: see `Runs.regret`."""
 
 
@@ -117,14 +118,14 @@ class Runs:
         return chosen(self.recompute(order), np.searchsorted(order, wanted))
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> RegretKind:
         """What `regret` gives by itself: "hindsight" where realised rewards are kept, else
         "pseudo".
         """
         return "pseudo" if self.rewards is None else "hindsight"
 
     def regret(
-        self, at: Sequence[int] | NDArray[np.int64] | None = None, kind: Kind | None = None
+        self, at: Sequence[int] | NDArray[np.int64] | None = None, kind: RegretKind | None = None
     ) -> Floats:
         """Regret after the given rounds: shape (runs, len(at)), or (runs,) at the end if `at` is
         None.

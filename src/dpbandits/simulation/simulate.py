@@ -12,8 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from dpbandits.core.arrays import Integers
 from dpbandits.core.inputs import LARGEST_SEED, whole_number
-from dpbandits.environments.base import Environment, Integers
+from dpbandits.environments.base import Environment
 from dpbandits.environments.pairing import require_pair
 from dpbandits.environments.reordered import Reordered, random_order
 from dpbandits.noise.sources import SimulatedNoise

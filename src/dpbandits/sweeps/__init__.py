@@ -4,9 +4,10 @@ one HTML page.
 Needs the extra `dpbandits[experiments]`.
 """
 
+from dpbandits.core.errors import ConfigError
 from dpbandits.sweeps.cells import Cell
-from dpbandits.sweeps.config import Config, ConfigError, load_config
+from dpbandits.sweeps.config import Config, load_config
 from dpbandits.sweeps.results import Results
-from dpbandits.sweeps.sweep import Step, run_sweep
+from dpbandits.sweeps.sweep import SweepStep, run_sweep
 
-__all__ = ["Cell", "Config", "ConfigError", "Results", "Step", "load_config", "run_sweep"]
+__all__ = ["Cell", "Config", "ConfigError", "Results", "SweepStep", "load_config", "run_sweep"]

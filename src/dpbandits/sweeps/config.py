@@ -10,12 +10,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
 
+from dpbandits.core.errors import ConfigError, MissingDataError
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Environment
 from dpbandits.policies.named import close_to
 from dpbandits.sweeps.cells import Cell, checkpoints
-from dpbandits.sweeps.entries import Budget, Count, Entry, no_switch
+from dpbandits.sweeps.entries import Count, Epsilon, PolicyEntry, no_switch
 from dpbandits.sweeps.settings.base import Loaded, Spec
 from dpbandits.sweeps.settings.laws import LAWS, AnySetting
 
@@ -23,22 +24,12 @@ QUICK = {"rounds": 10_000, "runs": 10}
 """What a quick run of a sweep file without [quick] has at most."""
 
 
-class ConfigError(ValueError):
-    """A sweep file that cannot be used; the message names the file, the field and what to write
-    there.
-    """
-
-
-class MissingData(ConfigError):
-    """A file of real data that a sweep names is not there."""
-
-
 class Quick(Spec):
     """Overrides for a quick run."""
 
     rounds: Count | None = None
     runs: Count | None = None
-    epsilons: list[Budget] | None = Field(default=None, min_length=1)
+    epsilons: list[Epsilon] | None = Field(default=None, min_length=1)
 
 
 class Config(Spec):
@@ -52,11 +43,11 @@ class Config(Spec):
     rounds: Count
     runs: Count
     seed: Annotated[int, BeforeValidator(no_switch), Field(ge=0)] = 0
-    epsilons: list[Budget] = Field(default=[1], min_length=1)
+    epsilons: list[Epsilon] = Field(default=[1], min_length=1)
     at: list[Count] | None = None  # rounds at which regret is kept; about fifty by default
     quick: Quick = Quick()
     environments: list[AnySetting] = Field(min_length=1)
-    policies: list[Entry] = Field(min_length=1)
+    policies: list[PolicyEntry] = Field(min_length=1)
     _folder: Path = PrivateAttr(default=Path())
     _text: str = PrivateAttr(default="")
 
@@ -89,7 +80,7 @@ class Config(Spec):
                 loaded[setting.name] = setting.load(self._folder)
             except (ValueError, TypeError, LookupError, OSError) as error:
                 text = error.args[0] if isinstance(error, KeyError) and error.args else error
-                kind = MissingData if isinstance(error, FileNotFoundError) else ConfigError
+                kind = MissingDataError if isinstance(error, FileNotFoundError) else ConfigError
                 raise kind(f"environments[{i}] ({setting.name}): {text}") from None
         return loaded
 
@@ -112,7 +103,7 @@ class Config(Spec):
             for cell in self._cells_of(i, entry, name, loaded)
         ]
 
-    def _cells_of(self, i: int, entry: Entry, setting: str, loaded: Loaded) -> list[Cell]:
+    def _cells_of(self, i: int, entry: PolicyEntry, setting: str, loaded: Loaded) -> list[Cell]:
         environment = loaded.environment
         rounds = entry.rounds or self.rounds
         cells = []

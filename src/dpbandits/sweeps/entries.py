@@ -34,7 +34,7 @@ def no_switch(value: Any) -> Any:
 
 Count = Annotated[int, BeforeValidator(no_switch), Field(ge=1, le=MOST)]
 Number = Annotated[float, BeforeValidator(no_switch)]
-Budget = Annotated[int | float | str, BeforeValidator(no_switch)]
+Epsilon = Annotated[int | float | str, BeforeValidator(no_switch)]
 """As written in the file; a string such as "1/3" is a fraction."""
 
 # by the sweep, never written in a policy's table
@@ -56,7 +56,7 @@ def class_of(name: str, folder: Path | None) -> type[Policy]:
     return found
 
 
-class Entry(BaseModel):
+class PolicyEntry(BaseModel):
     """Keys that are not fields of this model are hyper-parameters of the policy and are checked
     against it.
 
@@ -69,8 +69,8 @@ class Entry(BaseModel):
 
     policy: str = Field(alias="class")
     label: str | None = None
-    epsilons: list[Budget] | None = Field(default=None, min_length=1)
-    rhos: list[Budget] | None = Field(default=None, min_length=1)
+    epsilons: list[Epsilon] | None = Field(default=None, min_length=1)
+    rhos: list[Epsilon] | None = Field(default=None, min_length=1)
     rounds: Count | None = None
     runs: Count | None = None
     environments: list[str] | None = Field(default=None, min_length=1)
@@ -118,7 +118,7 @@ class Entry(BaseModel):
         """Hyper-parameters written in the file."""
         return dict(self.model_extra or {})
 
-    def budgets(self, epsilons: list[Budget]) -> list[dict[str, Budget]]:
+    def budgets(self, epsilons: list[Epsilon]) -> list[dict[str, Epsilon]]:
         """The budget arguments it is played with: one each of epsilons or rhos; one empty one
         without privacy.
         """
@@ -127,7 +127,7 @@ class Entry(BaseModel):
         return [{"rho": r} for r in self.rhos] if self.rhos else [{}]
 
     def build(
-        self, arms: int, rounds: int, budget: dict[str, Budget], problem: DecisionSet | None = None
+        self, arms: int, rounds: int, budget: dict[str, Epsilon], problem: DecisionSet | None = None
     ) -> Policy:
         """The policy; one that plays super arms takes the environment's problem, any other the
         number of its arms.

@@ -74,10 +74,10 @@ def facts_of(cell: Cell) -> Facts:
         "paper": cell.policy.about.paper,
         "lower_bound": None
         if fixed
-        else finite(lower_bound(cell.policy, cell.environment, cell.rounds)),
+        else finite_or_none(lower_bound(cell.policy, cell.environment, cell.rounds)),
         "upper_bound": None
         if fixed
-        else finite(upper_bound(cell.policy, cell.environment, cell.rounds)),
+        else finite_or_none(upper_bound(cell.policy, cell.environment, cell.rounds)),
         "guarantee": None if guarantee is None else str(replace(guarantee, noise="simulated")),
         "claimed": None if guarantee is None else str(guarantee.cost),
         "spent": None if guarantee is None else text_of(ledger_total(cell)),
@@ -90,8 +90,7 @@ def ledger_total(cell: Cell) -> Fraction | None:
     """The exact total of run 0's ledger, played plainly through the real vault.
 
     Where plain play costs time every round, the first `LEDGER_ROUNDS` rounds stand for all (every
-    reward costs the same), or
-    as many more as the first release takes.
+    reward costs the same), or as many more as the first release takes.
     """
     about = cell.policy.about
     slow = about.every_round or about.randomised or cell.environment.logged
@@ -107,6 +106,6 @@ def text_of(total: Fraction | None) -> str | None:
     return None if total is None else str(total)
 
 
-def finite(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
     """NaN (no bound is proved) as None, which JSON and tables can hold."""
     return value if np.isfinite(value) else None

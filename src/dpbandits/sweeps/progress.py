@@ -17,7 +17,7 @@ from rich.progress import (
 )
 
 from dpbandits.sweeps.results import Results
-from dpbandits.sweeps.sweep import Step, Tell
+from dpbandits.sweeps.sweep import SweepStep, Tell
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def progress_on(console: Console, title: str = "") -> Iterator[Tell]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title or "playing", total=None)
 
-        def tell(step: Step) -> None:
+        def tell(step: SweepStep) -> None:
             if step.what == "damaged":
                 bar.console.print(
                     f"{step.note}; computing it again.",
@@ -63,7 +63,7 @@ def progress_on(console: Console, title: str = "") -> Iterator[Tell]:
         yield tell
 
 
-def told(results: Results) -> str:
+def tally(results: Results) -> str:
     """One line on what was done and what was not done again."""
     computed, skipped = results.computed, results.skipped
     return f"{computed} computed, {skipped} finished before" + (

@@ -152,9 +152,9 @@ def row_of(cell: Cell, frame: pl.DataFrame, facts: Facts) -> dict[str, object]:
         "lower_bound": facts["lower_bound"],
         "upper_bound": facts["upper_bound"],
         "twin": facts["twin"] or None,
-        "claimed": number(facts["claimed"]),
-        "spent": number(facts["spent"]),
-        "budget": budget(facts),
+        "claimed": optional_float(facts["claimed"]),
+        "spent": optional_float(facts["spent"]),
+        "budget": spent_of_promised(facts),
         "kept": kept(facts),
         "guarantee": facts["guarantee"],
         "paper": facts["paper"],
@@ -170,7 +170,7 @@ def enough(q: float, runs: int) -> bool:
     return runs >= round(10 / (1 - q))
 
 
-def budget(facts: Facts) -> str | None:
+def spent_of_promised(facts: Facts) -> str | None:
     """What was spent of what was promised, never rounded down; None without privacy."""
     if facts["claimed"] is None:
         return None
@@ -178,7 +178,7 @@ def budget(facts: Facts) -> str | None:
     return f"{spent} of {printed(Fraction(facts['claimed']))}"
 
 
-def number(text: str | None) -> float | None:
+def optional_float(text: str | None) -> float | None:
     return None if text is None else float(Fraction(text))
 
 

@@ -14,15 +14,12 @@ from typing import Any
 
 import polars as pl
 
+from dpbandits.core.errors import DamagedCellError
 from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.measure import Facts
 
 FACTS = "dpbandits"
 """Our entry in the Parquet file's metadata: the cell's key and facts as JSON."""
-
-
-class DamagedCell(ValueError):
-    """A stored cell that cannot be trusted; the message names the file."""
 
 
 def cell_path(out: Path, cell: Cell) -> Path:
@@ -65,7 +62,7 @@ def read_cell(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts] | None:
     """A stored cell's runs, as many as it asks for; None if not all of them were played yet.
 
     Raises:
-        DamagedCell: there is a file, but it is not as it was written.
+        DamagedCellError: there is a file, but it is not as it was written.
     """
     frame, facts = stored_runs(out, cell)
     return (
@@ -83,7 +80,7 @@ def stored_runs(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts]:
     an empty frame if none is.
 
     Raises:
-        DamagedCell: there is a file, but it is not as it was written.
+        DamagedCellError: there is a file, but it is not as it was written.
     """
     path = cell_path(out, cell)
     if not path.exists():
@@ -91,10 +88,12 @@ def stored_runs(out: Path, cell: Cell) -> tuple[pl.DataFrame, Facts]:
     data, checksum = path.read_bytes(), checksum_path(path)
     # Checked before Polars sees it: its reader may abort on a broken file.
     if not checksum.exists() or checksum.read_bytes() != checksum_line(data, path):
-        raise DamagedCell(f"{path} is damaged: it does not fit its checksum in {checksum.name}")
+        raise DamagedCellError(
+            f"{path} is damaged: it does not fit its checksum in {checksum.name}"
+        )
     facts: dict[str, Any] = json.loads(pl.read_parquet_metadata(BytesIO(data)).get(FACTS, "{}"))
     if facts.pop("key", None) != cell.key:
-        raise DamagedCell(f"{path} is damaged: it holds another cell")
+        raise DamagedCellError(f"{path} is damaged: it holds another cell")
     return pl.read_parquet(BytesIO(data)), facts
 
 

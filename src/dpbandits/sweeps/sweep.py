@@ -11,21 +11,15 @@ from typing import Literal, NamedTuple
 import polars as pl
 from joblib import Parallel, delayed
 
+from dpbandits.core.errors import DamagedCellError
 from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.measure import measure
 from dpbandits.sweeps.results import Results, collect
-from dpbandits.sweeps.store import (
-    DamagedCell,
-    count_of,
-    read_cell,
-    require_writable,
-    stored_runs,
-    write_cell,
-)
+from dpbandits.sweeps.store import count_of, read_cell, require_writable, stored_runs, write_cell
 
 
-class Step(NamedTuple):
+class SweepStep(NamedTuple):
     """Progress of a sweep, told after every cell (and once for a damaged file, which is then
     computed anew).
     """
@@ -37,7 +31,7 @@ class Step(NamedTuple):
     note: str = ""  # for "damaged": which file
 
 
-Tell = Callable[[Step], None]
+Tell = Callable[[SweepStep], None]
 
 
 def run_sweep(
@@ -51,35 +45,37 @@ def run_sweep(
     what else is in the sweep.
 
     Args:
-        progress: called with a `Step` after each cell; see `dpbandits.sweeps.progress` for a bar on
-            the terminal.
+        progress: called with a `SweepStep` after each cell; `dpbandits.sweeps.progress` has a bar
+            for the terminal.
         workers: cells computed at once; None: one a core.
     """
     tell = progress or (lambda step: None)
     cells = config.cells()
     require_writable(Path(out))
-    missing, damaged = unfinished(cells, Path(out), tell)
+    missing, damaged = cells_to_compute(cells, Path(out), tell)
     done = len(cells) - len(missing)
     for cell in played(missing, Path(out), workers):
         done += 1
-        tell(Step("computed", cell, done, len(cells)))
+        tell(SweepStep("computed", cell, done, len(cells)))
     return collect(config, cells, Path(out), computed=len(missing), damaged=damaged)
 
 
-def unfinished(cells: list[Cell], out: Path, tell: Tell) -> tuple[list[Cell], tuple[str, ...]]:
+def cells_to_compute(
+    cells: list[Cell], out: Path, tell: Tell
+) -> tuple[list[Cell], tuple[str, ...]]:
     """The cells to compute (equal ones once), and what was said of damaged files."""
     missing: dict[str, Cell] = {}
     notes, done = [], 0
     for cell in cells:
         try:
             stored = read_cell(out, cell) is not None
-        except DamagedCell as damage:
+        except DamagedCellError as damage:
             stored = False
             notes.append(str(damage))
-            tell(Step("damaged", cell, done, len(cells), str(damage)))
+            tell(SweepStep("damaged", cell, done, len(cells), str(damage)))
         if stored:
             done += 1
-            tell(Step("skipped", cell, done, len(cells)))
+            tell(SweepStep("skipped", cell, done, len(cells)))
         else:
             missing[cell.key] = max(cell, missing.get(cell.key, cell), key=lambda c: c.runs)
     return list(missing.values()), tuple(notes)
@@ -130,7 +126,7 @@ def play_and_store(cell: Cell, out: Path, workers: int = 1) -> str:
     """Play the runs that are not stored yet, and store all of them together."""
     try:
         before, known = stored_runs(out, cell)
-    except DamagedCell:  # said before: all of it is played again
+    except DamagedCellError:  # said before: all of it is played again
         before, known = pl.DataFrame(), {}
     first = count_of(before) if len(before) else 0
     frame, facts = measure(cell, workers, first)

@@ -9,8 +9,13 @@ from typing import Annotated
 import typer
 
 from dpbandits.terminal.commands import data, demo
-from dpbandits.terminal.commands.audit import audit
-from dpbandits.terminal.commands.terminal import Quick, Workers, console, one_line_errors
+from dpbandits.terminal.commands.audit import audit_command
+from dpbandits.terminal.commands.terminal import (
+    QuickOption,
+    WorkersOption,
+    console,
+    one_line_errors,
+)
 from dpbandits.theory.catalogue import policies
 from dpbandits.version import __version__
 
@@ -26,7 +31,7 @@ app = typer.Typer(
 )
 app.add_typer(demo.app, name="demo")
 app.add_typer(data.app, name="data")
-app.command()(audit)
+app.command("audit")(audit_command)
 
 SMALL_SWEEP = """A small sweep file:
 
@@ -55,7 +60,7 @@ class Privacy(StrEnum):
 
 
 @app.callback(invoke_without_command=True)
-def main(
+def version_command(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
@@ -107,15 +112,14 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="Where results go. By default results/NAME.")
     ] = None,
-    quick: Quick = False,
-    workers: Workers = None,
+    quick: QuickOption = False,
+    workers: WorkersOption = None,
 ) -> None:
     """Run a sweep: Parquet tables, PNG and SVG figures, one HTML page. Finished work is never done
     again.
 
     A policy's class is a name that `dpbandits list` shows, or module:object for your own in a file
-    beside the sweep file.
-    With more runs than before, only the missing ones are played.
+    beside the sweep file. With more runs than before, only the missing ones are played.
 
     Example: [bold]dpbandits run my-sweep.toml --quick[/]
     """

@@ -80,7 +80,7 @@ def explanation(name: str) -> Iterator[RenderableType]:
     yield Text(f"{name}: {first}\n", style="bold")
     yield facts(cls)
     yield Text("".join(f"\n{paragraph}\n" for paragraph in rest))
-    yield parameters(cls)
+    yield parameter_table(cls)
     yield Text(example(cls) + "\n", style="cyan")
     if cls.about.proof:
         page = proof_page(cls.about.proof)
@@ -120,7 +120,7 @@ def facts(cls: type[Policy]) -> Table:
     return table
 
 
-def parameters(cls: type[Policy]) -> Table:
+def parameter_table(cls: type[Policy]) -> Table:
     """Every keyword argument with its default and what its docstring says of it."""
     table = Table(box=box.SIMPLE, pad_edge=False)
     for title in ("parameter", "default", "meaning"):

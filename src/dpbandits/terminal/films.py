@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.privacy import spent
 from dpbandits.datasets.films.counts import films_from_counts
 from dpbandits.datasets.films.films import Films
@@ -32,8 +33,7 @@ from dpbandits.simulation.plain import Path as Run
 from dpbandits.simulation.simulate import play_plain
 from dpbandits.terminal.tables import SIMULATED
 
-Floats = NDArray[np.float64]
-Policy = DPKLMAT | NoiseAwareMAT
+FilmPolicy = DPKLMAT | NoiseAwareMAT
 RANDOM = 1000  # random sets that are averaged
 
 
@@ -71,7 +71,7 @@ class Played:
     """One simulated run. marks: rounds at which play counts were kept: the middle, and the last."""
 
     films: Films
-    policy: Policy
+    policy: FilmPolicy
     matroid: LinearMatroid
     marks: NDArray[np.int64]
     run: Run
@@ -117,9 +117,9 @@ class Played:
         ]
 
 
-def play(
+def play_films(
     films: Films,
-    kind: type[Policy] = DPKLMAT,
+    kind: type[FilmPolicy] = DPKLMAT,
     *,
     epsilon: str,
     rounds: int,
@@ -163,7 +163,7 @@ def reordered(films: Films, order: NDArray[np.int64]) -> Films:
     )
 
 
-def tell(played: Played, console: Console) -> None:
+def print_played(played: Played, console: Console) -> None:
     """Everything on the terminal."""
     films, rounds = played.films, int(played.marks[-1])
     title = (
@@ -180,12 +180,12 @@ def tell(played: Played, console: Console) -> None:
         f"{played.policy.name}, {rounds:,} rounds; {world}.\n", highlight=False, soft_wrap=True
     )
     console.print(recommendation(played), "", returns(played), "", sep="\n")
-    for line in promise(played):
+    for line in guarantee_lines(played):
         console.print(line, highlight=False, soft_wrap=True)
     console.print(SIMULATED, style="dim", soft_wrap=True)
 
 
-def promise(played: Played) -> Iterator[str]:
+def guarantee_lines(played: Played) -> Iterator[str]:
     """The guarantee, what of it the ledger says is spent, and what it is not."""
     guarantee, rank, rounds = played.policy.guarantee, played.matroid.rank, int(played.marks[-1])
     if guarantee is None:

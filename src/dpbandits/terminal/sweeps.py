@@ -11,7 +11,7 @@ from rich.console import Console
 from dpbandits.reports.answers import answers
 from dpbandits.reports.publish import publish
 from dpbandits.sweeps.config import Config
-from dpbandits.sweeps.progress import progress_on, told
+from dpbandits.sweeps.progress import progress_on, tally
 from dpbandits.sweeps.sweep import run_sweep
 from dpbandits.terminal.tables import SIMULATED, comparisons
 
@@ -25,7 +25,7 @@ def run_here(
     console.print(config.title, style="bold", markup=False)
     with progress_on(console) as tell:
         results = run_sweep(config, out, progress=tell, workers=workers)
-    console.print(f"{told(results)}\n", highlight=False)
+    console.print(f"{tally(results)}\n", highlight=False)
     with console.status("drawing figures"):
         page = publish(results, command=command)
     for answer in answers(results):

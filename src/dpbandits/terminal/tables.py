@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.figures.panels import Panel, compared, panels_of
+from dpbandits.figures.compared_policies import Panel, compared, panels_of
 from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, table_rows
 from dpbandits.sweeps.results import Results
-from dpbandits.theory.catalogue import Row
+from dpbandits.theory.catalogue import PolicyRow
 
 SIMULATED = "Noise is simulated (seeded): right for experiments, no protection for anybody's data."
 
@@ -59,7 +59,7 @@ def natural_width(table: Table, console: Console) -> int:
     return console.measure(table, options=console.options.update(width=10_000)).maximum
 
 
-def catalogue(rows: Iterable[Row]) -> Table:
+def catalogue(rows: Iterable[PolicyRow]) -> Table:
     """`dpbandits list`."""
     table = Table(box=box.SIMPLE, pad_edge=False)
     for title in ("policy", "privacy", "feedback", "releases", "horizon", "source"):
@@ -76,5 +76,5 @@ def catalogue(rows: Iterable[Row]) -> Table:
     return table
 
 
-def catalogue_json(rows: Iterable[Row]) -> str:
+def catalogue_json(rows: Iterable[PolicyRow]) -> str:
     return json.dumps([row._asdict() for row in rows], indent=2, ensure_ascii=False)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dpbandits.policies import POLICIES
 
 
-class Row(NamedTuple):
+class PolicyRow(NamedTuple):
     """One policy's capabilities, as declared by the policy."""
 
     name: str
@@ -22,14 +22,14 @@ class Row(NamedTuple):
     twin: str  # non-private counterpart
 
 
-def policies() -> tuple[Row, ...]:
+def policies() -> tuple[PolicyRow, ...]:
     """Every policy with its capabilities, non-private ones first.
 
     >>> [row.name for row in policies() if row.privacy == "zCDP"]
     ['AdaCUCB']
     """
     return tuple(
-        Row(
+        PolicyRow(
             name=name,
             privacy=about.privacy,
             feedback=about.feedback,

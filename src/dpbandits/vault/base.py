@@ -12,7 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
-from dpbandits.core.gate import Home, SharedError
+from dpbandits.core.errors import SharedError
+from dpbandits.core.gate import Home
 from dpbandits.core.ledger import Ledger, Page
 from dpbandits.core.privacy import Entry
 from dpbandits.core.values import MOST, damaged, whole
@@ -23,7 +24,7 @@ from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.vault.once import Drawn, OnceDrawn
 
-Told = tuple[tuple[Any, int], ...]
+ToldCounts = tuple[tuple[Any, int], ...]
 
 
 Open = tuple[Any, int, int]
@@ -143,7 +144,7 @@ class Vault(ABC):
         """
 
     def release(
-        self, coordinates: tuple[int, ...], round: int, told: Told, drop: tuple[int, ...] = ()
+        self, coordinates: tuple[int, ...], round: int, told: ToldCounts, drop: tuple[int, ...] = ()
     ) -> Release:
         """Close these coordinates' blocks, read each once through the mechanism, and write the
         ledger; throw `drop`'s away unread.
@@ -169,7 +170,7 @@ class Vault(ABC):
             memory, answers = self._mechanism.answer(memory, self._block(coordinates), this_try)
         return self._close(this_try, both, memory, page, Release(coordinates, answers, round, told))
 
-    def finish(self, round: int, told: Told) -> Release:
+    def finish(self, round: int, told: ToldCounts) -> Release:
         """No more feedback comes: close every block, read each once, and have the mechanism give
         the answer it still owes.
 

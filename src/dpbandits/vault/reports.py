@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dpbandits.core.errors import RewardError
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.randomizers import Randomizer, Report, sound
-from dpbandits.mechanisms.rewards import RewardError
 
 
 def checked_report(

@@ -13,7 +13,7 @@ from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Release
-from dpbandits.vault.base import Open, Told, Vault
+from dpbandits.vault.base import Open, ToldCounts, Vault
 
 
 @final
@@ -64,7 +64,7 @@ class VectorVault(Vault):
         total, rewards, _ = self._open[EVERY]
         return Block((EVERY,), total, (rewards,))
 
-    def finish(self, round: int, told: Told) -> Release:
+    def finish(self, round: int, told: ToldCounts) -> Release:
         raise TypeError(f"{type(self).__name__} has nothing to finish.")
 
     def _sums(self) -> list[int]:

@@ -15,11 +15,11 @@ from benchmarks.audit_controls import Control, broken, correct, run, verdicts
 
 import dpbandits
 from dpbandits.auditing.broken import SPECIMENS
-from dpbandits.auditing.broken.half import half, tried
-from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.auditing.broken.half import half, mechanisms_tried
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.subjects import MechanismSubject
+from dpbandits.core.arrays import Floats
 from dpbandits.mechanisms import Mechanism
 from dpbandits.policies.contract import Policy
 
@@ -93,7 +93,7 @@ def test_every_row_of_the_list_of_broken_things_is_here() -> None:
         "noise redrawn every round",
         "batch ends decided on raw sums",
         "stopping decided on raw sums",
-        *(f"half noise: {name}" for name, _ in tried()),
+        *(f"half noise: {name}" for name, _ in mechanisms_tried()),
         "half noise: LocalLaplace",
         "half noise: RandomizedResponse",
     ):
@@ -111,7 +111,7 @@ def test_every_mechanism_has_a_twin() -> None:
         and issubclass(cls, Mechanism)
         and not getattr(cls, "__abstractmethods__", None)
     }
-    assert concrete - {"Exact"} == {type(mechanism).__name__ for _, mechanism in tried()}
+    assert concrete - {"Exact"} == {type(mechanism).__name__ for _, mechanism in mechanisms_tried()}
 
 
 def test_specimens_are_subjects_and_are_not_exported() -> None:
@@ -124,7 +124,7 @@ def test_specimens_are_subjects_and_are_not_exported() -> None:
 
 
 def test_a_twin_promises_what_it_does_not_keep() -> None:
-    for _, mechanism in tried():
+    for _, mechanism in mechanisms_tried():
         assert half(mechanism).promise() == mechanism.promise()
 
 

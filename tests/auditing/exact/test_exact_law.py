@@ -29,13 +29,14 @@ from dpbandits import (
     HybridUCB,
 )
 from dpbandits.auditing.broken.specimen import with_mechanism
-from dpbandits.auditing.broken.sums import Redrawn, instead
+from dpbandits.auditing.broken.sums import Redrawn, remade_as
 from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.exact import exact_law, noisy_max_loss
 from dpbandits.auditing.exact.enumeration import Enumeration
 from dpbandits.auditing.exact.lattice import Axis, carry, decisions_on, mass
 from dpbandits.auditing.exact.loss import worst_pair
-from dpbandits.auditing.exact.probe import Streams, Unfit
+from dpbandits.auditing.exact.probe import Streams
+from dpbandits.core.errors import Unfit
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid, LazyCumulative, NoisyMax
 from dpbandits.noise import SimulatedNoise
@@ -98,7 +99,7 @@ def test_releasing_old_rewards_again_shows_late() -> None:
     """Running sums with fresh noise: a reward pays twice from its second release on, which
     decisions show only once that is in.
     """
-    broken = with_mechanism(AnytimeLazyUCB(arms=2, epsilon=1), instead(Redrawn))
+    broken = with_mechanism(AnytimeLazyUCB(arms=2, epsilon=1), remade_as(Redrawn))
     assert exact_law(broken, 6, claim=ONE).outcome == "passed"
     late = exact_law(broken, 8, claim=ONE)
     assert late.outcome == "failed"

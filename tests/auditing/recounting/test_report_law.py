@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from dpbandits import audit
-from dpbandits.auditing.local.coin_law import NotSteps, coin_law
+from dpbandits.auditing.local.coin_law import coin_law
 from dpbandits.auditing.local.level import report_law_level
 from dpbandits.auditing.report import LevelResult
-from dpbandits.auditing.words import conclusion
+from dpbandits.auditing.report_text import conclusion
+from dpbandits.core.errors import NotSteps
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer
 

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from dpbandits import DPUCB, RNMFTNL, AnytimeLazyUCB, SimulatedNoise
-from dpbandits.auditing.statistical.counting.bounds import Floats, bound, certified
-from dpbandits.auditing.statistical.counting.events import choose, hits
+from dpbandits.auditing.statistical.counting.bounds import bound, certified
+from dpbandits.auditing.statistical.counting.events import choose_event, hits
 from dpbandits.auditing.statistical.counting.scorers import keys_of
 from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject
+from dpbandits.core.arrays import Floats
 from dpbandits.mechanisms import AboveThreshold, LazyForgetful, Mechanism, NoisyMax
 
 
@@ -76,7 +77,7 @@ def test_bounds_are_never_above_the_truth() -> None:
             subject.outcomes(table, 3000, 2 * seed + side)
             for side, table in enumerate((pair.a, pair.b))
         )
-        event = choose(a[:1500], b[:1500], 1500, 0.1)
+        event = choose_event(a[:1500], b[:1500], 1500, 0.1)
         counts = hits(event, a[1500:], b[1500:])
         for alpha in wrong:
             wrong[alpha] += bound(counts, 1500, alpha).epsilon > 1.0

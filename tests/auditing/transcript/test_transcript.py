@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbandits import DPKLUCB, DPUCB, AnytimeLazyUCB, HybridUCB
-from dpbandits.auditing.feeding import feed
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.checks import examples
 from dpbandits.checks.checks import horizon_of

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbandits.checks import CHECKS, CheckFailed, examples
-from dpbandits.checks.tape import Diverged, Draw, Recorder
+from dpbandits.checks import CHECKS, examples
+from dpbandits.checks.tape import RecordedDraw, Recorder
+from dpbandits.core.errors import CheckFailed, Diverged
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import AboveThreshold, Halt
 from tests.policies.stopping.rules import upper
@@ -48,7 +49,9 @@ def test_one_value_moves_the_distance_by_one_range_at_most(
         assert len(set(moves[at:])) == 1
 
 
-def outcomes(mechanism: AboveThreshold, rewards: list[int], script: list[Draw] | None) -> Recorder:
+def outcomes(
+    mechanism: AboveThreshold, rewards: list[int], script: list[RecordedDraw] | None
+) -> Recorder:
     noise, memory = Recorder(1, script=script), mechanism.start()
     for x in rewards:
         memory, halt = mechanism.step(memory, x, 1, noise)
@@ -57,15 +60,19 @@ def outcomes(mechanism: AboveThreshold, rewards: list[int], script: list[Draw] |
     return noise
 
 
-def forced(mechanism: AboveThreshold, yes_at: int) -> list[Draw]:
+def forced(mechanism: AboveThreshold, yes_at: int) -> list[RecordedDraw]:
     """A recording in which question number `yes_at` is the first answered with yes."""
     g, price = mechanism.grid.steps, mechanism.epsilon
     assert price is not None
     asked = [
-        Draw(f"exceeds {mechanism.bar_at(t)}", 0, int(t == yes_at), g, price / 6, of=0)
+        RecordedDraw(f"exceeds {mechanism.bar_at(t)}", 0, int(t == yes_at), g, price / 6, of=0)
         for t in range(1, yes_at + 1)
     ]
-    return [Draw("threshold", 0, 3, g, price / 6), *asked, Draw("laplace", 0, 5, g, price / 2)]
+    return [
+        RecordedDraw("threshold", 0, 3, g, price / 6),
+        *asked,
+        RecordedDraw("laplace", 0, 5, g, price / 2),
+    ]
 
 
 def loss(mechanism: AboveThreshold, rewards: list[int], other: list[int], yes_at: int) -> Fraction:

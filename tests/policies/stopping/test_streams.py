@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.errors import ConfigError
 from dpbandits.core.privacy import spent
 from dpbandits.noise import SimulatedNoise
-from dpbandits.sweeps.config import ConfigError, load_config
+from dpbandits.sweeps.config import load_config
 from tests.policies.stopping.rules import EVERY
 from tests.session.small import content
 

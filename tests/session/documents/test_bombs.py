@@ -15,7 +15,7 @@ import dpbandits as dpb
 from dpbandits.core.values import DEEPEST, SAVES
 from dpbandits.noise import SimulatedNoise
 from dpbandits.oracles import inputs
-from dpbandits.session.positions import MOST_PENDING
+from dpbandits.session.saved_position import MOST_PENDING
 from tests.session.small import resealed, session
 
 KEY = b"a key of at least sixteen bytes"
@@ -82,7 +82,7 @@ LONG = [
 @pytest.mark.parametrize("number", LONG, ids=lambda number: f"{number!s:.12}")
 def test_numerals_of_a_problem_are_short(number: Any) -> None:
     """Vectors of such numbers took 14 s for 4 kB, and far more for a little more text."""
-    assert inputs.exact("1e99") == 10**99
+    assert inputs.exact_number("1e99") == 10**99
     with pytest.raises(ValueError, match=r"vectors\[1\]\[0\] to be a number of at most 100 digits"):
         dpb.LinearMatroid([[1, 0], [number, 1]])
 

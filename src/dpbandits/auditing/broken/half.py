@@ -143,7 +143,7 @@ def half_report(honest: LDPUCB | LDPKLUCB) -> Any:
     return broken(arms=honest.arms, epsilon=honest.epsilon, grid=honest.grid)
 
 
-def tried() -> Iterator[tuple[str, Mechanism]]:
+def mechanisms_tried() -> Iterator[tuple[str, Mechanism]]:
     """One of every mechanism that reads rewards."""
     grid = Grid(steps=1)
     one: dict[str, Any] = {"epsilon": ONE, "grid": grid}
@@ -183,7 +183,7 @@ def of_mechanism(name: str, mechanism: Mechanism) -> Specimen:
 
 
 SPECIMENS = (
-    *(of_mechanism(name, mechanism) for name, mechanism in tried()),
+    *(of_mechanism(name, mechanism) for name, mechanism in mechanisms_tried()),
     twin("LocalLaplace", lambda: half_report(LDPUCB(arms=2, epsilon=1)), "report law"),
     twin("RandomizedResponse", lambda: half_report(LDPKLUCB(arms=2, epsilon=1)), "report law"),
     twin(

@@ -63,7 +63,7 @@ class OneVectorStart(DPUCBMAT):  # type: ignore[misc]  # final for everybody els
         return super().plan(state, rng)
 
 
-class Told(NamedTuple):
+class NoisyWinner(NamedTuple):
     """Public: the winner and its noisy sum. (Arrays, where an auditor plays many runs at once.)"""
 
     action: Any
@@ -87,49 +87,47 @@ class MaxWithValue(Mechanism):
     def init(self, coordinates: int) -> None:
         return None
 
-    def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Told, ...]]:
+    def answer(
+        self, memory: None, block: Block, noise: Noise
+    ) -> tuple[None, tuple[NoisyWinner, ...]]:
         noisy = np.stack([self.noised(total, noise) for total in block.sums])
-        return None, (Told(noisy.argmax(axis=0), noisy.max(axis=0) / self.grid.steps),)
+        return None, (NoisyWinner(noisy.argmax(axis=0), noisy.max(axis=0) / self.grid.steps),)
 
     def noised(self, total: Any, noise: Noise) -> Any:
         draw = noise.laplace(total, sensitivity=2 * self.grid.steps, epsilon=self.epsilon)
         return total + abs(draw - total) if self.one_sided else draw
 
 
-def specimen(name: str, what: str, make: Any, caught_by: str, truth: str) -> Specimen:
-    return Specimen(name=name, what=what, claim=ONE, make=make, caught_by=caught_by, truth=truth)
-
-
 SPECIMENS = (
-    specimen(
+    Specimen(
         "RNM-FTNL as published",
         "noisy maximum with Lap(1/ε)",
         lambda: RNMFTNL(actions=2, epsilon=1, preset="published"),
         "exact law",
         "2ε",
     ),
-    specimen(
+    Specimen(
         "Hybrid-UCB as printed",
         "the full tree's root is released, too",
         lambda: HybridUCB(arms=2, epsilon=1, preset="published"),
         "transcript",
         "1.5ε",
     ),
-    specimen(
+    Specimen(
         "DPUCB-MAT started from one vector",
         "all L = 6 elements observed at once at ε/K, K = 2",
         lambda: OneVectorStart(problem=UniformMatroid(arms=6, rank=2), epsilon=1),
         "transcript",
         "(L/K)ε = 3ε",
     ),
-    specimen(
+    Specimen(
         "noisy max with its value, Laplace",
         "index and noisy sum of the winner of 3, Lap(2/ε)",
         lambda: MaxWithValue(epsilon=ONE, grid=Grid(steps=1)),
         "statistical",
         "Kε/2 = 1.5ε",
     ),
-    specimen(
+    Specimen(
         "noisy max with its value, exponential",
         "index and noisy sum of the winner of 3, exponential noise",
         lambda: MaxWithValue(epsilon=ONE, grid=Grid(steps=1), one_sided=True),

@@ -88,19 +88,12 @@ def questions(**settings: Any) -> Questions:
     return Questions(epsilon=ONE, grid=Grid(steps=1), **settings)
 
 
-def specimen(name: str, what: str, truth: str, level: str, **settings: Any) -> Specimen:
-    return Specimen(
-        name=name,
-        what=what,
-        claim=ONE,
-        make=lambda: questions(**settings),
-        caught_by=level,
-        truth=truth,
-    )
+def variant(name: str, what: str, truth: str, level: str, **settings: Any) -> Specimen:
+    return Specimen(name, what, lambda: questions(**settings), level, truth)
 
 
 SPECIMENS = (
-    specimen(
+    variant(
         "sparse vector variant 3",
         "tells the noisy value it decided on, c = 4",
         "not DP at any ε",
@@ -108,7 +101,7 @@ SPECIMENS = (
         tells=True,
         most=4,
     ),
-    specimen(
+    variant(
         "sparse vector variant 4",
         "questions at 3ε/4 whatever their number, c = 4",
         "(1 + 6c)ε/4 = 6.25ε",
@@ -117,7 +110,7 @@ SPECIMENS = (
         query=Fraction(3, 4),
         most=4,
     ),
-    specimen(
+    variant(
         "sparse vector variant 5",
         "no noise on questions, never stops",
         "not DP at any ε",
@@ -125,7 +118,7 @@ SPECIMENS = (
         query=None,
         most=None,
     ),
-    specimen(
+    variant(
         "sparse vector variant 6",
         "questions at ε/2 each, never stops",
         "not DP at any ε",

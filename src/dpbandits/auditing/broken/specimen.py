@@ -15,23 +15,23 @@ from dpbandits.policies.contract import Policy
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Specimen:
     """A broken thing an auditor must catch.
 
-    claim: the epsilon it claims; None: what it promises itself, which may be a rho. make: the
-        subject itself: a policy or a bare mechanism.
+    make: makes the subject itself: a policy or a bare mechanism.
     caught_by: the level that must fail it: "transcript", "exact law", "statistical" or "report
         law".
     truth: what it really promises.
+    claim: the epsilon it claims; None: what it promises itself, which may be a rho.
     """
 
     name: str
     what: str
-    claim: Fraction | None
     make: Callable[[], Any]
     caught_by: str
     truth: str
+    claim: Fraction | None = Fraction(1)
 
 
 def with_mechanism(honest: Policy, breaks: Callable[[Any], Mechanism]) -> Policy:

@@ -149,93 +149,87 @@ class SharedNoise(Mechanism):
         )
 
 
-def instead(cls: Callable[..., Mechanism]) -> Callable[[Any], Mechanism]:
+def remade_as(cls: Callable[..., Mechanism]) -> Callable[[Any], Mechanism]:
     """Put in place of a mechanism with an epsilon and a grid."""
     return lambda honest: cls(epsilon=honest.epsilon, grid=honest.grid)
 
 
-def elimination() -> Any:
+def short_epochs() -> Any:
     """DP-SE whose epochs are short enough to be seen."""
-    return with_mechanism(replace(DPSE(arms=2, epsilon=8, beta=0.9)), instead(SharedNoise))
-
-
-def specimen(
-    name: str, what: str, make: Callable[[], Any], caught_by: str, truth: str, claim: Fraction = ONE
-) -> Specimen:
-    return Specimen(name=name, what=what, claim=claim, make=make, caught_by=caught_by, truth=truth)
+    return with_mechanism(replace(DPSE(arms=2, epsilon=8, beta=0.9)), remade_as(SharedNoise))
 
 
 LAZY, COUNTERS = AnytimeLazyUCB(arms=2, epsilon=1), DPUCBBound(arms=2, epsilon=1)
 
 SPECIMENS = (
-    specimen(
+    Specimen(
         "first pull not noised",
         "AnytimeLazyUCB, each arm's first reward as it is",
-        lambda: with_mechanism(LAZY, instead(FirstExact)),
+        lambda: with_mechanism(LAZY, remade_as(FirstExact)),
         "transcript",
         "not DP from round K + 1 on",
     ),
-    specimen(
+    Specimen(
         "first pull not noised, by its decisions",
         "the same, seen by decisions alone",
-        lambda: with_mechanism(LAZY, instead(FirstExact)),
+        lambda: with_mechanism(LAZY, remade_as(FirstExact)),
         "exact law",
         "not DP from round K + 1 on",
     ),
-    specimen(
+    Specimen(
         "noise redrawn every round",
         "UCB on running sums, fresh Lap(1/ε) each round",
-        lambda: with_mechanism(COUNTERS, instead(Redrawn)),
+        lambda: with_mechanism(COUNTERS, remade_as(Redrawn)),
         "transcript",
         "T-fold composition",
     ),
-    specimen(
+    Specimen(
         "cumulative sums, re-released",
         "AnytimeLazyUCB whose batches are running sums, fresh Lap(1/ε) each",
-        lambda: with_mechanism(LAZY, instead(Redrawn)),
+        lambda: with_mechanism(LAZY, remade_as(Redrawn)),
         "exact law",
         "ε for each batch a reward is in",
     ),
-    specimen(
+    Specimen(
         "exact increments between powers of two",
         "DP-UCB-Bound on a counter that adds raw rewards",
-        lambda: with_mechanism(COUNTERS, instead(ExactIncrements)),
+        lambda: with_mechanism(COUNTERS, remade_as(ExactIncrements)),
         "transcript",
         "not DP",
     ),
-    specimen(
+    Specimen(
         "batch ends decided on raw sums",
         "a batch closes when its exact sum reaches 3",
         lambda: RawBatchEnds(epsilon=ONE, grid=Grid(steps=1)),
         "transcript",
         "unbounded",
     ),
-    specimen(
+    Specimen(
         "batch ends decided on raw sums, black box",
         "the same, from its answers alone",
         lambda: RawBatchEnds(epsilon=ONE, grid=Grid(steps=1)),
         "statistical",
         "unbounded",
     ),
-    specimen(
+    Specimen(
         "stopping decided on raw sums",
         "halts when its exact sum reaches 3, and tells it noised",
         lambda: RawStopping(epsilon=ONE, grid=Grid(steps=1)),
         "transcript",
         "unbounded",
     ),
-    specimen(
+    Specimen(
         "one scalar noise shared by all arms",
         "DP-SE with one draw an epoch",
-        elimination,
+        short_epochs,
         "transcript",
         "not DP",
         Fraction(8),
     ),
-    specimen(
+    Specimen(
         "cumulative batches without forgetting",
         "DPKLUCB on running sums, fresh Lap(1/ε) each",
-        lambda: with_mechanism(DPKLUCB(arms=2, epsilon=1, first=1), instead(Redrawn)),
+        lambda: with_mechanism(DPKLUCB(arms=2, epsilon=1, first=1), remade_as(Redrawn)),
         "transcript",
         "ε for each batch",
     ),

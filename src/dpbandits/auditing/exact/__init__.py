@@ -16,11 +16,11 @@ from dpbandits.auditing.effort import Effort, Work
 from dpbandits.auditing.exact.enumeration import Enumeration, Laws
 from dpbandits.auditing.exact.lattice import CUTS
 from dpbandits.auditing.exact.loss import missing_mass, worst_pair
-from dpbandits.auditing.exact.probe import Unfit
 from dpbandits.auditing.exact.selection import Choices, epochs, noisy_max_loss, worst_choice
-from dpbandits.auditing.feeding import first_release
+from dpbandits.auditing.mechanism_policy import first_release
 from dpbandits.auditing.report import LevelResult
-from dpbandits.auditing.transcript.outside import Outside
+from dpbandits.auditing.transcript.outside_randomness import Outside
+from dpbandits.core.errors import Unfit
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import decisions
@@ -55,11 +55,11 @@ def exact_law(
 
     Of the result: `lower_bound` is certified (the probability left out by the lattice is taken
     against it), and the exact loss of that pair is at most `error` higher. `attainable` is what the
-    releases made before the last decision tell about one reward
-    together, at most, or the claim if that is less: no policy with these releases shows more in so
-        many rounds, whatever it decides with them. So a loss far below the claim means a short run,
-        not strong privacy, when `attainable` is low, and decisions that show little of their
-        releases otherwise. 0: nothing is released that early.
+    releases made before the last decision tell about one reward together, at most, or the claim if
+    that is less: no policy with these releases shows more in so many rounds, whatever it decides
+    with them. So a loss far below the claim means a short run, not strong privacy, when
+    `attainable` is low, and decisions that show little of their releases otherwise. 0: nothing is
+    released that early.
     """
     start = time.monotonic()
     guarantee = policy.guarantee
@@ -74,7 +74,7 @@ def exact_law(
             )
         subject = small(policy, rounds, arms, grid)
         if first_release(subject) >= rounds:
-            return silent(rounds, start)
+            return nothing_released(rounds, start)
         with Outside(calls=False) as outside:
             found = (
                 of_epochs(subject, rounds)
@@ -100,7 +100,7 @@ def exact_law(
         {"arms": arms, "grid": grid, "rounds": rounds} | details,
     )
     if attainable == 0:
-        return silent(rounds, start)
+        return nothing_released(rounds, start)
     outcome: Any = "failed" if loss > claim + SLACK else "passed"
     return LevelResult(
         LEVEL, outcome, loss, attainable, error, evidence=evidence, seconds=seconds, details=details
@@ -125,7 +125,7 @@ def deepest_law(
     return replace(found, seconds=time.monotonic() - start)
 
 
-def silent(rounds: int, start: float) -> LevelResult:
+def nothing_released(rounds: int, start: float) -> LevelResult:
     evidence = f"Nothing is released before decision {rounds}: there is nothing to see."
     return LevelResult(
         LEVEL, "not applicable", 0.0, 0.0, evidence=evidence, seconds=time.monotonic() - start
@@ -148,7 +148,7 @@ def tosses(policy: Policy, rounds: int) -> bool:
     return outside.used
 
 
-Found = tuple[float, float, Fraction | None, str, dict[str, Any]]
+LargestLoss = tuple[float, float, Fraction | None, str, dict[str, Any]]
 """Loss, error, price of the releases (None: no noise), evidence, details."""
 
 
@@ -173,7 +173,7 @@ ENOUGH = 1e-9
 """Error below which a finer lattice is not worth its time."""
 
 
-def of_indices(policy: Policy, rounds: int, effort: Effort) -> Found:
+def of_indices(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
     """By enumeration: on a coarse lattice, then on the finest that the effort and memory allow."""
     coarse, *finer = CUTS
     before, first = effort.left(), Enumeration(policy, rounds, effort, coarse)
@@ -185,18 +185,18 @@ def of_indices(policy: Policy, rounds: int, effort: Effort) -> Found:
         grows = 1 + first.share_of_points() * ((math.log(cut) / math.log(coarse)) ** 3 - 1)
         if found[1] > ENOUGH and cost * grows < effort.left():
             try:
-                return enumerated(policy, rounds, effort, cut)
+                return enumerated_loss(policy, rounds, effort, cut)
             except Unfit:  # too large, or slower than was thought
                 continue
     return found
 
 
-def enumerated(policy: Policy, rounds: int, effort: Effort, cut: float) -> Found:
+def enumerated_loss(policy: Policy, rounds: int, effort: Effort, cut: float) -> LargestLoss:
     enumeration = Enumeration(policy, rounds, effort, cut)
     return summary(enumeration.run(), enumeration, cut)
 
 
-def summary(laws: Laws, enumeration: Enumeration, cut: float) -> Found:
+def summary(laws: Laws, enumeration: Enumeration, cut: float) -> LargestLoss:
     worst, price = worst_pair(laws, enumeration.lost), enumeration.price
     details: dict[str, Any] = {
         "sequences": len(laws),
@@ -223,7 +223,7 @@ def summary(laws: Laws, enumeration: Enumeration, cut: float) -> Found:
     return worst.loss, worst.error, price, evidence, details
 
 
-def of_epochs(policy: Policy, rounds: int) -> Found:
+def of_epochs(policy: Policy, rounds: int) -> LargestLoss:
     """In closed form: the worst choice of any epoch that ends in time."""
     choices = Choices(policy)
     found = max(

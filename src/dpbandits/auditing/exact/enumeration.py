@@ -2,9 +2,8 @@
 enumeration.
 
 Between two releases decisions are a map from the released totals to plans. The policy itself draws
-that map: its own `plan` is
-asked at the points of the lattice. Of the rewards only each block's sum matters, so blocks are
-enumerated by their sums.
+that map: its own `plan` is asked at the points of the lattice. Of the rewards only each block's sum
+matters, so blocks are enumerated by their sums.
 
 One decision sequence is followed at a time: which arm is released when is then known, and noise
 that no later answer of this sequence contains is summed out at once. That keeps the lattices of
@@ -23,13 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort
-from dpbandits.auditing.exact.lattice import Axis, Box, Floats, axes_of, carry, decisions_on, totals
-from dpbandits.auditing.exact.probe import Blocks, Streams, Unfit
+from dpbandits.auditing.exact.lattice import Axis, Box, axes_of, carry, decisions_on, totals
+from dpbandits.auditing.exact.probe import Blocks, Streams
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release
 
-Sums = tuple[tuple[int, int], ...]
+BlockSums = tuple[tuple[int, int], ...]
 """The sum and the rounds of every block released, in order."""
 
 
@@ -44,7 +45,7 @@ class Mass(NamedTuple):
     lost: float
 
 
-Laws = dict[tuple[int, ...], dict[Sums, Mass]]
+Laws = dict[tuple[int, ...], dict[BlockSums, Mass]]
 """Decisions -> block sums -> probability. One decision sequence has the same blocks whatever the
 rewards.
 """
@@ -115,7 +116,7 @@ class Enumeration:
         """Of the work that was done: what lattices took, and not the walk itself."""
         return self.points / max(1, self.points + POINTS_A_STEP * self.steps)
 
-    def _walk(self, t: int, sums: Sums, branches: list[Branch], lost: float) -> None:
+    def _walk(self, t: int, sums: BlockSums, branches: list[Branch], lost: float) -> None:
         """All block sums that may follow one history; `t` is the round about to be decided. lost:
         probability left out so far.
         """
@@ -137,7 +138,7 @@ class Enumeration:
                 float(sum(b.law.sum() for b in group)), lost
             )
             return
-        moved = [told(b) for b in group]
+        moved = [after_round(b) for b in group]
         ending = {b.step.release if b.step.rounds == 0 else () for b in moved}
         if len(ending) > 1:
             raise Unfit("what it releases does not follow from its decisions")
@@ -246,7 +247,7 @@ def dropped_mass(before: Branch, after: Branch) -> float:
     return max(0.0, mass - float(after.law.sum())) + 1e-14 * mass
 
 
-def told(branch: Branch) -> Branch:
+def after_round(branch: Branch) -> Branch:
     """After one more round of its plan."""
     arm = branch.step.arm
     open_ = tuple(n + (c == arm) for c, n in enumerate(branch.open))

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.auditing.exact.probe import Draws, Unfit
+from dpbandits.auditing.exact.probe import Draws
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import Unfit
 
-Floats = NDArray[np.float64]
 CUTS = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """Probability left out on each axis, coarse first. Every loss is stated with the error this
 makes.
@@ -111,7 +112,7 @@ def carry(law: Floats, old: Sequence[Axis], new: Sequence[Axis]) -> Floats:
         fresh = tuple(
             sorted(s for i, s in zip(group.draws, group.scales, strict=True) if i not in known)
         )
-        law = spread(law, place, width, fresh, group)
+        law = with_draws(law, place, width, fresh, group)
     return law
 
 
@@ -126,7 +127,7 @@ def added(law: Floats, at: int, other: int) -> Floats:
     return np.moveaxis(sums, 0, at)
 
 
-def spread(law: Floats, at: int, width: int, fresh: tuple[Fraction, ...], axis: Axis) -> Floats:
+def with_draws(law: Floats, at: int, width: int, fresh: tuple[Fraction, ...], axis: Axis) -> Floats:
     """Independent draws added to the axis `at`, which runs over [−width, width] and afterwards over
     the reach of `axis`.
     """

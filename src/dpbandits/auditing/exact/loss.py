@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from dpbandits.auditing.exact.enumeration import Laws, Mass, Sums
+from dpbandits.auditing.exact.enumeration import BlockSums, Laws, Mass
 
 
 class Worst(NamedTuple):
@@ -23,7 +23,7 @@ class Worst(NamedTuple):
     other: int = 0  # its sum afterwards
 
 
-def log_ratio(p: Mass, q: Mass) -> tuple[float, float]:
+def log_ratio_bounds(p: Mass, q: Mass) -> tuple[float, float]:
     """ln(p/q), at least and at most."""
     if p.low <= 0:
         return -math.inf, math.inf
@@ -47,8 +47,8 @@ def worst_pair(laws: Laws, lost: float) -> Worst:
                 for changed in (total - 1, total + 1):
                     if not 0 <= changed <= rounds:
                         continue
-                    other: Sums = (*sums[:at], (changed, rounds), *sums[at + 1 :])
-                    low, high = log_ratio(p, table.get(other, never))
+                    other: BlockSums = (*sums[:at], (changed, rounds), *sums[at + 1 :])
+                    low, high = log_ratio_bounds(p, table.get(other, never))
                     if low > worst.loss:
                         worst = Worst(
                             low,

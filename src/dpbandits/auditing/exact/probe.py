@@ -2,8 +2,8 @@
 contains, at which scale.
 
 A mechanism that answers with sums of rewards plus sums of Laplace draws is described by 0/1
-coefficients. They are measured, and
-the description is tested on other numbers; a mechanism of another kind is refused.
+coefficients. They are measured, and the description is tested on other numbers; a mechanism of
+another kind is refused.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
+from dpbandits.core.errors import Unfit
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms import Answer, Block, Mechanism, Separable
 from dpbandits.noise.sources import Selection, Values
 
 
-class Unfit(Exception):
-    """The subject's exact law is out of reach here; the message says why."""
-
-
-class Asked(NamedTuple):
+class NoiseCall(NamedTuple):
     """One call of the noise source."""
 
     value: int
@@ -48,11 +45,11 @@ class Probe:
         self, offsets: Mapping[int, int] | None = None, script: Sequence[int] | None = None
     ) -> None:
         self.offsets, self.script = offsets or {}, script
-        self.asked: list[Asked] = []
+        self.asked: list[NoiseCall] = []
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         at = len(self.asked)
-        self.asked.append(Asked(value, sensitivity, epsilon))
+        self.asked.append(NoiseCall(value, sensitivity, epsilon))
         return self.script[at] if self.script is not None else value + self.offsets.get(at, 0)
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:

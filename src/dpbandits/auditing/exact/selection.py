@@ -16,8 +16,10 @@ from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.auditing.exact.lattice import Floats, decisions_on, mass
-from dpbandits.auditing.exact.probe import Asked, Unfit
+from dpbandits.auditing.exact.lattice import decisions_on, mass
+from dpbandits.auditing.exact.probe import NoiseCall
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms import Block, Mechanism
@@ -31,7 +33,7 @@ SEEDS = 64
 """Public seeds tried to see every plan a policy may draw."""
 
 
-class Choice(NamedTuple):
+class WorstChoice(NamedTuple):
     """The worst choice: its loss, the block's length, its sums in the two tables (whole rewards),
     and what is chosen.
     """
@@ -53,7 +55,7 @@ class Spy:
     def __init__(self, chosen: int = 0, script: tuple[int, ...] = ()) -> None:
         self.chosen, self.script = chosen, script
         self.selected: list[tuple[Any, int, Fraction, Selection]] = []
-        self.asked: list[Asked] = []
+        self.asked: list[NoiseCall] = []
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         self.selected.append((values, sensitivity, epsilon, law))
@@ -61,7 +63,7 @@ class Spy:
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         at = len(self.asked)
-        self.asked.append(Asked(value, sensitivity, epsilon))
+        self.asked.append(NoiseCall(value, sensitivity, epsilon))
         return self.script[at] if self.script else value
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
@@ -123,7 +125,7 @@ class Choices:
         return self._by_lattice(spy.asked, sums, state, plan)
 
     def _by_lattice(
-        self, asked: list[Asked], sums: tuple[int, ...], state: Leader, plan: Hold
+        self, asked: list[NoiseCall], sums: tuple[int, ...], state: Leader, plan: Hold
     ) -> Floats:
         laws = [mass((a.scale,), CUT) for a in asked]
         box = tuple((-far, far + plan.rounds * self.unit) for _, far in laws)
@@ -183,12 +185,12 @@ def epochs(choices: Choices, rounds: int) -> Iterator[tuple[Leader, Hold]]:
                 waiting.append(new)
 
 
-def worst_choice(choices: Choices, state: Leader, plan: Hold) -> Choice:
+def worst_choice(choices: Choices, state: Leader, plan: Hold) -> WorstChoice:
     """Over all block sums and all replacements of one whole record of 0s and 1s: sums move by at
     most one each.
     """
     arms, n = choices.policy.arms, plan.rounds
-    worst = Choice(0.0, 0.0, n, (), (), -1)
+    worst = WorstChoice(0.0, 0.0, n, (), (), -1)
     for sums in product(range(n + 1), repeat=arms):
         p = choices.law(sums, state, plan)
         for move in product((-1, 0, 1), repeat=arms):
@@ -199,7 +201,7 @@ def worst_choice(choices: Choices, state: Leader, plan: Hold) -> Choice:
             for k in range(arms):
                 low = math.log(max(p[k] - ROUNDING, 1e-300) / (q[k] + ROUNDING))
                 if low > worst.loss:
-                    worst = Choice(
+                    worst = WorstChoice(
                         low,
                         math.log((p[k] + ROUNDING) / max(q[k] - ROUNDING, 1e-300)) - low,
                         n,

@@ -15,10 +15,11 @@ from fractions import Fraction
 from itertools import cycle, pairwise
 from typing import Any, final
 
+from dpbandits.core.errors import NotSteps
 from dpbandits.core.privacy import NoiseKind
 
-Law = dict[int, Fraction]
-Report = Callable[[Any], int]
+ReportLaw = dict[int, Fraction]
+ReportFunction = Callable[[Any], int]
 """What a randomizer makes of one reward and a source of coins."""
 
 FACES = 2**53
@@ -44,10 +45,6 @@ LATER = [
 """Fixed throws of later coins: by them, two throws of an earlier one are told apart."""
 
 
-class NotSteps(Exception):
-    """The report is no function of few coins with few switches each: its law is not computed."""
-
-
 @final
 class Coins:
     """Throws that are given; after them others, over and over."""
@@ -69,7 +66,7 @@ class Coins:
         raise NotSteps("it throws coins and draws noise for one reward")
 
 
-def coin_law(report: Report, first: tuple[int, ...] = ()) -> Law:
+def coin_law(report: ReportFunction, first: tuple[int, ...] = ()) -> ReportLaw:
     """The probability of every report, the `first` coins given."""
     coins = Coins(first)
     said = report(coins)
@@ -77,7 +74,7 @@ def coin_law(report: Report, first: tuple[int, ...] = ()) -> Law:
         return {said: Fraction(1)}
     if len(first) == DEEPEST:
         raise NotSteps(f"it throws more than {DEEPEST} coins")
-    law: Law = {}
+    law: ReportLaw = {}
     for low, high in steps(report, first):
         at_ends = [
             coin_law(report, (*first, coin)) for coin in sorted({low, (low + high) // 2, high - 1})
@@ -92,13 +89,13 @@ def coin_law(report: Report, first: tuple[int, ...] = ()) -> Law:
     return law
 
 
-def steps(report: Report, first: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+def steps(report: ReportFunction, first: tuple[int, ...]) -> Iterator[tuple[int, int]]:
     """The stretches [low, high) of the next coin on which the report stays what it is."""
     starts, here = [0], shape(report, (*first, 0))
     for old, probe in pairwise(PROBES):
         low, there = old, shape(report, (*first, probe))
         while here != there:
-            low = switch(report, first, low, probe)
+            low = switching_point(report, first, low, probe)
             here = shape(report, (*first, low))
             starts.append(low)
             if len(starts) > SWITCHES:
@@ -106,7 +103,7 @@ def steps(report: Report, first: tuple[int, ...]) -> Iterator[tuple[int, int]]:
     return pairwise([*starts, FACES])
 
 
-def switch(report: Report, first: tuple[int, ...], low: int, high: int) -> int:
+def switching_point(report: ReportFunction, first: tuple[int, ...], low: int, high: int) -> int:
     """The first throw above `low` with another outcome, if there is one switch between; one of the
     switches otherwise.
     """
@@ -117,7 +114,7 @@ def switch(report: Report, first: tuple[int, ...], low: int, high: int) -> int:
     return high
 
 
-def shape(report: Report, first: tuple[int, ...]) -> tuple[int, ...]:
+def shape(report: ReportFunction, first: tuple[int, ...]) -> tuple[int, ...]:
     """What the report becomes for some throws of the later coins, if there are later ones."""
     said: list[int] = []
     for later in LATER:

@@ -17,17 +17,17 @@ from functools import partial
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from dpbandits.auditing.local.coin_law import Law, NotSteps, coin_law
+from dpbandits.auditing.local.coin_law import ReportLaw, coin_law
 from dpbandits.auditing.local.noised_report import (
     SOURCES,
-    Changed,
     Recording,
     determined,
-    price,
     recorded,
+    report_price,
     same_again,
 )
 from dpbandits.auditing.report import LevelResult, Outcome
+from dpbandits.core.errors import Changed, NotSteps
 from dpbandits.core.privacy import printed
 from dpbandits.mechanisms.randomizers import Randomizer
 
@@ -48,7 +48,7 @@ source.
 ERROR = 1e-12
 """Of the logarithm of a ratio of probabilities: far above what floats lose."""
 
-Loss = Fraction | float
+LossValue = Fraction | float
 
 
 class Finding(NamedTuple):
@@ -56,8 +56,8 @@ class Finding(NamedTuple):
     claim is a failure.
     """
 
-    loss: Loss | None
-    told: Loss
+    loss: LossValue | None
+    told: LossValue
     sure: bool
     evidence: str
     error: float = 0.0
@@ -82,7 +82,7 @@ def report_law_level(randomizer: Randomizer, claim: Fraction | None = None) -> L
         found = everywhere(randomizer, look(randomizer, rewards(randomizer)))
     except NotSteps as error:
         found = Finding(None, 0.0, False, f"the law of its report is not computed: {error}")
-    return verdict(found, randomizer.width, claim, time.perf_counter() - start)
+    return report_verdict(found, randomizer.width, claim, time.perf_counter() - start)
 
 
 def rewards(randomizer: Randomizer) -> list[int]:
@@ -119,7 +119,9 @@ def worse(randomizer: Randomizer, found: Finding, run: Recording) -> Finding:
     if run.draws and found.loss is not None:
         try:
             if (
-                price(randomizer, run, [steps for steps in points if steps != run.steps]).loss
+                report_price(
+                    randomizer, run, [steps for steps in points if steps != run.steps]
+                ).loss
                 <= found.loss
             ):
                 return found
@@ -176,7 +178,7 @@ def noise_finding(randomizer: Randomizer, points: list[int], runs: list[Recordin
         )
     try:
         prices = [
-            price(randomizer, run, [steps for steps in points if steps != run.steps])
+            report_price(randomizer, run, [steps for steps in points if steps != run.steps])
             for run in runs
         ]
     except Changed as error:
@@ -198,7 +200,7 @@ def coin_finding(randomizer: Randomizer, points: list[int]) -> Finding:
     """
     laws = {steps: coin_law(partial(randomizer.randomise, steps)) for steps in points}
     ratio, one, other = max(
-        (ratio_of(laws[one], laws[other]), one, other) for one, other in permutations(points, 2)
+        (law_ratio(laws[one], laws[other]), one, other) for one, other in permutations(points, 2)
     )
     loss, unit = math.log(ratio) if ratio < math.inf else math.inf, randomizer.grid.steps
     pair = f"a reward of {Fraction(one, unit)} against {Fraction(other, unit)}"
@@ -214,7 +216,7 @@ def coin_finding(randomizer: Randomizer, points: list[int]) -> Finding:
     )
 
 
-def ratio_of(one: Law, other: Law) -> Loss:
+def law_ratio(one: ReportLaw, other: ReportLaw) -> LossValue:
     """The largest ratio of the chances of a report."""
     return max(
         chance / other[report] if other.get(report) else math.inf
@@ -223,7 +225,7 @@ def ratio_of(one: Law, other: Law) -> Loss:
     )
 
 
-def verdict(found: Finding, width: int, claim: Fraction, seconds: float) -> LevelResult:
+def report_verdict(found: Finding, width: int, claim: Fraction, seconds: float) -> LevelResult:
     told = float(found.told * width)
     if found.loss is None:
         return LevelResult(LEVEL, "not applicable", evidence=found.evidence, seconds=seconds)

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
-from dpbandits.auditing.local.coin_law import ENDLESS, NotSteps
+from dpbandits.auditing.local.coin_law import ENDLESS
 from dpbandits.auditing.transcript.likelihood import Pushed, log_ratio
-from dpbandits.checks.tape import Diverged, Draw, Recorder, loss
+from dpbandits.checks.tape import RecordedDraw, Recorder, loss
+from dpbandits.core.errors import Changed, Diverged, NotSteps
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.sources import SimulatedNoise
 
@@ -32,7 +33,7 @@ class Recording(NamedTuple):
 
     steps: int
     report: int
-    draws: list[Draw]
+    draws: list[RecordedDraw]
     coins: int
     source: int
 
@@ -119,13 +120,7 @@ class Price(NamedTuple):
     other: int
 
 
-class Changed(Exception):
-    """No noise was found that makes the same report of another reward. That proves no leak: there
-    may be some.
-    """
-
-
-def price(randomizer: Randomizer, run: Recording, others: Iterable[int]) -> Price:
+def report_price(randomizer: Randomizer, run: Recording, others: Iterable[int]) -> Price:
     """The dearest of the other rewards, all replayed.
 
     Raises:

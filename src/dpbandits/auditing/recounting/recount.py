@@ -11,30 +11,31 @@ from typing import Any, Literal, NamedTuple
 
 from dpbandits.auditing.recounting.written import (
     a_mapping,
-    checked,
+    checked_look,
     claim_of,
     counted_levels,
-    lower_bound,
+    stated_bound,
     tables_of,
 )
-from dpbandits.auditing.statistical.counting.bounds import Floats, bound, reach
+from dpbandits.auditing.statistical.counting.bounds import bound, reach
 from dpbandits.auditing.statistical.counting.events import Event, event_of
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.level import ALPHA
+from dpbandits.core.arrays import Floats
 from dpbandits.policies import POLICIES
 
 ANOTHER = 10**9
 """Added to the seed: the runs that are played again are other ones."""
 
-Verdict = Literal["passed", "not refuted", "failed", "no verdict"]
+RecountVerdict = Literal["passed", "not refuted", "failed", "no verdict"]
 
 
 class Recounted(NamedTuple):
     """What is to be said, line by line, and the verdict that the figures support."""
 
     lines: list[str]
-    verdict: Verdict
+    verdict: RecountVerdict
 
 
 def replay(
@@ -50,7 +51,7 @@ def replay(
     """
     levels, claim = counted_levels(report), claim_of(report)
     lines = list[str]()
-    verdict: Verdict = "no verdict"
+    verdict: RecountVerdict = "no verdict"
     for level in levels:
         said, verdict = recounted(level, claim)
         lines.append(said)
@@ -58,7 +59,7 @@ def replay(
     return Recounted([*lines, *unsupported(report, verdict)], verdict)
 
 
-def unsupported(report: dict[str, Any], verdict: Verdict) -> Iterator[str]:
+def unsupported(report: dict[str, Any], verdict: RecountVerdict) -> Iterator[str]:
     """What the report says besides, for which the reader has its writer's word alone."""
     said = report.get("verdict")
     if said != verdict:
@@ -72,13 +73,13 @@ def unsupported(report: dict[str, Any], verdict: Verdict) -> Iterator[str]:
         yield f"not recounted: {', '.join(others)}"
 
 
-def recounted(level: dict[str, Any], claim: Fraction | None) -> tuple[str, Verdict]:
+def recounted(level: dict[str, Any], claim: Fraction | None) -> tuple[str, RecountVerdict]:
     """The level's bound, worked out from its counts."""
     seen = level["details"]
-    runs, alpha = checked(seen)
+    runs, alpha = checked_look(seen)
     found, far = bound(seen["counts"], runs, alpha), reach(runs, alpha)
-    if not math.isclose(found.epsilon, lower_bound(level), rel_tol=1e-9, abs_tol=1e-9):
-        said = lower_bound(level)
+    if not math.isclose(found.epsilon, stated_bound(level), rel_tol=1e-9, abs_tol=1e-9):
+        said = stated_bound(level)
         raise ValueError(
             f"Expected ε ≥ {found.epsilon:.6g}, which follows from the counts; the report says "
             f"{said:.6g}. Do not trust it."
@@ -104,7 +105,7 @@ def again(
     tell: Any,
 ) -> Iterator[str]:
     """The same event in as many runs of another seed."""
-    from dpbandits.auditing.audit import Setting, black_box
+    from dpbandits.auditing.audit import AuditSetting, black_box
     from dpbandits.auditing.resolve import resolve
 
     setting = a_mapping(report.get("setting", {}), "setting")
@@ -129,7 +130,7 @@ def again(
         int(setting.get("seed", 0)),
     )
     what = resolve(name, made.get("epsilon"), arms)
-    played = black_box(what, Setting(seed, arms, rounds, name, 1, int(seen["runs"]), None))
+    played = black_box(what, AuditSetting(seed, arms, rounds, name, 1, int(seen["runs"]), None))
     a, b = tables_of(seen)
     tell(f"{name}: playing {seen['runs']:,} runs again")
     with Players(played, 1) as players:

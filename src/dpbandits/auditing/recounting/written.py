@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.auditing.statistical.counting.bounds import Floats
 from dpbandits.auditing.statistical.level import ALPHA, LOOKS, MOST
+from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
 
 NEEDED = ("counts", "runs", "alpha", "tables", "event", "pair")
@@ -61,7 +61,7 @@ def positive(value: Fraction) -> Fraction:
     return value
 
 
-def number(value: object, what: str) -> float:
+def report_number(value: object, what: str) -> float:
     """A JSON number, or "inf" in text, as reports write it."""
     if value == "inf":
         return math.inf
@@ -75,11 +75,11 @@ def number(value: object, what: str) -> float:
         ) from None
 
 
-def lower_bound(level: dict[str, Any]) -> float:
-    return number(level.get("lower_bound"), "lower_bound")
+def stated_bound(level: dict[str, Any]) -> float:
+    return report_number(level.get("lower_bound"), "lower_bound")
 
 
-def checked(seen: dict[str, Any]) -> tuple[int, float]:
+def checked_look(seen: dict[str, Any]) -> tuple[int, float]:
     """Runs, and what the look may be wrong with; counts and tables are looked at, too."""
     missing = [name for name in NEEDED if name not in seen]
     if missing:
@@ -87,7 +87,7 @@ def checked(seen: dict[str, Any]) -> tuple[int, float]:
             f"Expected details of the report with {', '.join(NEEDED)}; {', '.join(missing)} is "
             "missing."
         )
-    runs, alpha, counts = seen["runs"], number(seen["alpha"], "alpha"), seen["counts"]
+    runs, alpha, counts = seen["runs"], report_number(seen["alpha"], "alpha"), seen["counts"]
     if type(runs) is not int or not 1 <= runs <= MOST:
         raise ValueError(
             f"Expected runs of the report to be a whole number from 1 to {MOST:,}, got "

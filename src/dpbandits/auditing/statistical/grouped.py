@@ -13,20 +13,13 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from dpbandits.auditing.statistical.many import ManyNoise
+from dpbandits.auditing.statistical.vector_noise import ManyNoise
+from dpbandits.core.errors import Parting, Tossed
 from dpbandits.core.plan import Action, PublicRng
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.sources import Selection, SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import decisions
-
-
-class Parting(Exception):
-    """The next draw of a group; `draw` takes a noise source."""
-
-    def __init__(self, draw: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self.draw = draw
 
 
 @final
@@ -87,10 +80,6 @@ class Scripted:
         if self._rest is None:
             raise Parting(draw)
         return draw(self._rest)
-
-
-class Tossed(Exception):
-    """A group's policy uses public randomness, which is each run's own."""
 
 
 @final

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from dpbandits.auditing.report import LevelResult, Outcome
-from dpbandits.auditing.statistical.counting.bounds import Bound, Floats, bound, reach
-from dpbandits.auditing.statistical.counting.events import Event, choose, hits
-from dpbandits.auditing.statistical.counting.pilot import Tried, pilot, scale
+from dpbandits.auditing.statistical.counting.bounds import Bound, bound, reach
+from dpbandits.auditing.statistical.counting.events import Event, choose_event, hits
+from dpbandits.auditing.statistical.counting.pilot import Tried, pilot, run_share
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.subjects import Subject
+from dpbandits.core.arrays import Floats
 
 LEVEL = "statistical"
 ALPHA = 1e-6
@@ -59,7 +60,7 @@ def silent(_: str) -> None:
 
 @final
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """How much is played: for `budget` seconds, or so many runs a side (of tapes of more than 64
     rounds fewer, in proportion).
     """
@@ -92,7 +93,7 @@ def statistical_level(
     runs: counted a side, instead of as many as there is time for: the same bound on every machine.
         tell: is told what is being done.
     """
-    plan = Plan(budget, runs, seed, tell, time.perf_counter())
+    plan = RunPlan(budget, runs, seed, tell, time.perf_counter())
     tell("starting")
     with Players(subject, workers) as players:
         found = pilot(
@@ -105,7 +106,7 @@ def statistical_level(
         )
         lots = learning_lot(players, found, plan)
         tell("learning an event")
-        event = choose(*lots, min(MOST, runs or 10 * len(lots[0])), ALPHA / 2)
+        event = choose_event(*lots, min(MOST, runs or 10 * len(lots[0])), ALPHA / 2)
         counted = count(players, found, event, plan, scoring(event, lots))
         strange = not players.seeded and getattr(subject, "takes_noise", True)
     why_not = (
@@ -115,11 +116,11 @@ def statistical_level(
         if varied(*lots)
         else "Every run had the same outcome: there was nothing to see."
     )
-    result = verdict(counted, found, event, plan, claim, why_not)
+    result = statistical_verdict(counted, found, event, plan, claim, why_not)
     return replace(result, details=result.details | {"warning": STRANGE}) if strange else result
 
 
-def learning_lot(players: Players, found: Tried, plan: Plan) -> tuple[Floats, Floats]:
+def learning_lot(players: Players, found: Tried, plan: RunPlan) -> tuple[Floats, Floats]:
     """Runs to learn from: with a budget in lots that grow as long as there is time to play and to
     learn from them.
     """
@@ -127,7 +128,7 @@ def learning_lot(players: Players, found: Tried, plan: Plan) -> tuple[Floats, Fl
     if plan.runs is not None:
         return players.outcomes(
             pair,
-            max(30, int(min(plan.runs, LEARNT // 4, CELLS // 4 // pair.a.size) * scale(pair))),
+            max(30, int(min(plan.runs, LEARNT // 4, CELLS // 4 // pair.a.size) * run_share(pair))),
             seed,
         )
     seconds, lots, whole = plan.left() / (1 - PILOT), list[tuple[Floats, Floats]](), 0
@@ -157,7 +158,7 @@ def time_to_learn(lot: tuple[Floats, Floats]) -> float:
     """
     few = min(len(lot[0]), 3_000)
     began = time.perf_counter()
-    choose(lot[0][:few], lot[1][:few], few, ALPHA)
+    choose_event(lot[0][:few], lot[1][:few], few, ALPHA)
     return max(1e-9, time.perf_counter() - began) / few / 2
 
 
@@ -179,13 +180,13 @@ class Counted(NamedTuple):
     runs: int
 
 
-def count(players: Players, found: Tried, event: Event, plan: Plan, scoring: float) -> Counted:
+def count(players: Players, found: Tried, event: Event, plan: RunPlan, scoring: float) -> Counted:
     """All at once if a number of runs is given. Otherwise after fixed shares of a number that is
     settled before the first of them.
     """
     pair, seed, start = found.pair, plan.seed + 20_000, time.perf_counter()
     if plan.runs is not None:
-        ends, alpha = [max(30, int(min(MOST, plan.runs) * scale(pair)))], ALPHA
+        ends, alpha = [max(30, int(min(MOST, plan.runs) * run_share(pair)))], ALPHA
     else:
         pace, left = players.pace(pair, seed + 7) + scoring / players.workers, plan.left()
         whole = int(np.clip(0.9 * left / pace, 40, MOST))
@@ -213,8 +214,13 @@ def varied(a: Floats, b: Floats) -> bool:
     return bool((a != a[0]).any() or (b != a[0]).any())
 
 
-def verdict(
-    counted: Counted, tried: Tried, event: Event, plan: Plan, claim: Fraction | None, why_not: str
+def statistical_verdict(
+    counted: Counted,
+    tried: Tried,
+    event: Event,
+    plan: RunPlan,
+    claim: Fraction | None,
+    why_not: str,
 ) -> LevelResult:
     """why_not: why it is held to nothing, where it is not."""
     found, pair, far = counted.bound, tried.pair, reach(counted.runs, counted.alpha)

@@ -14,17 +14,18 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from dpbandits.auditing.feeding import feed, first_release, longest
-from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.auditing.mechanism_policy import feed, first_release, longest
 from dpbandits.auditing.statistical.counting.tables import (
     Neighbours,
     late_tapes,
     mixed,
     neighbouring,
 )
-from dpbandits.auditing.statistical.grouped import Parting, Scripted, grouped
-from dpbandits.auditing.statistical.many import ManyNoise
-from dpbandits.auditing.transcript.outside import Outside
+from dpbandits.auditing.statistical.grouped import Scripted, grouped
+from dpbandits.auditing.statistical.vector_noise import ManyNoise
+from dpbandits.auditing.transcript.outside_randomness import Outside
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import Parting
 from dpbandits.core.inputs import shown
 from dpbandits.core.plan import EVERY, Action
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
@@ -166,7 +167,7 @@ class MechanismSubject:
         if self._vectorised:
             return np.concatenate(
                 [
-                    self.many(table, min(MANY, runs - done), (seed << 32) + done)
+                    self.all_at_once(table, min(MANY, runs - done), (seed << 32) + done)
                     for done in range(0, runs, MANY)
                 ]
             )
@@ -207,7 +208,7 @@ class MechanismSubject:
             else False
         )
 
-    def many(self, table: Floats, runs: int, seed: int) -> Floats:
+    def all_at_once(self, table: Floats, runs: int, seed: int) -> Floats:
         row = self.once(table, ManyNoise(runs, seed))
         return np.stack(
             [np.broadcast_to(np.asarray(number, np.float64), runs) for number in row], axis=1

@@ -1,11 +1,11 @@
 """Level 1, exact, white box: what one changed record tells through all releases of a run together.
 
-A run is written down with a recorder in place of the noise. For a neighbour noise is found that
-gives the same answers, the coins of the
-noise source as they fell: plans must stay as they were, and the privacy loss of the releases is how
-    far the noise had to move over its scales. Where the answers do not show all noise, or coins
-    were tossed, that only bounds the loss from above, and an excess proves nothing. Nothing is said
-    of a subject whose replays do not come out the same every time.
+A run is written down with a recorder in place of the noise. Then noise is sought with which a
+neighbour gives the same answers, while the coins of the noise source fall as they fell. The plans
+must stay the same, and the privacy loss of the releases is the distance that the noise had to move,
+in units of its scales. If the answers do not show all noise, or coins were tossed, this is only an
+upper bound on the loss, and an excess proves nothing. If the replays of a subject do not come out
+the same every time, the level says nothing of it.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from typing import Any
 import numpy as np
 
 from dpbandits.auditing.effort import Effort, Seconds, Work
-from dpbandits.auditing.feeding import longest
+from dpbandits.auditing.mechanism_policy import longest
 from dpbandits.auditing.report import LevelResult, Outcome
-from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
-from dpbandits.auditing.transcript.neighbours import SHORT, Play, neighbours, plays
+from dpbandits.auditing.transcript.caveats import OWN_COINS, TIMES, UNEVEN
+from dpbandits.auditing.transcript.neighbours import SHORT, AuditRun, plays, record_changes
 from dpbandits.auditing.transcript.pricing import (
     Found,
     Pair,
     Priced,
-    certified,
+    certified_loss,
     pair_of,
     priced,
     unbounded,
 )
 from dpbandits.auditing.transcript.witness import Witness
-from dpbandits.checks.checks import CheckFailed, RequestsDiffer, replay_is_blind
-from dpbandits.checks.tape import Diverged
+from dpbandits.checks.checks import replay_is_blind
+from dpbandits.core.errors import CheckFailed, Diverged, Foreign, Leak, RequestsDiffer, Unclear
 from dpbandits.policies.contract import Policy
 
 LEVEL = "transcript"
 
 LEAST = 12
-"""Pairs replayed in every run, whatever work is left; of these, and of some others, the policy is
-asked for its plans again.
+"""The pairs that are replayed in every run, even if no work is left. For these pairs, and for some
+others, the policy is asked for its plans again.
 """
 
 REPLAYS = 40
-"""Pairs replayed in every run at most, where there is no budget of seconds; of runs that are not
-short fewer, in proportion.
+"""The most pairs that are replayed in a run if there is no budget of seconds. In runs that are not
+short there are fewer, in proportion.
 """
 
 SEARCH = 0.7
-"""Of a budget of seconds, what the search may take; the rest is for prices, and for seeing whether
-all comes out the same again.
+"""The share of a budget of seconds that the search may take. The rest is for prices, and for
+replaying again what was found.
 """
 
 OTHERS = 16
 
 KEPT = 8
-"""Pairs of a run that are priced: of each size of loss one, largest first."""
+"""The most pairs of a run that are priced: one for each size of loss, the largest first."""
 
 
 def transcript_level(
@@ -67,13 +67,13 @@ def transcript_level(
     budget: float | None = None,
     seed: int = 0,
 ) -> LevelResult:
-    """Search the neighbours of a few runs; every one of the short runs if there are replays enough,
-    hard ones first.
+    """Search the neighbours of a few runs, hard ones first; if there are replays enough, every
+    neighbour of the short runs.
 
-    claim: an epsilon; by default what the policy claims itself (under zCDP a rho, and the loss is
-        in rho, too).
-    replays: of every run, at most. budget: seconds, in place of a number of replays; the verdict
-        may then depend on the machine.
+    claim: an epsilon; by default what the policy itself claims (under zCDP this is a rho, and so is
+        the loss).
+    replays: of every run, at most.
+    budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
     """
     start, guarantee = time.perf_counter(), policy.guarantee
     in_rho = claim is None and guarantee is not None and guarantee.measure == "zCDP"
@@ -96,7 +96,7 @@ def transcript_level(
             for run in found
         ):
             see_blind(policy)
-        return verdict(found, claim, "rho" if in_rho else "epsilon", start)
+        return transcript_verdict(found, claim, "rho" if in_rho else "epsilon", start)
     except Leak as leak:
         bound = float("inf") if leak.certain else 0.0
         return LevelResult(
@@ -110,9 +110,9 @@ def transcript_level(
         )
 
 
-def searched(todo: list[Play], replays: int, budget: float | None) -> list[Found]:
-    """All runs; with a budget of seconds, those that there is time for: the first in any case, the
-    long ones last.
+def searched(todo: list[AuditRun], replays: int, budget: float | None) -> list[Found]:
+    """Search all runs; with a budget of seconds, as many as there is time for. The first run is
+    always searched, the long ones come last.
     """
     if budget is None:
         return [search(Witness(play), play.seed, Work(replays)) for play in todo]
@@ -132,7 +132,7 @@ def searched(todo: list[Play], replays: int, budget: float | None) -> list[Found
 
 
 def see_blind(policy: Policy) -> None:
-    """All rewards swapped at once, through a `Session`: what is played must not move."""
+    """Swap all rewards at once, through a `Session`: the plays must stay the same."""
     said = sees(policy)
     if said and any(sees(policy, swapped=False) or sees(policy) != said for _ in range(TIMES)):
         raise Foreign(OWN_COINS)
@@ -141,7 +141,7 @@ def see_blind(policy: Policy) -> None:
 
 
 def sees(policy: Policy, swapped: bool = True) -> str:
-    """What moves; nothing, if nothing does."""
+    """What changes; an empty text if nothing does."""
     try:
         replay_is_blind(policy, rounds=min(300, longest(policy)), swapped=swapped)
     except RequestsDiffer:
@@ -152,9 +152,9 @@ def sees(policy: Policy, swapped: bool = True) -> str:
 
 
 def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> Found:
-    """One run and the replays of its neighbours, as many as the effort allows (at least some)."""
+    """Search one run: replay as many of its neighbours as the effort allows (but at least some)."""
     run = witness.run
-    cases = neighbours(run, np.random.default_rng(seed))
+    cases = record_changes(run, np.random.default_rng(seed))
     pairs, unclear = list[Pair](), ""
     for done, (event, change) in enumerate(cases):
         if done >= least and effort.left() <= 0:
@@ -172,7 +172,7 @@ def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> F
     return Found(witness, len(pairs), len(cases), worst, unclear)
 
 
-def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> LevelResult:
+def transcript_verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> LevelResult:
     looked, unclear = (
         [run for run in runs if run.worst],
         next((run.unclear for run in runs if run.unclear), ""),
@@ -188,8 +188,8 @@ def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> Leve
     found = priced(looked)
     outcome, bound, evidence = (
         judged(found, claim),
-        certified(looked, found) if unit == "epsilon" else 0.0,
-        sentence(runs, found, unit),
+        certified_loss(looked, found) if unit == "epsilon" else 0.0,
+        largest_loss_sentence(runs, found, unit),
     )
     if "laplace" in families and unit == "rho":
         outcome, evidence = "not applicable", "It draws laplace noise, which is not priced in rho."
@@ -204,12 +204,12 @@ def verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> Leve
         bound,
         evidence=evidence,
         seconds=time.perf_counter() - start,
-        details=details(runs, found, unit),
+        details=loss_details(runs, found, unit),
     )
 
 
 def of_gaussians(runs: list[Found], start: float) -> LevelResult:
-    """Held to a pure epsilon."""
+    """The verdict if noise is Gaussian and the claim is a pure epsilon."""
     told = unbounded(runs)
     evidence = "Gaussian noise keeps no epsilon, whatever its scale: " + (
         f"far out, answers tell any ε of a record in the block from round {runs[0].worst[0].round}."
@@ -232,11 +232,11 @@ def judged(found: Priced, claim: Fraction) -> Outcome:
     return "passed" if found.most is not None and found.most <= claim else "not applicable"
 
 
-def sentence(runs: list[Found], found: Priced, unit: str) -> str:
+def largest_loss_sentence(runs: list[Found], found: Priced, unit: str) -> str:
     """Where the largest loss was found, and how sure it is."""
     pairs, of = sum(run.pairs for run in runs), sum(run.of for run in runs)
     said = (
-        f"largest loss {shown(found)} {unit} in {pairs} of {of} neighbours; "
+        f"largest loss {stated_loss(found)} {unit} in {pairs} of {of} neighbours; "
         f"there a record changed in the block from round {found.case.pair.round}"
     )
     if found.most != found.least:
@@ -247,15 +247,15 @@ def sentence(runs: list[Found], found: Priced, unit: str) -> str:
     return said
 
 
-def shown(found: Priced) -> Fraction:
+def stated_loss(found: Priced) -> Fraction:
     return found.least if found.most is None else found.most
 
 
-def details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
+def loss_details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
     return {
         "unit": unit,
-        "loss": str(shown(found)),
-        "loss_value": float(shown(found)),
+        "loss": str(stated_loss(found)),
+        "loss_value": float(stated_loss(found)),
         "sure": found.most == found.least,
         "pairs": sum(run.pairs for run in runs),
         "of": sum(run.of for run in runs),

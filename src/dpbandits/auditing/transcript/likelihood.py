@@ -11,18 +11,19 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from dpbandits.checks.tape import Draw
+from dpbandits.checks.tape import RecordedDraw
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.selection_law import selection_law
 from dpbandits.noise.sources import Selection, SimulatedNoise, Values
 
 LARGEST = 10**7
-"""Actions times scale up to which the law of a Laplace selection is summed up."""
+"""The largest product of actions and scale for which the law of a Laplace selection is summed up.
+"""
 
 
 AGAIN = 32
-"""Times in a row the same may be asked before noise falls as it likes: who redraws until it is
-plausible would wait for ever.
+"""How often in a row the same may be asked before noise falls freely again. Code that redraws until
+it likes the noise would otherwise wait for ever.
 """
 
 RARE = 2.0**-30
@@ -30,8 +31,8 @@ RARE = 2.0**-30
 
 
 class Pushed:
-    """Seeded noise that lies a unit or more to one side of the exact value, and coins that often
-    are next to 0 or to 1: outcomes that can happen, chosen to tell much.
+    """Seeded noise that lies at least a unit to one side of the exact value, and coins that are
+    often next to 0 or to 1. Such outcomes are possible and tell much.
     """
 
     kind: ClassVar[NoiseKind] = "simulated"
@@ -82,11 +83,13 @@ class Pushed:
         return self._times > AGAIN
 
 
-def log_ratio(before: Sequence[Draw], after: Sequence[Draw]) -> float | Fraction | None:
+def log_ratio(
+    before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]
+) -> float | Fraction | None:
     """ln P[these noised values | before]/P[these | after], of recordings that gave the same
-    answers: exact where all noise is Laplace.
+    answers; exact if all noise is Laplace.
 
-    None: of some of the noise it is not known here.
+    Returns None if the law of some of the noise is not known here.
     """
     total: float | Fraction = Fraction(0)
     for old, new in zip(before, after, strict=True):
@@ -99,7 +102,7 @@ def log_ratio(before: Sequence[Draw], after: Sequence[Draw]) -> float | Fraction
     return total
 
 
-def one_ratio(old: Draw, new: Draw) -> float | Fraction | None:
+def one_ratio(old: RecordedDraw, new: RecordedDraw) -> float | Fraction | None:
     if old.family == "laplace":
         return old.price * Fraction(
             abs(new.value - new.noisy) - abs(old.value - old.noisy), old.sensitivity

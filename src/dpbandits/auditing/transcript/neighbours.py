@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.feeding import Feeding, longest
+from dpbandits.auditing.mechanism_policy import Feeding, longest
 from dpbandits.auditing.transcript.likelihood import Pushed
 from dpbandits.checks.tape import Recorder, Tape
 from dpbandits.noise.sources import Noise, SimulatedNoise
@@ -16,17 +16,18 @@ from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import Entered, Transcript, transcript
 
 SHORT = 256
-"""Rounds of the runs of which every neighbour is replayed."""
+"""The number of rounds of a short run; every neighbour of a short run is replayed."""
 
 EARLY = 16
-"""Blocks at a run's start that are never left to chance."""
+"""The number of blocks at a run's start that are always looked at; later ones are chosen at random.
+"""
 
 
 LONGEST = 20_000
-"""Rounds a run is prolonged to until something is released."""
+"""The most rounds to which a run is prolonged until something is released."""
 
 
-class Play(NamedTuple):
+class AuditRun(NamedTuple):
     """One run: rewards are 0 or 1 with these means, or anything on the grid (`spread`)."""
 
     policy: Policy
@@ -47,8 +48,8 @@ class Play(NamedTuple):
         )
 
     def written(self) -> tuple[Recorder, Transcript]:
-        """The run and its draws; if need be of more rounds than were asked for, so that something
-        is released.
+        """The run and its draws. If nothing is released in the rounds asked for, the run is
+        prolonged until something is.
         """
         rounds, most = self.rounds, min(LONGEST, longest(self.policy))
         while True:
@@ -63,47 +64,49 @@ class Play(NamedTuple):
             rounds = min(4 * rounds, most)
 
 
-def plays(policy: Policy, rounds: int, seed: int) -> list[Play]:
-    """Rewards uneven, even and between 0 and 1; noise as it falls, and pushed far up or down, so
-    that outcomes lie beyond both sums (where the ratio is largest) and policies go other ways; a
-    bare mechanism also with several records in a block.
+def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
+    """The runs to audit. Rewards are uneven, even, or between 0 and 1. Noise falls as it does, or
+    is pushed far up or down: then outcomes lie beyond both sums, where the ratio is largest, and
+    policies take other ways. A bare mechanism is also run with several records in a block.
     """
     uneven = np.linspace(0.8, 0.2, policy.arms) if policy.arms > 1 else np.array([0.5])
     even, long = np.full(policy.arms, 0.5), min(rounds, longest(policy))
     short = min(SHORT, long)
     found = [
-        Play(policy, short, uneven, SimulatedNoise(seed + 1), seed),
-        Play(policy, short, even, Pushed(seed + 2, up=True), seed + 1),
-        Play(policy, short, uneven, Pushed(seed + 3, up=False), seed + 2),
-        Play(policy, short, uneven[::-1], Pushed(seed + 4, up=True), seed + 3),
+        AuditRun(policy, short, uneven, SimulatedNoise(seed + 1), seed),
+        AuditRun(policy, short, even, Pushed(seed + 2, up=True), seed + 1),
+        AuditRun(policy, short, uneven, Pushed(seed + 3, up=False), seed + 2),
+        AuditRun(policy, short, uneven[::-1], Pushed(seed + 4, up=True), seed + 3),
     ]
     if policy.mechanism().grid.steps > 1:
-        found.append(Play(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
+        found.append(AuditRun(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
     if isinstance(policy, Feeding):
         several = replace(policy, each=3)
         found += [
-            Play(several, short, even, noise, seed + 5)
+            AuditRun(several, short, even, noise, seed + 5)
             for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))
         ]
     return [
         *found,
-        Play(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
-        Play(policy, long, even, Pushed(seed + 8, up=True), seed + 7),
+        AuditRun(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
+        AuditRun(policy, long, even, Pushed(seed + 8, up=True), seed + 7),
     ]
 
 
 def draws_gaussians(policy: Policy, seed: int) -> bool:
-    """Whether it promises what Gaussian noise keeps, or draws such noise in a short run."""
+    """Whether the policy promises what Gaussian noise can keep (zCDP), or draws Gaussian noise in a
+    short run.
+    """
     if policy.guarantee is not None and policy.guarantee.measure == "zCDP":
         return True
     recorder, _ = plays(policy, SHORT, seed)[0].written()
     return any(draw.family == "gaussian" for draw in recorder.draws)
 
 
-def neighbours(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any]]:
-    """(block, change of its sums): one record of every block that a release may read, moved by a
-    whole unit in every coordinate and in each alone, and by some part of a unit. Blocks of the
-    first rounds and others by turns.
+def record_changes(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any]]:
+    """Pairs (block, change of its sums). In every block that a release may read, one record moves
+    by a whole unit, in all coordinates and in each one alone, and by a part of a unit. Blocks of
+    the first rounds alternate with later ones.
     """
     last = max(
         (at for at, event in enumerate(run.events) if not isinstance(event, Entered)), default=0
@@ -117,8 +120,8 @@ def neighbours(run: Transcript, rng: np.random.Generator) -> list[tuple[int, Any
 
 
 def changes(event: Any, unit: int, rng: np.random.Generator) -> list[Any]:
-    """What one record can do to a block's sums: any table with these sums will do, so a record may
-    rise by what its block lacks to be full, and fall by what it holds.
+    """The changes that one record can make to a block's sums. Any table with these sums will do, so
+    a record may rise by what its block lacks to be full, and fall by what it holds.
     """
     full = event.rounds * unit
     part = int(rng.integers(1, unit)) if unit > 1 else 0
@@ -136,8 +139,8 @@ def changes(event: Any, unit: int, rng: np.random.Generator) -> list[Any]:
 def wishes(
     steps: np.ndarray[Any, Any], full: int, unit: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray[Any, Any]]:
-    """Moves of whole units: all one way, one coordinate alone, one against the others, and every
-    coordinate wherever it can go.
+    """Moves of whole units: all coordinates one way, one coordinate alone, one against the others,
+    and every coordinate in whichever direction it can go.
     """
     size = len(steps)
     some = np.arange(size) if size <= 6 else rng.choice(size, 3, replace=False)

@@ -1,7 +1,7 @@
-"""What replayed neighbours prove: at least, and at most, and what is certified of outcomes that
-were seen.
+"""What replayed neighbours prove: the least and the largest possible loss, and the loss that is
+certified by outcomes that were seen.
 
-Nothing is said of a pair before it was replayed again and again, and came out the same each time.
+Nothing is said of a pair before it was replayed again and again with the same result.
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.feeding import Feeding
-from dpbandits.auditing.transcript.decoding import ADDED
-from dpbandits.auditing.transcript.doubts import OWN_COINS, Foreign
-from dpbandits.auditing.transcript.hidden import Undecided
+from dpbandits.auditing.mechanism_policy import Feeding
+from dpbandits.auditing.transcript.caveats import OWN_COINS
 from dpbandits.auditing.transcript.likelihood import log_ratio
+from dpbandits.auditing.transcript.shown_noise import ADDED
 from dpbandits.auditing.transcript.witness import Witness, change_of
-from dpbandits.checks.tape import Draw, loss
+from dpbandits.checks.tape import RecordedDraw, loss
+from dpbandits.core.errors import Foreign, Undecided
 
 SLACK = Fraction(1, 10**9)
-"""Of a logarithm of two floats."""
+"""The error of the logarithm of a ratio of two floats."""
 
 
 class Pair(NamedTuple):
     """Two reward tables that differ in one record, in block `event` of a run, by `change` grid
-    steps. outcome: the log-ratio of what was seen, either way, as far as it is known.
+    steps.
+
+    outcome: the log-ratio of what was seen, in whichever direction it is larger, if it is known.
     """
 
     loss: Fraction
@@ -35,7 +37,7 @@ class Pair(NamedTuple):
     change: tuple[int, ...]
 
 
-def pair_of(witness: Witness, event: int, change: Any, after: list[Draw]) -> Pair:
+def pair_of(witness: Witness, event: int, change: Any, after: list[RecordedDraw]) -> Pair:
     ratio = log_ratio(witness.draws, after)
     outcome = 0.0 if ratio is None else abs(float(ratio))
     return Pair(
@@ -58,17 +60,21 @@ class Found(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A pair, the run it is of, and the draws of the neighbour that gives the same answers."""
+    """A pair, the run that it belongs to, and the draws with which the neighbour gives the same
+    answers.
+    """
 
     pair: Pair
     witness: Witness
-    after: list[Draw]
+    after: list[RecordedDraw]
 
     def confirm(self) -> None:
         self.witness.confirm(self.pair.event, change_of(self.pair.change), self.after)
 
     def outcome(self) -> Fraction | None:
-        """The log-ratio of the outcome that was seen, either way; None: it is not known."""
+        """The log-ratio of the outcome that was seen, in whichever direction it is larger; None if
+        it is not known.
+        """
         ratio = log_ratio(self.witness.draws, self.after)
         if ratio is None or isinstance(ratio, Fraction):
             return None if ratio is None else abs(ratio)
@@ -84,7 +90,7 @@ def case_of(pair: Pair, witness: Witness) -> Case:
 
 class Priced(NamedTuple):
     """The largest loss of the answers is at least `least`, and at most `most` (None: not known).
-    case: the one that shows most.
+    case: the pair that shows most.
     """
 
     least: Fraction
@@ -93,8 +99,8 @@ class Priced(NamedTuple):
 
 
 def priced(runs: list[Found]) -> Priced:
-    """What answers tell, from what was drawn: pairs by falling loss, until what was drawn is no
-    more than what is sure to be told.
+    """The loss of the answers, worked out from the loss of the draws. Pairs are taken by falling
+    loss of the draws, until that loss is no more than what is certain already.
     """
     runs = sorted(runs, key=lambda run: len(run.witness.draws))
     pairs = sorted(
@@ -120,8 +126,9 @@ def priced(runs: list[Found]) -> Priced:
 
 
 def price(case: Case) -> tuple[Fraction, Fraction | None]:
-    """At least, and at most. Of noise that is added and shown both are the loss; of a choice what
-    was chosen is sure; of questions to a threshold the proof's price is taken for both.
+    """The least and the largest loss of the answers. If noise is added and shown, both are the loss
+    of the draws. Of a selection, the outcome that was seen is certain. Of questions to a threshold,
+    both are the price in the proof.
     """
     pair, witness = case.pair, case.witness
     if witness.shown:
@@ -137,9 +144,9 @@ def price(case: Case) -> tuple[Fraction, Fraction | None]:
     return min(told.least, most), most
 
 
-def certified(runs: list[Found], found: Priced) -> float:
-    """The log-ratio of an outcome that was seen; of a bare mechanism, also what noise that is added
-    tells in its tails.
+def certified_loss(runs: list[Found], found: Priced) -> float:
+    """The log-ratio of an outcome that was seen. Of a bare mechanism, also the loss that added
+    noise shows in its tails.
     """
     sure = isinstance(found.case.witness.run.policy, Feeding) and all(
         draw.family in ADDED for draw in found.case.witness.draws
@@ -158,8 +165,8 @@ def certified(runs: list[Found], found: Priced) -> float:
 
 
 def unbounded(runs: list[Found]) -> bool:
-    """Whether some answer shows Gaussian noise that a record moves: far out, it tells any
-    epsilon.
+    """Whether some answer shows Gaussian noise that a record moves. Far out in its tails this noise
+    exceeds every epsilon.
     """
     for run in runs:
         for pair in run.worst if run.witness.shown else ():

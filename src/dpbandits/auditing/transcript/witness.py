@@ -9,20 +9,14 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.auditing.effort import Effort, Work
-from dpbandits.auditing.transcript.decoding import shown
-from dpbandits.auditing.transcript.doubts import OWN_COINS, TIMES, UNEVEN, Foreign, Leak, Unclear
-from dpbandits.auditing.transcript.hidden import (
-    MOST,
-    Floats,
-    Sums,
-    Undecided,
-    answered,
-    moved,
-    sums_of,
-)
-from dpbandits.auditing.transcript.neighbours import Play
-from dpbandits.auditing.transcript.outside import Outside
-from dpbandits.checks.tape import Diverged, Draw, Recorder
+from dpbandits.auditing.transcript.caveats import OWN_COINS, TIMES, UNEVEN
+from dpbandits.auditing.transcript.neighbours import AuditRun
+from dpbandits.auditing.transcript.noise_sums import MOST, NoiseSums, answered, moved, sums_of
+from dpbandits.auditing.transcript.outside_randomness import Outside
+from dpbandits.auditing.transcript.shown_noise import shows_noise
+from dpbandits.checks.tape import RecordedDraw, Recorder
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided
 from dpbandits.simulation.transcript import Entered, Replay
 
 BY_ITSELF = (
@@ -33,17 +27,17 @@ BY_ITSELF = (
 
 @final
 class Witness:
-    """A run with at least one release, if need be of more rounds than were asked for."""
+    """A written run. It is prolonged until it has a release, if that is possible."""
 
-    def __init__(self, play: Play, effort: Effort | None = None) -> None:
-        """effort: for all that is looked at in this run; by default as much as it takes."""
+    def __init__(self, play: AuditRun, effort: Effort | None = None) -> None:
+        """effort: for everything that is done with this run; by default without a limit."""
         self.effort = effort or Work()
         self.recorder, self.run = play.written()
         self.seed = play.seed
         self.plans = self._still()
 
     @property
-    def draws(self) -> list[Draw]:
+    def draws(self) -> list[RecordedDraw]:
         return self.recorder.draws
 
     @property
@@ -51,13 +45,13 @@ class Witness:
         return self.run.path.rounds if self.run.path else 0
 
     def _still(self) -> list[str] | None:
-        """The run's plans; None where the policy draws them from a source of its own."""
+        """The run's plans; None if the policy draws them from a source of its own."""
         both = [self._unchanged(self.seed).plans for _ in range(2)]
         return both[0] if both[0] == both[1] else None
 
     def _unchanged(self, seed: int | None) -> Replay:
-        """The unchanged table again: with the same noise and coins everything must be as it was,
-        what is handed to the noise, too.
+        """Replay the unchanged table: with the same noise and coins everything must stay the same,
+        also the values that are handed to the noise.
         """
         try:
             seen = self._script(self.draws)
@@ -68,17 +62,20 @@ class Witness:
             raise Foreign(OWN_COINS)
         return replay
 
-    def confirm(self, event: int, change: Any, after: list[Draw]) -> None:
+    def confirm(self, event: int, change: Any, after: list[RecordedDraw]) -> None:
         """Replay a pair, and the unchanged table, again and again. after: the neighbour's draws.
 
         Raises:
-            Foreign: not always the same came out, or randomness was used that the noise source did
-            not give.
+            Foreign: the results differed, or randomness was used that the noise source did not
+                give.
         """
         self._always(lambda: self._replayed(event, change).draws, after)
 
     def _always(
-        self, again: Callable[[], list[Draw] | str], first: list[Draw] | str, asking: bool = False
+        self,
+        again: Callable[[], list[RecordedDraw] | str],
+        first: list[RecordedDraw] | str,
+        asking: bool = False,
     ) -> None:
         plans = self.plans if asking else None
         try:
@@ -101,11 +98,11 @@ class Witness:
 
     @cached_property
     def shown(self) -> bool:
-        """The answers determine all noise, so its loss is theirs: each release all of its own, and
-        sums stay sums far away. Coins
-        never are: what is told by one coin may be hidden by another.
+        """Whether the answers determine all noise, so that its loss is theirs: each release
+        determines its own noise, and sums stay sums far away. Coins never count as shown: another
+        coin may hide what one coin tells.
         """
-        if self.recorder.coins or not shown(self.run, self.draws):
+        if self.recorder.coins or not shows_noise(self.run, self.draws):
             return False
         return (
             len(self.draws) > MOST
@@ -113,37 +110,37 @@ class Witness:
             or self.sums is not None
         )
 
-    def _script(self, draws: Sequence[Draw]) -> Recorder:
+    def _script(self, draws: Sequence[RecordedDraw]) -> Recorder:
         return Recorder(self.seed, script=list(draws), tosses=self.recorder.thrown)
 
     @cached_property
     def drawn(self) -> dict[int, int]:
-        """Draws of each release."""
+        """The draws of each release."""
         again, before, found = self._script(self.draws), 0, dict[int, int]()
         for at, *_ in self.run.answers({}, again):
             found[at], before = len(again.draws) - before, len(again.draws)
         return found
 
     @cached_property
-    def sums(self) -> Sums | None:
+    def sums(self) -> NoiseSums | None:
         """How all answers are sums of the noise, if they are."""
         return None if self.recorder.coins else sums_of(self.run, self.draws, self.effort)
 
     @cached_property
     def self_adding(self) -> bool:
-        """Noise is drawn for nothing, and added by the mechanism itself."""
+        """Whether the mechanism draws noise for a value that is always 0, and adds it itself."""
         return bool(self.draws) and all(
             draw.family in ("laplace", "gaussian") and draw.value == 0 for draw in self.draws
         )
 
-    def replayed(self, event: int, change: Any, asking: bool = False) -> list[Draw]:
-        """The draws of the neighbour that gives the same answers. asking: for every plan again,
-        too.
+    def replayed(self, event: int, change: Any, asking: bool = False) -> list[RecordedDraw]:
+        """The draws with which the neighbour gives the same answers. asking: also ask the policy
+        for every plan again.
 
         Raises:
-            Leak: there is none, or plans differ; every time.
-            Unclear: it cannot be said whether there is one.
-            Foreign: other replays came out otherwise.
+            Leak: there are none, or plans differ, in every replay.
+            Unclear: it cannot be said whether there are any.
+            Foreign: other replays came out differently.
         """
         try:
             return self._replayed(event, change, asking).draws
@@ -156,7 +153,7 @@ class Witness:
             raise
 
     def _text(self, event: int, change: Any, asking: bool) -> str:
-        """The leak's message; nothing, if there is none."""
+        """The leak's message; an empty text if there is none."""
         try:
             self._replayed(event, change, asking)
         except Leak as leak:
@@ -178,7 +175,7 @@ class Witness:
         return other
 
     def _again(
-        self, event: int, change: Any, draws: Sequence[Draw], seed: int | None
+        self, event: int, change: Any, draws: Sequence[RecordedDraw], seed: int | None
     ) -> tuple[Replay, Recorder]:
         other = self._script(draws)
         try:
@@ -190,9 +187,9 @@ class Witness:
             ) from None
 
     def _moved(self, event: int, change: Any) -> Recorder:
-        """With noise moved so that what the mechanism makes of it is as it was. It leaks where both
-        runs' answers are the same sums of their noise, near and far, and no move of it makes up for
-        the record.
+        """Replay with noise moved so that the mechanism's answers stay the same. It is a leak if
+        the answers of both runs are the same sums of their noise, near and far, and no move of the
+        noise makes up for the record.
         """
         if self.sums is None:
             raise Unclear(BY_ITSELF)
@@ -208,14 +205,14 @@ class Witness:
             raise self._leak(event) if self.sums.unique() else Unclear(BY_ITSELF)
         return other
 
-    def _gap(self, sums: Sums, event: int, change: Any) -> Floats:
+    def _gap(self, sums: NoiseSums, event: int, change: Any) -> Floats:
         """By how much the noise has to move the neighbour's answers, if it moves them as it does
         the run's.
 
         Raises:
-            Leak: a number that no noise moves, in either run, is another one.
-            Unclear: it may make other sums of its noise, say with its sign turned: how they come to
-            the same is not known.
+            Leak: a number that no noise moves differs between the two runs.
+            Unclear: the neighbour may make other sums of its noise, say with its sign turned, so it
+                is not known how their answers come to agree.
         """
         old = answered(self.run, self.draws)
         try:

@@ -1,5 +1,5 @@
-"""Films from a file of counts: enough for independent rewards where nobody's ratings may be passed
-on.
+"""Films from a file of counts. It is enough for independent rewards, if nobody's ratings may be
+passed on.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.films.films import Films
 
 
@@ -72,7 +73,7 @@ def film(movie: object, genres: int, people: int, place: str) -> tuple[int, str,
 
 
 def entry(content: object, key: str, kind: type, place: str) -> Any:
-    """What stands under a key, of the right kind."""
+    """The value under a key, of the right kind."""
     if not isinstance(content, Mapping) or type(content.get(key)) is not kind:
         raise DataError(
             f"{place}: expected an object with {key}, a JSON "

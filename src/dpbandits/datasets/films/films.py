@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats
 from dpbandits.datasets.reading.matrices import shuffled
-from dpbandits.environments.base import Floats
 from dpbandits.environments.laws import Bernoulli
 from dpbandits.environments.replay import Table
 

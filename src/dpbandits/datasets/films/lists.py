@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError
+from dpbandits.core.errors import DataError
 from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
-from dpbandits.datasets.reading.lines import is_whole, lines
+from dpbandits.datasets.reading.text_lines import is_whole, numbered_lines
 
 FLAGS = (
     *(
@@ -30,7 +30,7 @@ FLAGS = (
     ),
     *("Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
 )
-"""What the flags of u.item stand for, after the first one, "unknown"."""
+"""What the flags of u.item mean; the first flag, "unknown", is left out."""
 
 NO_GENRE = "(no genres listed)"
 
@@ -46,7 +46,7 @@ class FilmList(NamedTuple):
     vectors: NDArray[np.int64]
 
 
-class Layout(NamedTuple):
+class FilmFormat(NamedTuple):
     """One way of publishing: names of the two files, how to read the list, and how the ratings are
     written.
     """
@@ -61,7 +61,7 @@ class Layout(NamedTuple):
 def csv_list(path: Path) -> FilmList:
     """movies.csv: movieId, title, genres as `A|B`."""
     rows = read_columns(path, {"movieId": WHOLE, "title": TEXT, "genres": TEXT})
-    return collected(
+    return film_list(
         path.name,
         rows["movieId"].tolist(),
         rows["title"],
@@ -72,7 +72,7 @@ def csv_list(path: Path) -> FilmList:
 def colon_list(path: Path) -> FilmList:
     """movies.dat: number::title::A|B. A title may hold a colon, or two."""
     ids, titles, genres = [], [], []
-    for line, text in lines(path):
+    for line, text in numbered_lines(path):
         number, _, rest = text.partition("::")
         title, separator, names = rest.rpartition("::")
         place = f"{path.name}, line {line}"
@@ -84,7 +84,7 @@ def colon_list(path: Path) -> FilmList:
         ids.append(film_number(number, place))
         titles.append(title)
         genres.append(names.split("|"))
-    return collected(path.name, ids, titles, genres)
+    return film_list(path.name, ids, titles, genres)
 
 
 def flag_list(path: Path) -> FilmList:
@@ -92,7 +92,7 @@ def flag_list(path: Path) -> FilmList:
     genre is unknown.
     """
     ids, titles, genres = [], [], []
-    for line, text in lines(path):
+    for line, text in numbered_lines(path):
         fields, place = text.split("|"), f"{path.name}, line {line}"
         flags = fields[5:]
         if len(flags) != 1 + len(FLAGS) or not set(flags) <= {"0", "1"}:
@@ -103,13 +103,13 @@ def flag_list(path: Path) -> FilmList:
         ids.append(film_number(fields[0], place))
         titles.append(fields[1])
         genres.append([name for name, flag in zip(FLAGS, flags[1:], strict=True) if flag == "1"])
-    return collected(path.name, ids, titles, genres)
+    return film_list(path.name, ids, titles, genres)
 
 
 LAYOUTS = (
-    Layout("movies.csv", "ratings.csv", csv_list, ",", header=True),
-    Layout("movies.dat", "ratings.dat", colon_list, "::", header=False),
-    Layout("u.item", "u.data", flag_list, "\t", header=False),
+    FilmFormat("movies.csv", "ratings.csv", csv_list, ",", header=True),
+    FilmFormat("movies.dat", "ratings.dat", colon_list, "::", header=False),
+    FilmFormat("u.item", "u.data", flag_list, "\t", header=False),
 )
 
 
@@ -121,10 +121,10 @@ def film_number(field: str, place: str) -> int:
     return int(field)
 
 
-def collected(
+def film_list(
     file: str, ids: list[int], titles: Iterable[str], genres: list[list[str]]
 ) -> FilmList:
-    """One list of them all; a film without a genre has the zero vector, and "no genre" is no
+    """The list of all films. A film without a genre has the zero vector; "no genre" is not a
     genre.
     """
     if not ids:

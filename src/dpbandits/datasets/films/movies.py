@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpbandits.datasets.bundles import Bundle
-from dpbandits.datasets.files import DataError, PathLike
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.archives import Archive
+from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.films.films import Films
-from dpbandits.datasets.films.lists import LAYOUTS, FilmList, Layout
+from dpbandits.datasets.films.lists import LAYOUTS, FilmFormat, FilmList
 from dpbandits.datasets.films.ratings import Ids, pairs
 
 
@@ -32,7 +33,7 @@ def movielens(path: PathLike, films: int = 100, *, drop_unlisted: bool = False) 
         DataError: the files are not as published; the message says where.
         ValueError: more films than were rated, or none.
     """
-    bundle = Bundle(path)
+    bundle = Archive(path)
     layout = layout_of(bundle)
     with bundle.file(layout.films) as file:
         listed = layout.read(file)
@@ -50,7 +51,7 @@ def movielens(path: PathLike, films: int = 100, *, drop_unlisted: bool = False) 
     return most_rated(listed, users, rated, films)
 
 
-def layout_of(bundle: Bundle) -> Layout:
+def layout_of(bundle: Archive) -> FilmFormat:
     """How the files found are written."""
     found = [layout for layout in LAYOUTS if {layout.films, layout.ratings} <= bundle.names]
     if len(found) != 1:

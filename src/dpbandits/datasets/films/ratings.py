@@ -1,5 +1,5 @@
-"""Who rated which film, from files of up to tens of millions of lines: whole numbers read many
-lines at a time.
+"""Who rated which film, from files of up to tens of millions of lines. Many lines are read at a
+time.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError
-from dpbandits.datasets.reading.columns import WHOLE, positions
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.reading.columns import WHOLE, column_places
 
 Ids = NDArray[np.int32]
 CHUNK = 1 << 22  # bytes read at a time
@@ -47,7 +47,7 @@ def pairs(stream: IO[bytes], name: str, separator: str, header: bool) -> tuple[I
     )
     line = 1 + header
     read: list[tuple[Ids, Ids]] = []
-    for chunk in chunks(stream):
+    for chunk in whole_lines(stream):
         found = at_once(chunk, shape)
         read.append(one_by_one(chunk, shape, name, line) if found is None else found)
         line += chunk.count(b"\n")
@@ -61,12 +61,12 @@ def pairs(stream: IO[bytes], name: str, separator: str, header: bool) -> tuple[I
 
 def from_header(line: bytes, name: str, separator: str) -> Shape:
     fields = line.decode("utf-8-sig", errors="replace").strip().split(separator)
-    at = positions(name, fields, {"userId": WHOLE, "movieId": WHOLE})
+    at = column_places(name, fields, {"userId": WHOLE, "movieId": WHOLE})
     return Shape(separator.encode(), len(fields), at["userId"], at["movieId"])
 
 
-def chunks(stream: IO[bytes]) -> Iterator[bytes]:
-    """The stream in pieces of whole lines."""
+def whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """The stream, in pieces that end with a line."""
     rest = b""
     while block := stream.read(CHUNK):
         whole, newline, rest = (rest + block).rpartition(b"\n")
@@ -87,12 +87,12 @@ def at_once(chunk: bytes, shape: Shape) -> tuple[Ids, Ids] | None:
     if not (np.all(text[ends[:, -1]] == ord("\n")) and np.all(text[ends[:, :-1]] == MARK[0])):
         return None
     users, films = (
-        numbers(text, starts[:, field], ends[:, field]) for field in (shape.user, shape.film)
+        parsed_numbers(text, starts[:, field], ends[:, field]) for field in (shape.user, shape.film)
     )
     return None if users is None or films is None else (users, films)
 
 
-def numbers(
+def parsed_numbers(
     text: NDArray[np.uint8], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> Ids | None:
     """The numbers written from starts to ends; None if one is not of 1 to `DIGITS` digits."""
@@ -111,8 +111,9 @@ def numbers(
 
 
 def one_by_one(chunk: bytes, shape: Shape, name: str, first: int) -> tuple[Ids, Ids]:
-    """The same line by line: passes over empty lines, and says where the first wrong one is. first:
-    number of the chunk's first line.
+    """The same, line by line: passes over empty lines and says where the first wrong one is.
+
+    first: the number of the chunk's first line.
     """
     users: list[int] = []
     films: list[int] = []

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.networks.networks import Network, cost
-from dpbandits.datasets.reading.lines import Line, is_whole, lines
-from dpbandits.environments.base import Floats
+from dpbandits.datasets.reading.text_lines import Line, is_whole, numbered_lines
 
 Rows = list[tuple[int, list[str]]]
 
@@ -21,9 +22,8 @@ def isp(path: PathLike) -> Network:
     2002), undirected.
 
     The cost is the inferred latency in milliseconds. The file lists a link in both directions;
-    should they differ, the
-    smaller latency counts. Of a map in several pieces the largest is kept, and `dropped` says how
-    many nodes went.
+    should they differ, the smaller latency counts. Of a map in several pieces the largest is kept,
+    and `dropped` says how many nodes went.
 
     Args:
         path: a file ASN.latencies.intra: two router names (blanks are written as +) and the latency
@@ -32,14 +32,14 @@ def isp(path: PathLike) -> Network:
     Raises:
         DataError: the file is not such a map; the message says where.
     """
-    name, rows = existing(path).name, fields_of(lines(path))
+    name, rows = existing(path).name, split_fields(numbered_lines(path))
     for line, fields in rows:
         if len(fields) != 3:
             raise DataError(
                 f"{name}, line {line}: expected two router names and a latency; found "
                 f"{len(fields)} fields. Correct the line."
             )
-    nodes = numbered(field for _, fields in rows for field in fields[:2])
+    nodes = node_numbers(field for _, fields in rows for field in fields[:2])
     return undirected(
         name,
         nodes,
@@ -52,21 +52,21 @@ def social(path: PathLike, directed: bool | None = None) -> Network:
     """A social network as SNAP and its followers write it; every cost is 1.
 
     Undirected, an edge listed twice counts once and loops are left out. Directed, the network is as
-    listed, parallel edges and
-    loops included, since the usual 1/indegree counts them; `simple()` leaves them out.
+    listed, parallel edges and loops included, since the usual 1/indegree counts them; `simple()`
+    leaves them out.
 
     Args:
         path: two node names a line; lines that begin with # or % are passed over. Where lines have
             a third field (NetHEPT's probabilities 1/indegree, which `indegree_probabilities`
-            computes), a first line of two whole numbers says how many
-            nodes, counted from 0, and how many lines there are.
+            computes), a first line of two whole numbers says how many nodes, counted from 0, and
+            how many lines there are.
         directed: by default only where lines have a third field.
 
     Raises:
         DataError: the file is not such a list; the message says where.
     """
     name = existing(path).name
-    rows = fields_of((line, text) for line, text in lines(path) if text[0] not in "#%")
+    rows = split_fields((line, text) for line, text in numbered_lines(path) if text[0] not in "#%")
     width = len(rows[-1][1]) if rows else 0
     count = header(name, rows) if width == 3 and len(rows[0][1]) == 2 else None
     rows = rows if count is None else rows[1:]
@@ -101,9 +101,11 @@ def header(name: str, rows: Rows) -> int:
 def social_nodes(name: str, rows: Rows, count: int | None) -> dict[str, int]:
     """Nodes by name: in the order of their numbers where all have one, else as they come."""
     if count is None:
-        found = numbered(field for _, fields in rows for field in fields[:2])
+        found = node_numbers(field for _, fields in rows for field in fields[:2])
         return (
-            numbered(sorted(found, key=int)) if all(is_whole(field) for field in found) else found
+            node_numbers(sorted(found, key=int))
+            if all(is_whole(field) for field in found)
+            else found
         )
     for line, fields in rows:
         if not all(is_whole(field) and int(field) < count for field in fields[:2]):
@@ -111,7 +113,7 @@ def social_nodes(name: str, rows: Rows, count: int | None) -> dict[str, int]:
                 f"{name}, line {line}: expected two nodes from 0 to {count - 1}, as the first "
                 "line says. Correct the line."
             )
-    return numbered(str(node) for node in range(count))
+    return node_numbers(str(node) for node in range(count))
 
 
 def undirected(name: str, nodes: dict[str, int], rows: Rows, costs: Floats) -> Network:
@@ -125,10 +127,10 @@ def ends(nodes: dict[str, int], rows: Rows) -> tuple[tuple[int, int], ...]:
     return tuple((nodes[fields[0]], nodes[fields[1]]) for _, fields in rows)
 
 
-def fields_of(content: Iterable[Line]) -> Rows:
+def split_fields(content: Iterable[Line]) -> Rows:
     return [(line, text.split()) for line, text in content]
 
 
-def numbered(names: Iterable[str]) -> dict[str, int]:
+def node_numbers(names: Iterable[str]) -> dict[str, int]:
     """Different names in the order they come, numbered from 0."""
     return {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.networks.networks import Network, cost
-from dpbandits.datasets.reading.lines import Line, is_whole, lines
+from dpbandits.datasets.reading.text_lines import Line, is_whole, numbered_lines
 
 COLUMNS = ("init_node", "term_node", "free_flow_time")
 
@@ -33,13 +34,12 @@ def roads(path: PathLike) -> Network:
 
     Args:
         path: metadata as `<NUMBER OF NODES> 24` up to `<END OF METADATA>`, a line `~ init_node
-            term_node … ;` that names the
-            columns, then one link a line, ended by a semicolon.
+            term_node … ;` that names the columns, then one link a line, ended by a semicolon.
 
     Raises:
         DataError: the file is not such a network; the message says where.
     """
-    name, content = existing(path).name, list(lines(path))
+    name, content = existing(path).name, list(numbered_lines(path))
     notes, table = metadata(name, content)
     nodes, links = (
         whole_note(name, notes, "NUMBER OF NODES"),

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.datasets.files import DataError, PathLike, existing, is_parquet, rows
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing, is_parquet, rows
 
 
-class Kind(NamedTuple):
+class ColumnKind(NamedTuple):
     """What a column's values must be; `parse` raises ValueError for anything else."""
 
     what: str
@@ -47,10 +48,10 @@ def _positive(field: str) -> float:
     return number
 
 
-TEXT = Kind("some text", np.object_, _text)
-WHOLE = Kind("a whole number of at least 0", np.int64, _whole)
-REWARD = Kind("a number in [0, 1]", np.float64, _in_unit)
-POSITIVE = Kind("a finite number above 0", np.float64, _positive)
+TEXT = ColumnKind("some text", np.object_, _text)
+WHOLE = ColumnKind("a whole number of at least 0", np.int64, _whole)
+REWARD = ColumnKind("a number in [0, 1]", np.float64, _in_unit)
+POSITIVE = ColumnKind("a finite number above 0", np.float64, _positive)
 
 
 class Columns:
@@ -77,13 +78,13 @@ class Columns:
             )
 
 
-def read_columns(path: PathLike, kinds: Mapping[str, Kind]) -> Columns:
-    """The named columns of a CSV or Parquet file with a header; further columns are passed over."""
+def read_columns(path: PathLike, kinds: Mapping[str, ColumnKind]) -> Columns:
+    """The named columns of a CSV or Parquet file with a header; other columns are ignored."""
     return read_chosen(path, lambda header: kinds)
 
 
-def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Kind]]) -> Columns:
-    """`read_columns` where the header decides which columns there are."""
+def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, ColumnKind]]) -> Columns:
+    """`read_columns`, if the header decides which columns there are."""
     file = existing(path)
     unit = "row" if is_parquet(file) else "line"
     source = rows(file)
@@ -94,7 +95,7 @@ def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Kind]
             "a row."
         )
     kinds = choose(header)
-    at = positions(file.name, header, kinds)
+    at = column_places(file.name, header, kinds)
     lists: dict[str, list[Any]] = {name: [] for name in kinds}
     places: list[int] = []
     for place, fields in source:
@@ -110,8 +111,8 @@ def read_chosen(path: PathLike, choose: Callable[[list[str]], Mapping[str, Kind]
     )
 
 
-def positions(file: str, header: list[str], kinds: Mapping[str, Kind]) -> dict[str, int]:
-    """Where each wanted column stands."""
+def column_places(file: str, header: list[str], kinds: Mapping[str, ColumnKind]) -> dict[str, int]:
+    """The place of each wanted column."""
     missing = [name for name in kinds if name not in header]
     if missing:
         found = ", ".join(name or "(no name)" for name in header[:20]) + (
@@ -131,7 +132,7 @@ def parse_row(
     place: str,
     fields: list[str],
     width: int,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ColumnKind],
     at: Mapping[str, int],
     lists: dict[str, list[Any]],
 ) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.errors import DataError
 from dpbandits.core.inputs import LARGEST_SEED, shown, whole_number
-from dpbandits.datasets.files import DataError, PathLike, existing
-from dpbandits.datasets.reading.columns import REWARD, Kind, read_chosen
+from dpbandits.datasets.files import PathLike, existing
+from dpbandits.datasets.reading.columns import REWARD, ColumnKind, read_chosen
 from dpbandits.datasets.unpacked import zip_plausible
 from dpbandits.environments.replay import Table
 
@@ -72,7 +73,7 @@ def named_matrix(file: Path, arms: Sequence[str] | None) -> NDArray[np.float64]:
             "or leave it out for all."
         )
 
-    def choose(header: list[str]) -> Mapping[str, Kind]:
+    def choose(header: list[str]) -> Mapping[str, ColumnKind]:
         if all(is_number(name) for name in header):
             raise DataError(
                 f"Expected the first line of {file.name} to name the arms; it holds numbers. Add "

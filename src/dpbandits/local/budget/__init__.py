@@ -5,7 +5,7 @@ A budget is spent before a report is made, so that a crash loses a part of it an
 twice.
 """
 
-from dpbandits.local.budget.alone import BudgetError
+from dpbandits.core.errors import BudgetError
 from dpbandits.local.budget.base import Budget, MemoryBudget
 from dpbandits.local.budget.file import FileBudget
 

@@ -1,10 +1,10 @@
-"""One call at a time, through every interruption: a second thread waits, a call from within a call
-is refused, nobody waits for ever.
+"""One call at a time, whatever interrupts it: a second thread waits, a call from within a call is
+refused, and nobody waits for ever.
 
 A plain lock would not do. An exception that arrives while it is released (Ctrl-C, an alarm) leaves
-it locked; a signal handler waits for its own thread; a forked child waits for a thread it does not
-have. So what is remembered is the call that is inside. Where its frame runs no more, it was
-interrupted on its way out, and the next call takes its place.
+it locked; a signal handler waits for its own thread; a forked child waits for a thread that it does
+not have. So the call that is inside is remembered. If its frame no longer runs, it was interrupted
+on its way out, and the next call takes its place.
 """
 
 from __future__ import annotations
@@ -18,16 +18,12 @@ from threading import get_ident
 from types import FrameType
 from typing import Any, final
 
+from dpbandits.core.errors import BudgetError
+
 PAUSE = 0.001
-"""Seconds between two looks at a place that another thread holds: less than a file takes to be
-synced.
+"""Seconds between two attempts to take a place that another thread holds: less than it takes to
+sync a file.
 """
-
-
-class BudgetError(ValueError):
-    """There is less left than a report costs, nobody knows what is left, or it is being spent
-    already. No report was made.
-    """
 
 
 @final
@@ -44,7 +40,7 @@ class Call:
         self.next: dict[int, Call] = {}  # the call that took its place
 
     def over(self) -> bool:
-        """Whether it has ended: the frame of a running call cannot be cleared."""
+        """Whether the call has ended: the frame of a running call cannot be cleared."""
         frame = self.frame
         if frame is not None and not self.forked:
             try:
@@ -109,17 +105,15 @@ class Alone:
             )
 
     def holder(self) -> Call | None:
-        """The call that is inside: the first one, or the last that took the place of one before
-        it.
-        """
+        """The call that is inside: the first one, or the last of those that took over the place."""
         call = self.inside.get(0)
         while call is not None and call.next:
             call = call.next[0]
         return call
 
     def _replace(self, found: Call, mine: Call) -> bool:
-        """Take the place of a call that was interrupted. Two may try, and only one becomes its
-        next; unless it had left, and is none's.
+        """Take the place of a call that was interrupted. Several may try, but only one becomes its
+        next call; nobody does if the call left before it was cleared.
         """
         found.next.setdefault(0, mine)
         if self.holder() is not mine:
@@ -133,8 +127,8 @@ PLACES: weakref.WeakSet[Alone] = weakref.WeakSet()
 
 
 def empty_all() -> None:
-    """In a forked child: the calls that were inside go on in the parent, and what they hold locked
-    is the parent's.
+    """In a forked child: the calls that were inside go on in the parent, and their locks belong to
+    the parent.
 
     The files are closed here, not unlocked: that would unlock them for the parent, too.
     """

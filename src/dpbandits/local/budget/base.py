@@ -6,13 +6,14 @@ import math
 from fractions import Fraction
 from typing import NoReturn, Protocol, SupportsIndex, final
 
+from dpbandits.core.errors import BudgetError
 from dpbandits.core.privacy import Real, as_fraction, printed
-from dpbandits.local.budget.alone import Alone, BudgetError
+from dpbandits.local.budget.alone import Alone
 from dpbandits.noise.sources import Process
 
 FINEST = 10**40
-"""Parts of a unit that a budget can tell apart: what is spent is a number of at most so large a
-denominator, whoever chose the costs.
+"""The largest denominator of the number that is spent: a budget cannot tell smaller parts apart,
+whoever chose the costs.
 """
 
 
@@ -30,8 +31,8 @@ class Budget(Protocol):
         """What was kept under `key`."""
 
     def keep(self, key: str, answer: str) -> str:
-        """Keep `answer` for ever, unless there is one already; the one that is kept. Two processes
-        at once get the same.
+        """Keep `answer` for ever, unless there is one already; returns the one that is kept. Two
+        processes that keep at once get the same one.
         """
 
 
@@ -52,13 +53,13 @@ def spent_after(amount: Fraction, spent: Fraction, total: Fraction) -> Fraction:
     if exact > total:
         raise BudgetError(
             f"Expected this device's reports to cost at most total={total}; {spent} of it is "
-            f"spent, and this report costs {told(amount)}. "
+            f"spent, and this report costs {amount_text(amount)}. "
             "No report was made. Only the user can agree to a larger total."
         )
     return exact if exact.denominator <= FINEST else Fraction(math.ceil(exact * FINEST), FINEST)
 
 
-def told(amount: Fraction) -> str:
+def amount_text(amount: Fraction) -> str:
     return str(amount) if amount.denominator <= FINEST else f"about {printed(amount)}"
 
 

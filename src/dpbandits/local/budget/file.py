@@ -16,9 +16,10 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
+from dpbandits.core.errors import BudgetError
 from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.core.values import once
-from dpbandits.local.budget.alone import Alone, BudgetError
+from dpbandits.local.budget.alone import Alone
 from dpbandits.local.budget.base import spent_after
 
 if sys.platform == "win32":
@@ -27,17 +28,19 @@ else:
     import fcntl
 
 BY_PATH: dict[str, Alone] = {}
-"""A file's place: a thread that had two of it would wait for its own lock for ever."""
+"""The place of each file. A thread with two places for one file would wait for its own lock for
+ever.
+"""
 
 
-class Page(NamedTuple):
+class BudgetRecord(NamedTuple):
     """What a budget's file says."""
 
     spent: Fraction
     answers: dict[str, str]
 
 
-EMPTY = Page(Fraction(0), {})
+EMPTY = BudgetRecord(Fraction(0), {})
 
 
 @final
@@ -74,7 +77,7 @@ class FileBudget:
                 f"Expected {self.path.parent} to be a folder, for the budget's file: make it "
                 "first. No report was made."
             )
-        self._change(lambda page: page, new=True)
+        self._change(lambda record: record, new=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, is the budget of the same file."""
@@ -85,32 +88,38 @@ class FileBudget:
         return self._read().spent
 
     def spend(self, amount: Fraction) -> None:
-        self._change(lambda page: Page(spent_after(amount, page.spent, self.total), page.answers))
+        self._change(
+            lambda record: BudgetRecord(
+                spent_after(amount, record.spent, self.total), record.answers
+            )
+        )
 
     def recall(self, key: str) -> str | None:
         return self._read().answers.get(key)
 
     def keep(self, key: str, answer: str) -> str:
         return self._change(
-            lambda page: (
-                page if key in page.answers else Page(page.spent, page.answers | {key: answer})
+            lambda record: (
+                record
+                if key in record.answers
+                else BudgetRecord(record.spent, record.answers | {key: answer})
             )
         ).answers[key]
 
-    def _read(self) -> Page:
-        page = None
+    def _read(self) -> BudgetRecord:
+        record = None
         with suppress(OSError, ValueError, RecursionError):
             check_one_name(self.path)
-            page = page_from_text(self.path.read_text(encoding="utf-8"))
-        if page is None:
+            record = record_from_text(self.path.read_text(encoding="utf-8"))
+        if record is None:
             raise BudgetError(
                 f"Expected the budget that a FileBudget wrote to {self.path}, under this one "
                 "name; it is missing or damaged, "
                 "or has a second name (a link). No report was made."
             )
-        return page
+        return record
 
-    def _write(self, page: Page) -> None:
+    def _write(self, record: BudgetRecord) -> None:
         here = os.getpid()
         # nobody else's, though the lock file were deleted
         new = self.path.with_name(f"{self.path.name}.{here}.new")
@@ -118,7 +127,9 @@ class FileBudget:
             with open(
                 os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
             ) as file:
-                json.dump({"version": 1, "spent": str(page.spent), "answers": page.answers}, file)
+                json.dump(
+                    {"version": 1, "spent": str(record.spent), "answers": record.answers}, file
+                )
                 file.flush()
                 os.fsync(file.fileno())
             self._check_lock()
@@ -130,11 +141,13 @@ class FileBudget:
         sync_folder(self.path.parent)
         self._check_lock()
 
-    def _change(self, change: Callable[[Page], Page], *, new: bool = False) -> Page:
-        """Read the page, change it and write it, alone among threads and processes; a process that
-        dies lets go. The page as it is now.
+    def _change(
+        self, change: Callable[[BudgetRecord], BudgetRecord], *, new: bool = False
+    ) -> BudgetRecord:
+        """Read the record, change it and write it; return it as it is now. Meanwhile every other
+        thread and process waits; a process that dies lets go of the lock.
 
-        The lock is let go by no Python code of ours, where an interruption could come between.
+        No Python code of ours lets go of the lock: an interruption could come before it.
         """
         call = self._alone.enter()
         try:
@@ -148,10 +161,10 @@ class FileBudget:
                             continue
                         fresh = new and not os.path.lexists(self.path)
                         old = EMPTY if fresh else self._read()
-                        page = change(old)
-                        if fresh or page is not old:
-                            self._write(page)
-                        return page
+                        record = change(old)
+                        if fresh or record is not old:
+                            self._write(record)
+                        return record
                     finally:
                         if sys.platform != "win32" and not file.closed:
                             # closing would not do while a child has a copy that it never closes
@@ -160,11 +173,10 @@ class FileBudget:
             self._alone.leave(call)
 
     def _check_lock(self) -> None:
-        """Refuse to go on where others may be inside, too.
+        """Refuse to go on if others may be inside, too.
 
-        Before a write: a forked child goes on with its parent's call, and would write what its
-        parent wrote before. After it: whoever read the file before this write holds another lock
-        file by now.
+        Before a write: a forked child continues its parent's call, and would write what its parent
+        wrote before. After a write: whoever read the file before it holds another lock file by now.
         """
         call = self._alone.holder()
         if call is None or call.file is None or call.file.closed:
@@ -181,15 +193,15 @@ class FileBudget:
 
 
 def check_one_name(path: Path) -> None:
-    """Raise ValueError where the file is a link, or has a second name: a new file under one name
-    leaves the old one under the other.
+    """Raise ValueError if the file is a link or has a second name: a new file under one name would
+    leave the old one under the other.
     """
     found = os.lstat(path)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         raise ValueError
 
 
-def page_from_text(text: str) -> Page | None:
+def record_from_text(text: str) -> BudgetRecord | None:
     data = json.loads(text, object_pairs_hook=once)
     if (
         not isinstance(data, dict)
@@ -205,7 +217,7 @@ def page_from_text(text: str) -> Page | None:
         or not all(isinstance(answer, str) for answer in answers.values())
     ):
         return None
-    return Page(Fraction(0) if spent == "0" else as_fraction(spent, "spent"), answers)
+    return BudgetRecord(Fraction(0) if spent == "0" else as_fraction(spent, "spent"), answers)
 
 
 def is_at(file: FileIO, path: Path) -> bool:

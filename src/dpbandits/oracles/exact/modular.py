@@ -2,9 +2,8 @@
 below 2^53.
 
 Residues are balanced: of size at most p/2 + 2. With p < 2^27 a product of two of them plus a third
-is below 2^53, and the
-callers keep inner products below it too (`exact_rank.py`), so no operation rounds, in whatever
-order a library adds.
+is below 2^53, and the callers keep inner products below it too (`rank.py`), so no operation
+rounds, in whatever order a library adds.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.oracles.inputs import Floats, Places
+from dpbandits.core.arrays import Floats, Places
 
 BLOCK = 64  # candidates reduced together, at least
 
@@ -47,10 +46,9 @@ def balanced(numbers: Floats, prime: int) -> Floats:
     Exactly 0 at multiples.
 
     The quotient x * (1/prime) is two roundings away from x / prime: less than x/prime * 2^-51 <=
-    4/prime, and far less for
-    small primes, whose numbers here are small too. So rint is exact at multiples of the prime, and
-    what is left is at most
-    prime/2 + 2 in size: no other number can become 0, nor a multiple anything else.
+    4/prime, and far less for small primes, whose numbers here are small too. So rint is exact at
+    multiples of the prime, and what is left is at most prime/2 + 2 in size: no other number can
+    become 0, nor a multiple anything else.
     """
     numbers -= prime * np.rint(numbers * (1 / prime))
     return numbers
@@ -61,10 +59,9 @@ def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[in
     of them.
 
     vectors: shape (n, d), whole numbers. Every chosen vector is kept in reduced echelon form: 1 in
-        its own pivot column, 0 in
-    those of the others, `reduced` in the free columns. A new vector, reduced by all of these, is
-    zero if and only if it
-    depends on them. Vectors are reduced a block at a time, by one matrix product.
+        its own pivot column, 0 in those of the others, `reduced` in the free columns. A new vector,
+        reduced by all of these, is zero if and only if it depends on them. Vectors are reduced a
+        block at a time, by one matrix product.
     """
     free = np.arange(vectors.shape[1])
     pivots: list[int] = []
@@ -74,7 +71,7 @@ def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[in
     for start in range(0, len(order), block):
         rows = vectors[order[start : start + block]]
         fresh = balanced(rows[:, free] - rows[:, pivots] @ reduced, prime)
-        reduced, new, free = eliminate(fresh, reduced, free, prime, stop - len(jumps))
+        reduced, new, free = reduce_block(fresh, reduced, free, prime, stop - len(jumps))
         jumps += [start + place for place, _ in new]
         pivots += [column for _, column in new]
         if len(jumps) == stop:
@@ -82,7 +79,7 @@ def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[in
     return jumps
 
 
-def eliminate(
+def reduce_block(
     fresh: Floats, reduced: Floats, free: Places, prime: int, stop: int
 ) -> tuple[Floats, list[tuple[int, int]], Places]:
     """Walks down a block of reduced vectors and takes each that is not zero, up to `stop` of them.
@@ -120,13 +117,13 @@ def pivoted(work: Floats, i: int, column: int, prime: int) -> Floats:
     """Scales row i to 1 at `column`, clears that column in every other row, and drops it."""
     factors = work[:, column].copy()
     rest = np.concatenate([work[:, :column], work[:, column + 1 :]], axis=1)
-    unit = balanced(rest[i] * reciprocal(factors[i], prime), prime)
+    unit = balanced(rest[i] * balanced_inverse(factors[i], prime), prime)
     rest -= np.multiply.outer(factors, unit)
     rest[i] = unit
     return balanced(rest, prime)
 
 
-def reciprocal(number: float, prime: int) -> float:
+def balanced_inverse(number: float, prime: int) -> float:
     """The balanced residue whose product with this number is 1."""
     inverted = pow(int(number), -1, prime)
     return float(inverted - prime if 2 * inverted > prime else inverted)
@@ -143,7 +140,7 @@ def inverse(matrix: Floats, prime: int) -> Floats | None:
             return None
         other = i + int(candidates[0])
         work[[i, other]] = work[[other, i]]
-        unit = balanced(work[i] * reciprocal(work[i, i], prime), prime)
+        unit = balanced(work[i] * balanced_inverse(work[i, i], prime), prime)
         factors = work[:, i].copy()
         work -= np.multiply.outer(factors, unit)
         work[i] = unit

@@ -11,10 +11,9 @@ Let r(n) be the rational rank of the first n vectors and r_p(n) their rank modul
    r_p(n) >= k for one of them.
 
 So r(n) = max r_p(n) over primes with product above H(r(n) + 1). A vector is independent of those
-before it where r(n) grows.
-One prime mostly suffices: a vector it takes is taken for good by 1, and further primes are only
-needed to confirm that what
-it rejected is dependent. How many follows from 2, with k one above the rank where it was rejected.
+before it where r(n) grows. One prime mostly suffices: a vector it takes is taken for good by 1, and
+further primes are only needed to confirm that what it rejected is dependent. How many follows from
+2, with k one above the rank where it was rejected.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Booleans, Floats, Places
 from dpbandits.oracles.exact.modular import balanced, inverse, primes_from, rank_jumps
-from dpbandits.oracles.inputs import Booleans, Floats, Places
 
 
 class ExactRows:
@@ -96,8 +95,7 @@ class ExactRows:
         rational coordinates are not 0.
 
         Coordinates times det(basis) are whole numbers of size at most H(rank) (Cramer), so those
-        that vanish modulo primes of
-        a larger product, none of which divides det(basis), are 0.
+        that vanish modulo primes of a larger product, none of which divides det(basis), are 0.
         """
         found = np.zeros((len(rows), len(basis)), dtype=bool)
         product, used = 1, 0

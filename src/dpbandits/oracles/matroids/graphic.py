@@ -8,13 +8,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Booleans, Floats
 from dpbandits.core.inputs import switch
-from dpbandits.oracles.graphs import is_forest, neighbours, reachable
+from dpbandits.oracles.graphs import adjacency, is_forest, reachable
 from dpbandits.oracles.inputs import (
-    Action,
-    Booleans,
-    Floats,
     Label,
+    SuperArm,
     checked_edges,
     checked_labels,
     largest_first,
@@ -75,7 +74,7 @@ class GraphicMatroid(Matroid):
         )
         return int(connected_components(graph, directed=False)[0])
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         """A minimum spanning forest of places in the order of weights, which are distinct: the
         greedy's basis, and no other.
         """
@@ -89,27 +88,27 @@ class GraphicMatroid(Matroid):
         graph = csr_array((place[:-1], *self._layout), shape=(len(self._labels),) * 2)
         return sorted_arms(order[minimum_spanning_tree(graph).data.astype(np.intp) - 1])
 
-    def _independent(self, arms: Action) -> bool:
+    def _independent(self, arms: SuperArm) -> bool:
         return is_forest(self._ends, len(self._labels), arms)
 
-    def _loops(self) -> Action:
+    def _loops(self) -> SuperArm:
         return tuple(arm for arm, (u, v) in enumerate(self._ends) if u == v)
 
-    def _circuit(self, basis: Action, e: int) -> Action:
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         u, v = self._ends[e]
         on_path = np.flatnonzero(self._paths(basis)[u] ^ self._paths(basis)[v])
         return tuple(basis[j] for j in on_path)
 
-    def _exchanges(self, basis: Action) -> Booleans:
+    def _exchanges(self, basis: SuperArm) -> Booleans:
         paths = self._paths(basis)
         ends = np.array(self._ends)
         # two ways to the root share all but the path between them
         table: Booleans = paths[ends[:, 0]] ^ paths[ends[:, 1]]
         return table
 
-    def _paths(self, basis: Action) -> Booleans:
+    def _paths(self, basis: SuperArm) -> Booleans:
         """Which basis edges lie between each node and the root of its tree, shape (nodes, rank)."""
-        table = neighbours(self._ends, len(self._labels), directed=False, arms=basis)
+        table = adjacency(self._ends, len(self._labels), directed=False, arms=basis)
         column = {arm: j for j, arm in enumerate(basis)}
         paths = np.zeros((len(self._labels), len(basis)), dtype=bool)
         seen: set[int] = set()
@@ -148,7 +147,7 @@ class SpanningTrees(GraphicMatroid):
     ) -> None:
         super().__init__(edges, nodes=nodes)
         self.costs = switch(costs, "costs")
-        connected = reachable(neighbours(self._ends, len(self._labels), directed=False), 0)
+        connected = reachable(adjacency(self._ends, len(self._labels), directed=False), 0)
         if len(connected) < len(self._labels):
             lost = next(label for i, label in enumerate(self._labels) if i not in connected)
             raise ValueError(

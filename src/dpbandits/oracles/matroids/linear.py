@@ -10,23 +10,21 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Booleans, Floats, Places
 from dpbandits.core.privacy import LARGEST
 from dpbandits.oracles.exact.modular import is_prime
 from dpbandits.oracles.exact.rank import ExactRows
 from dpbandits.oracles.inputs import (
-    Action,
-    Booleans,
-    Floats,
-    Places,
-    exact,
+    SuperArm,
+    bounded_whole,
+    exact_number,
     largest_first,
     listed,
     sorted_arms,
-    whole,
 )
 from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
 
-Row = list[int] | list[Fraction]
+MatrixRow = list[int] | list[Fraction]
 
 
 @final
@@ -35,16 +33,13 @@ class LinearMatroid(Matroid):
     floating-point rank.
 
     vectors: shape (arms, dimensions): whole numbers, fractions, decimal strings, or floats, read as
-        the decimals they are
-        written as; of at most 100 digits each.
+        the decimals they are written as; of at most 100 digits each.
     field: None for the rationals; a prime below 2^20 for whole numbers modulo it, so 2 for GF(2).
 
     Over the rationals an arm's vector may be scaled, and the matrix cut down to columns of full
-    rank, without changing which
-    rows depend on which. So vectors become whole numbers without a common factor, in `rank`
-    columns; parallel vectors become
-    equal, of which a basis holds at most one: the first in order of weights. `exact_rank.py` proves
-        the rest.
+    rank, without changing which rows depend on which. So vectors become whole numbers without a
+    common factor, in `rank` columns; parallel vectors become equal, of which a basis holds at most
+    one: the first in order of weights. `rank.py` proves the rest.
 
     >>> unit = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
     >>> seven = LinearMatroid([*unit, (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)])
@@ -86,7 +81,7 @@ class LinearMatroid(Matroid):
     def __repr__(self) -> str:
         return f"LinearMatroid(arms={self.arms}, rank={self.rank}, field={self.field})"
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         order = largest_first(weights)
         directions = self._direction[order]
         first = np.full(len(self._rows.vectors) + 1, -1, dtype=np.intp)
@@ -97,20 +92,20 @@ class LinearMatroid(Matroid):
         order = order[is_first]
         return sorted_arms(order[self._rows.jumps(self._direction[order], self.rank)])
 
-    def _independent(self, arms: Action) -> bool:
+    def _independent(self, arms: SuperArm) -> bool:
         rows: Places = self._direction[list(arms)]
         return bool(np.all(rows >= 0)) and len(self._rows.jumps(rows, len(rows))) == len(rows)
 
-    def _loops(self) -> Action:
+    def _loops(self) -> SuperArm:
         return sorted_arms(np.flatnonzero(self._direction < 0))
 
-    def _circuit(self, basis: Action, e: int) -> Action:
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         if self._direction[e] < 0:
             return ()
         row = self._rows.exchanges(self._direction[list(basis)], self._direction[[e]])[0]
         return tuple(f for f, exchangeable in zip(basis, row, strict=True) if exchangeable)
 
-    def _exchanges(self, basis: Action) -> Booleans:
+    def _exchanges(self, basis: SuperArm) -> Booleans:
         rows = self._rows.exchanges(
             self._direction[list(basis)], np.arange(len(self._rows.vectors))
         )
@@ -120,13 +115,13 @@ class LinearMatroid(Matroid):
 
 
 def checked_field(field: int) -> int:
-    prime = whole(field, "field", 2, 2**20)
+    prime = bounded_whole(field, "field", 2, 2**20)
     if not is_prime(prime):
         raise ValueError(f"Expected field={prime} to be a prime, or None for the rationals.")
     return prime
 
 
-def exact_rows(vectors: Iterable[Sequence[Any]] | NDArray[Any]) -> list[Row]:
+def exact_rows(vectors: Iterable[Sequence[Any]] | NDArray[Any]) -> list[MatrixRow]:
     """Rows of exact numbers, all of one length >= 1; plain ints where everything is whole."""
     rows: list[Any] = (
         vectors.tolist()
@@ -149,17 +144,17 @@ def exact_rows(vectors: Iterable[Sequence[Any]] | NDArray[Any]) -> list[Row]:
     return [
         row
         if all(map(short_whole, row))
-        else [exact(x, f"vectors[{arm}][{i}]") for i, x in enumerate(row)]
+        else [exact_number(x, f"vectors[{arm}][{i}]") for i, x in enumerate(row)]
         for arm, row in enumerate(rows)
     ]
 
 
 def short_whole(x: object) -> bool:
-    """Whether it is a plain whole number, and of no more digits than `exact` takes."""
+    """Whether it is a plain whole number, and of no more digits than `exact_number` takes."""
     return type(x) is int and -LARGEST <= x <= LARGEST
 
 
-def primitive(row: Row) -> list[int]:
+def primitive(row: MatrixRow) -> list[int]:
     """The row times a positive number: whole numbers without a common factor. Zero stays zero."""
     scale = math.lcm(*(x.denominator for x in row))
     if scale > LARGEST:
@@ -172,7 +167,7 @@ def primitive(row: Row) -> list[int]:
     return [x // divisor for x in whole_row]
 
 
-def modulo(row: Row, prime: int) -> list[int]:
+def modulo(row: MatrixRow, prime: int) -> list[int]:
     """Residues from 0 to prime - 1 of whole numbers."""
     for x in row:
         if x.denominator != 1:

@@ -10,16 +10,9 @@ from typing import SupportsIndex, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Booleans, Floats
 from dpbandits.oracles.base import Covering, DecisionSet, covering
-from dpbandits.oracles.inputs import (
-    Action,
-    Booleans,
-    Floats,
-    largest_first,
-    listed,
-    sorted_arms,
-    whole,
-)
+from dpbandits.oracles.inputs import SuperArm, bounded_whole, largest_first, listed, sorted_arms
 
 
 class Matroid(DecisionSet):
@@ -27,8 +20,8 @@ class Matroid(DecisionSet):
     `_set_rank` when it is built.
 
     All bases have `size == rank` arms. The greedy algorithm (heaviest arm first, lower number first
-    on a tie, skipping what
-    depends on the arms taken) finds a heaviest basis for weights of either sign (Edmonds 1971).
+    on a tie, skipping what depends on the arms taken) finds a heaviest basis for weights of either
+    sign (Edmonds 1971).
 
     Source: Oxley, Matroid Theory, chapters 1 and 2.
     """
@@ -42,7 +35,9 @@ class Matroid(DecisionSet):
         Raises:
             ValueError: an unknown arm.
         """
-        arms = [whole(arm, "arm", 0, self.arms - 1) for arm in listed(subset, "subset", "arms")]
+        arms = [
+            bounded_whole(arm, "arm", 0, self.arms - 1) for arm in listed(subset, "subset", "arms")
+        ]
         return (
             len(arms) <= self.rank
             and len(set(arms)) == len(arms)
@@ -50,7 +45,7 @@ class Matroid(DecisionSet):
         )
 
     @final
-    def fundamental_circuit(self, basis: Iterable[SupportsIndex], e: SupportsIndex) -> Action:
+    def fundamental_circuit(self, basis: Iterable[SupportsIndex], e: SupportsIndex) -> SuperArm:
         """Every f in the basis for which basis - f + e is a basis: (e,) where e is in it already,
         () for a loop.
 
@@ -58,7 +53,7 @@ class Matroid(DecisionSet):
             ValueError: not a basis, or an unknown arm.
         """
         checked = self.checked(basis)
-        arm = whole(e, "arm", 0, self.arms - 1)
+        arm = bounded_whole(e, "arm", 0, self.arms - 1)
         return (arm,) if arm in checked else self._circuit(checked, arm)
 
     @final
@@ -84,35 +79,35 @@ class Matroid(DecisionSet):
         self.arms, self.rank, self.size = arms, rank, rank
 
     @abstractmethod
-    def _independent(self, arms: Action) -> bool:
+    def _independent(self, arms: SuperArm) -> bool:
         """Whether these sorted, distinct arms, at most `rank` of them, are independent."""
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         return greedy(largest_first(weights).tolist(), self._independent, self.rank)
 
-    def _contains(self, action: Action) -> bool:
+    def _contains(self, action: SuperArm) -> bool:
         return len(action) == self.rank and self._independent(action)
 
-    def _loops(self) -> Action:
+    def _loops(self) -> SuperArm:
         return tuple(arm for arm in range(self.arms) if not self._independent((arm,)))
 
     def _cover(self) -> Covering:
         return covering(self, self.loops)
 
-    def _circuit(self, basis: Action, e: int) -> Action:
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         swapped = ((f, (*(x for x in basis if x != f), e)) for f in basis)
         return tuple(f for f, arms in swapped if self._independent(tuple(sorted(arms))))
 
-    def _exchanges(self, basis: Action) -> Booleans:
+    def _exchanges(self, basis: SuperArm) -> Booleans:
         table = np.zeros((self.arms, self.rank), dtype=bool)
         for arm in range(self.arms):
             table[arm] = np.isin(basis, (arm,) if arm in basis else self._circuit(basis, arm))
         return table
 
 
-def greedy(order: Iterable[int], independent: Callable[[Action], bool], rank: int) -> Action:
+def greedy(order: Iterable[int], independent: Callable[[SuperArm], bool], rank: int) -> SuperArm:
     """The first basis in this order of arms."""
-    chosen: Action = ()
+    chosen: SuperArm = ()
     for arm in order:
         longer = sorted_arms((*chosen, arm))
         if independent(longer):
@@ -122,7 +117,7 @@ def greedy(order: Iterable[int], independent: Callable[[Action], bool], rank: in
     return chosen
 
 
-def exchange_rows(basis: Action, table: Booleans) -> Booleans:
+def exchange_rows(basis: SuperArm, table: Booleans) -> Booleans:
     """Puts the basis arms' own rows into a table of circuits: each can replace only itself."""
     table[list(basis)] = np.eye(len(basis), dtype=bool)
     return table

@@ -8,18 +8,15 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbandits.core.arrays import Booleans, Floats, Integers, Places
 from dpbandits.oracles.base import Covering
 from dpbandits.oracles.inputs import (
-    Action,
-    Booleans,
-    Floats,
-    Integers,
-    Places,
+    SuperArm,
     arms_of,
+    bounded_whole,
     largest_first,
     listed,
     sorted_arms,
-    whole,
 )
 from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
 
@@ -48,7 +45,7 @@ class PartitionMatroid(Matroid):
         capacities: Iterable[int],
     ) -> None:
         limits = [
-            whole(capacity, f"capacity[{c}]", 0)
+            bounded_whole(capacity, f"capacity[{c}]", 0)
             for c, capacity in enumerate(listed(capacities, "capacities", "whole numbers"))
         ]
         if (categories is None) == (blocks is None):
@@ -72,7 +69,7 @@ class PartitionMatroid(Matroid):
     def parameters(self) -> dict[str, Any]:
         return {"categories": self.categories.tolist(), "capacities": self.capacities}
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         return sorted_arms(self._by_category(largest_first(weights))[self._kept])
 
     def _by_category(self, order: Places) -> Places:
@@ -84,11 +81,11 @@ class PartitionMatroid(Matroid):
                 order = order[np.argsort(digits[order].astype(np.uint16), kind="stable")]
         return order
 
-    def _independent(self, arms: Action) -> bool:
+    def _independent(self, arms: SuperArm) -> bool:
         counts = np.bincount(self.categories[list(arms)], minlength=len(self.capacities))
         return bool(np.all(counts <= self._filled))
 
-    def _loops(self) -> Action:
+    def _loops(self) -> SuperArm:
         return sorted_arms(np.flatnonzero(self._filled[self.categories] == 0))
 
     def _cover(self) -> Covering:
@@ -107,10 +104,10 @@ class PartitionMatroid(Matroid):
             cover.append(sorted_arms(grouped[chosen]))
         return tuple(cover), self.loops
 
-    def _circuit(self, basis: Action, e: int) -> Action:
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         return tuple(f for f in basis if self.categories[f] == self.categories[e])
 
-    def _exchanges(self, basis: Action) -> Booleans:
+    def _exchanges(self, basis: SuperArm) -> Booleans:
         return exchange_rows(basis, self.categories[:, None] == self.categories[list(basis)])
 
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats
 from dpbandits.oracles.exact.modular import balanced, inverse, is_prime
-from dpbandits.oracles.inputs import Floats
 from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
 from dpbandits.oracles.matroids.linear import LinearMatroid
 from dpbandits.oracles.matroids.matroid import Matroid

@@ -7,16 +7,9 @@ from typing import Any, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Booleans, Floats
 from dpbandits.core.inputs import MOST_ARMS
-from dpbandits.oracles.inputs import (
-    Action,
-    Booleans,
-    Floats,
-    arms_of,
-    largest_first,
-    sorted_arms,
-    whole,
-)
+from dpbandits.oracles.inputs import SuperArm, arms_of, bounded_whole, largest_first, sorted_arms
 from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
 
 
@@ -36,7 +29,7 @@ class TransversalMatroid(Matroid):
     def __init__(self, sets: Iterable[Iterable[int]], *, arms: int | None = None) -> None:
         self.sets = [sorted(set(row)) for row in arms_of(sets, "sets", MOST_ARMS)]
         most = max((row[-1] for row in self.sets if row), default=-1) + 1
-        count = most if arms is None else whole(arms, "arms", 1, MOST_ARMS)
+        count = most if arms is None else bounded_whole(arms, "arms", 1, MOST_ARMS)
         if count < most:
             raise ValueError(
                 f"Expected arms below arms={count} in every set, found arm {most - 1}."
@@ -50,24 +43,24 @@ class TransversalMatroid(Matroid):
     def parameters(self) -> dict[str, Any]:
         return {"sets": self.sets, "arms": self.arms}
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         return sorted_arms(self._match(largest_first(weights).tolist(), self.rank).values())
 
-    def _independent(self, arms: Action) -> bool:
+    def _independent(self, arms: SuperArm) -> bool:
         return len(self._match(arms)) == len(arms)
 
-    def _loops(self) -> Action:
+    def _loops(self) -> SuperArm:
         return tuple(arm for arm in range(self.arms) if arm not in self._sets_of)
 
-    def _circuit(self, basis: Action, e: int) -> Action:
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         return self._freed(e, self._match(basis))
 
-    def _exchanges(self, basis: Action) -> Booleans:
+    def _exchanges(self, basis: SuperArm) -> Booleans:
         owner = self._match(basis)
         table = np.array([np.isin(basis, self._freed(arm, owner)) for arm in range(self.arms)])
         return exchange_rows(basis, table)
 
-    def _freed(self, e: int, owner: dict[int, int]) -> Action:
+    def _freed(self, e: int, owner: dict[int, int]) -> SuperArm:
         """Who can be set free when e comes: the arms matched to sets that alternating paths from e
         reach.
         """

@@ -8,16 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Booleans, Floats
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.oracles.base import Covering, DecisionSet
-from dpbandits.oracles.inputs import (
-    Action,
-    Booleans,
-    Floats,
-    checked_probabilities,
-    sorted_arms,
-    whole,
-)
+from dpbandits.oracles.inputs import SuperArm, bounded_whole, checked_probabilities, sorted_arms
 from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
 
 
@@ -29,28 +23,28 @@ class UniformMatroid(Matroid):
     """
 
     def __init__(self, *, arms: int, rank: int) -> None:
-        most = whole(arms, "arms", 1, MOST_ARMS)
-        self._set_rank(most, whole(rank, "rank", 0, most))
+        most = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        self._set_rank(most, bounded_whole(rank, "rank", 0, most))
 
     def parameters(self) -> dict[str, Any]:
         return {"arms": self.arms, "rank": self.rank}
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         return top(weights, self.rank)
 
-    def _independent(self, arms: Action) -> bool:
+    def _independent(self, arms: SuperArm) -> bool:
         return True
 
-    def _loops(self) -> Action:
+    def _loops(self) -> SuperArm:
         return ()
 
     def _cover(self) -> Covering:
         return chunks(self.arms, self.rank), ()
 
-    def _circuit(self, basis: Action, e: int) -> Action:
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         return basis
 
-    def _exchanges(self, basis: Action) -> Booleans:
+    def _exchanges(self, basis: SuperArm) -> Booleans:
         return exchange_rows(basis, np.ones((self.arms, self.rank), dtype=bool))
 
 
@@ -63,8 +57,8 @@ class TopK(UniformMatroid):
     """
 
     def __init__(self, *, arms: int, k: int) -> None:
-        most = whole(arms, "arms", 1, MOST_ARMS)
-        super().__init__(arms=most, rank=whole(k, "k", 1, most))
+        most = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        super().__init__(arms=most, rank=bounded_whole(k, "k", 1, most))
 
     def parameters(self) -> dict[str, Any]:
         return {"arms": self.arms, "k": self.rank}
@@ -85,26 +79,26 @@ class TopKMax(DecisionSet):
     linear = False
 
     def __init__(self, *, arms: int, k: int) -> None:
-        self.arms = whole(arms, "arms", 1, MOST_ARMS)
-        self.size = whole(k, "k", 1, self.arms)
+        self.arms = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        self.size = bounded_whole(k, "k", 1, self.arms)
 
     def parameters(self) -> dict[str, Any]:
         return {"arms": self.arms, "k": self.size}
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         return top(weights, self.size)
 
-    def _contains(self, action: Action) -> bool:
+    def _contains(self, action: SuperArm) -> bool:
         return len(action) == self.size
 
-    def _value(self, action: Action, means: Floats) -> float:
+    def _value(self, action: SuperArm, means: Floats) -> float:
         return 1 - float(np.prod(1 - checked_probabilities(means)[list(action)]))
 
     def _cover(self) -> Covering:
         return chunks(self.arms, self.size), ()
 
 
-def top(weights: Floats, k: int) -> Action:
+def top(weights: Floats, k: int) -> SuperArm:
     """The k heaviest arms, lower numbers first on a tie, without sorting them all."""
     last = np.partition(weights, len(weights) - k)[len(weights) - k]
     above = np.flatnonzero(weights > last)
@@ -112,7 +106,7 @@ def top(weights: Floats, k: int) -> Action:
     return sorted_arms(np.concatenate([above, level]))
 
 
-def chunks(arms: int, k: int) -> tuple[Action, ...]:
+def chunks(arms: int, k: int) -> tuple[SuperArm, ...]:
     """What the greedy cover is here: k arms after k, the last few filled up with the first ones."""
     starts = range(0, arms, k)
     return tuple(

@@ -8,8 +8,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import switch
-from dpbandits.oracles.inputs import Action, Floats, checked_probabilities
+from dpbandits.oracles.inputs import SuperArm, checked_probabilities
 from dpbandits.oracles.sets.vertices import VertexChoice
 
 
@@ -55,7 +56,7 @@ class Coverage(VertexChoice):
             "normalised": self.normalised,
         }
 
-    def _value(self, action: Action, means: Floats) -> float:
+    def _value(self, action: SuperArm, means: Floats) -> float:
         missed = np.ones(self._items)
         np.multiply.at(
             missed, self._right[list(action)], 1 - checked_probabilities(means)[list(action)]
@@ -63,7 +64,7 @@ class Coverage(VertexChoice):
         covered = float((1 - missed).sum())
         return covered / self._items if self.normalised else covered
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         # one number a (left, right)
         covers = 1 - np.multiply.reduceat(1 - np.clip(weights, 0, 1)[self._pair], self._starts)
         missed = np.ones(self._items)

@@ -10,12 +10,13 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import MOST_ARMS, shown, switch
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import Action, Floats, arms_of, largest_first, whole
+from dpbandits.oracles.inputs import SuperArm, arms_of, bounded_whole, largest_first
 from dpbandits.oracles.matroids.matroid import Matroid, greedy
 
-Sets = set[frozenset[int]]
+FeasibleSets = set[frozenset[int]]
 
 
 @final
@@ -43,7 +44,7 @@ class ExplicitMatroid(Matroid):
         bases: Iterable[Iterable[int]] | None = None,
         independent_sets: Iterable[Iterable[int]] | None = None,
     ) -> None:
-        count = whole(arms, "arms", 1, MOST_ARMS)
+        count = bounded_whole(arms, "arms", 1, MOST_ARMS)
         if bases is not None and independent_sets is None:
             tops = frozensets(bases, "bases", count)
             check_exchange(tops)
@@ -58,14 +59,14 @@ class ExplicitMatroid(Matroid):
     def parameters(self) -> dict[str, Any]:
         return {"arms": self.arms, "bases": [list(basis) for basis in self.bases]}
 
-    def _independent(self, arms: Action) -> bool:
+    def _independent(self, arms: SuperArm) -> bool:
         wanted = frozenset(arms)
         return any(wanted <= basis for basis in self._bases)
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         left = self._bases  # the bases that hold all arms taken
 
-        def fits(chosen: Action) -> bool:
+        def fits(chosen: SuperArm) -> bool:
             nonlocal left
             wanted = set(chosen)
             fitting = {basis for basis in left if wanted <= basis}
@@ -92,7 +93,9 @@ class ExplicitSet(DecisionSet):
         self, super_arms: Iterable[Iterable[int]], *, arms: int | None = None, costs: bool = False
     ) -> None:
         given = frozensets(
-            super_arms, "super_arms", None if arms is None else whole(arms, "arms", 1, MOST_ARMS)
+            super_arms,
+            "super_arms",
+            None if arms is None else bounded_whole(arms, "arms", 1, MOST_ARMS),
         )
         if not given or frozenset() in given:
             raise ValueError(
@@ -113,20 +116,20 @@ class ExplicitSet(DecisionSet):
             "costs": self.costs,
         }
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         values = np.add.reduceat(weights[self._flat] - self.costs, self._starts)
         return self.super_arms[int(np.argmax(values))]
 
-    def _contains(self, action: Action) -> bool:
+    def _contains(self, action: SuperArm) -> bool:
         return action in self._known
 
-    def _containing(self, arm: int) -> Action | None:
+    def _containing(self, arm: int) -> SuperArm | None:
         return next((row for row in self.super_arms if arm in row), None)
 
 
-def frozensets(rows: Iterable[Iterable[int]], what: str, arms: int | None) -> Sets:
+def frozensets(rows: Iterable[Iterable[int]], what: str, arms: int | None) -> FeasibleSets:
     """Sets of known arms, each without repetition."""
-    found: Sets = set()
+    found: FeasibleSets = set()
     for i, row in enumerate(arms_of(rows, what, MOST_ARMS if arms is None else arms)):
         if len(set(row)) < len(row):
             raise ValueError(f"Expected {what}[{i}]={shown(row)} not to repeat an arm.")
@@ -134,7 +137,7 @@ def frozensets(rows: Iterable[Iterable[int]], what: str, arms: int | None) -> Se
     return found
 
 
-def check_exchange(bases: Sets) -> None:
+def check_exchange(bases: FeasibleSets) -> None:
     """There is a basis, and for bases A, B and x in A but not B some y in B but not A makes A - x +
     y a basis.
     """
@@ -155,7 +158,7 @@ def check_exchange(bases: Sets) -> None:
                     )
 
 
-def maximal(independent: Sets) -> Sets:
+def maximal(independent: FeasibleSets) -> FeasibleSets:
     """The bases, after a check of the three axioms of independence."""
     if frozenset() not in independent:
         raise ValueError(

@@ -8,17 +8,23 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import LARGEST_SEED
 from dpbandits.oracles.inputs import (
-    Action,
-    Floats,
     Label,
+    SuperArm,
+    bounded_whole,
     checked_labels,
     checked_probabilities,
     numbered,
-    whole,
 )
-from dpbandits.oracles.sets.sketches import Incoming, Sets, enumerated, greedy_cover, sampled
+from dpbandits.oracles.sets.sketches import (
+    Incoming,
+    ReachableSets,
+    every_outcome,
+    greedy_cover,
+    sampled,
+)
 from dpbandits.oracles.sets.vertices import VertexChoice
 
 
@@ -28,24 +34,21 @@ class Influence(VertexChoice):
     edge's probability, once.
 
     A super arm is the edges out of the seeds: what the seeds themselves are seen to trigger. (In
-    the papers every edge that a
-    cascade reaches is seen; then a super arm would be a random set, without a useful bound on its
-    size.) The value is the
-    expected number of infected nodes, seeds included, which depends on all edges. Only nodes with
-    an edge out can be seeds.
+    the papers every edge that a cascade reaches is seen; then a super arm would be a random set,
+    without a useful bound on its size.) The value is the expected number of infected nodes, seeds
+    included, which depends on all edges. Only nodes with an edge out can be seeds.
 
     edges: pairs of node labels (from, to), one arm each.
     seeds: how many nodes are chosen.
     nodes: all labels, if edges shall be checked against them or nodes without edges exist.
     samples: reverse-reachable sets drawn at most, fewer where they are large; their seed is `seed`,
-        a public number. Graphs
-        with up to 10 uncertain edges are solved by listing all outcomes instead: their values are
-            exact.
+        a public number. Graphs with up to 10 uncertain edges are solved by listing all outcomes
+        instead: their values are exact.
 
     The greedy over these sets gives alpha = 1 - 1/e up to sampling error: the relative error of a
     spread of S nodes is about sqrt(nodes / (S * sets)). `value` draws its own sets, independent of
-    those `best` chose from, so it is unbiased. Weights
-    outside [0, 1], as indices may be, count as 0 or 1 in `best`.
+    those `best` chose from, so it is unbiased. Weights outside [0, 1], as indices may be, count as
+    0 or 1 in `best`.
 
     Source: Kempe, Kleinberg and Tardos 2003; Tang, Xiao and Shi 2014 for the greedy over
     reverse-reachable sets.
@@ -67,8 +70,8 @@ class Influence(VertexChoice):
         self._set_edges(edges, seeds, "seeds")
         self.nodes, self.samples, self.seed = (
             checked_labels(nodes),
-            whole(samples, "samples", 1, 10**8),
-            whole(seed, "seed", 0, LARGEST_SEED),
+            bounded_whole(samples, "samples", 1, 10**8),
+            bounded_whole(seed, "seed", 0, LARGEST_SEED),
         )
         index = numbered(self.edges, self.nodes)
         tails, heads = (np.array([index[edge[end]] for edge in self.edges]) for end in (0, 1))
@@ -77,7 +80,7 @@ class Influence(VertexChoice):
         # of each node that can be a seed
         self._node_of = np.array([index[label] for label in self._chooseable])
         # the sets of the means asked for last: a simulation keeps to one vector
-        self._last: tuple[bytes, Sets] | None = None
+        self._last: tuple[bytes, ReachableSets] | None = None
 
     def parameters(self) -> dict[str, Any]:
         edges = [list(edge) for edge in self.edges]
@@ -89,19 +92,19 @@ class Influence(VertexChoice):
             "seed": self.seed,
         }
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         sets = self._sets(np.clip(weights, 0, 1), 0)
         return self._edges_of(greedy_cover(sets, self._node_of, self._nodes, self.k))
 
-    def _value(self, action: Action, means: Floats) -> float:
+    def _value(self, action: SuperArm, means: Floats) -> float:
         key = means.tobytes()
         last = self._last
         if last is None or last[0] != key:
             last = self._last = key, self._sets(checked_probabilities(means), 1)
         return last[1].spread(self._node_of[np.unique(self._group[list(action)])], self._nodes)
 
-    def _sets(self, probabilities: Floats, stream: int) -> Sets:
+    def _sets(self, probabilities: Floats, stream: int) -> ReachableSets:
         rng = np.random.default_rng([self.seed, stream])
-        return enumerated(self._graph, probabilities) or sampled(
+        return every_outcome(self._graph, probabilities) or sampled(
             self._graph, probabilities, self.samples, rng
         )

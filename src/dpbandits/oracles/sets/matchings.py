@@ -8,11 +8,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.inputs import (
-    Action,
-    Floats,
     Label,
+    SuperArm,
     checked_edges,
     checked_labels,
     largest_first,
@@ -27,16 +27,13 @@ class Matchings(DecisionSet):
     the sum of its edges.
 
     edges: pairs (left label, right label), one arm each; parallel ones are arms of their own. The
-        two sides have separate
-        labels: 0 on the left is not 0 on the right.
+        two sides have separate labels: 0 on the left is not 0 on the right.
     left, right: all labels of a side, if edges shall be checked against them.
 
     The best matching has the greatest sum. Edges of weight <= 0 are left out, unless there are no
-    others: then it is the best
-    single edge, the lower number on a tie. Ties between matchings are settled by the assignment
-    algorithm (SciPy's, a
-    function of the weights alone). Time is cubic in the smaller side and the matrix is dense: fine
-    up to some thousand nodes.
+    others: then it is the best single edge, the lower number on a tie. Ties between matchings are
+    settled by the assignment algorithm (SciPy's, a function of the weights alone). Time is cubic in
+    the smaller side and the matrix is dense: fine up to some thousand nodes.
 
     >>> Matchings([("ann", "day"), ("ann", "night"), ("bob", "day")]).best([0.9, 0.6, 0.5])
     (1, 2)
@@ -72,7 +69,7 @@ class Matchings(DecisionSet):
         graph = csr_array((np.ones(self.arms), (self._rows, self._columns)), shape=self._shape)
         return int((maximum_bipartite_matching(graph) >= 0).sum())
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         from scipy.optimize import linear_sum_assignment
 
         order = largest_first(weights)
@@ -86,11 +83,11 @@ class Matchings(DecisionSet):
         chosen = arm_at[linear_sum_assignment(table, maximize=True)]
         return sorted_arms(chosen[chosen >= 0])
 
-    def _contains(self, action: Action) -> bool:
+    def _contains(self, action: SuperArm) -> bool:
         arms = list(action)
         return len(arms) > 0 and len(set(self._rows[arms])) == len(set(self._columns[arms])) == len(
             arms
         )
 
-    def _containing(self, arm: int) -> Action | None:
+    def _containing(self, arm: int) -> SuperArm | None:
         return (arm,)

@@ -13,10 +13,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import switch
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.graphs import Neighbours, neighbours, reachable
-from dpbandits.oracles.inputs import Action, Floats, Label, checked_edges, checked_label, numbered
+from dpbandits.oracles.graphs import Adjacency, adjacency, reachable
+from dpbandits.oracles.inputs import Label, SuperArm, checked_edges, checked_label, numbered
 from dpbandits.oracles.sets.simple_paths import path_through
 
 LARGEST = 1e300
@@ -34,15 +35,13 @@ class Paths(DecisionSet):
     directed: whether an edge can be used from its first node to its second only. Undirected, it is
         one arm both ways.
     costs: True: rewards are 1 - cost, costs in [0, 1]; the best path is the cheapest. An index
-        above 1 counts as cost 0:
-        a negative cost could make cycles pay, and no cost is negative. False: the path with the
-        most reward, for networks
-        without directed cycles between the two nodes (in others that is the longest path problem,
-        which is hard).
+        above 1 counts as cost 0: a negative cost could make cycles pay, and no cost is negative.
+        False: the path with the most reward, for networks without directed cycles between the two
+        nodes (in others that is the longest path problem, which is hard).
 
     size: nodes on walks from source to target, less one, or the number of their arcs if that is
-        smaller; of the longest path
-    itself without cycles. The longest simple path is hard to find in general.
+        smaller; of the longest path itself without cycles. The longest simple path is hard to find
+        in general.
 
     Raises:
         ValueError: no path, unknown nodes, source equal to target, or rewards to be maximised
@@ -112,8 +111,8 @@ class Paths(DecisionSet):
         self._arcs = frozenset(useful)
         self._out, self._in = self._table(useful), self._table(useful, backwards=True)
 
-    def _table(self, arcs: list[int], *, backwards: bool = False) -> Neighbours:
-        return neighbours(
+    def _table(self, arcs: list[int], *, backwards: bool = False) -> Adjacency:
+        return adjacency(
             self._ends, self._nodes, directed=self.directed, backwards=backwards, arms=arcs
         )
 
@@ -145,7 +144,7 @@ class Paths(DecisionSet):
             length.setdefault(u, 1 + max((length[v] for _, v in self._out[u]), default=0))
         return length[self._from]
 
-    def _best(self, weights: Floats) -> Action:
+    def _best(self, weights: Floats) -> SuperArm:
         extreme = int(np.abs(weights).argmax())
         if abs(weights[extreme]) > LARGEST:
             raise ValueError(
@@ -184,7 +183,7 @@ class Paths(DecisionSet):
                     heappush(queue, (*new, other))
         return rank
 
-    def _walk(self, lost: list[float], rank: list[Rank]) -> Action:
+    def _walk(self, lost: list[float], rank: list[Rank]) -> SuperArm:
         """From the source always the lowest arm that keeps the rank; nodes of a better rank are
         settled, so it is exact.
         """
@@ -198,7 +197,7 @@ class Paths(DecisionSet):
             chosen.append(arm)
         return tuple(sorted(chosen))
 
-    def _contains(self, action: Action) -> bool:
+    def _contains(self, action: SuperArm) -> bool:
         """Follow the arms from the source: at every node exactly one unused arm leads on, and none
         is left at the target.
         """
@@ -217,7 +216,7 @@ class Paths(DecisionSet):
             unused.discard(arm)
         return not unused
 
-    def _containing(self, arm: int) -> Action | None:
+    def _containing(self, arm: int) -> SuperArm | None:
         if arm not in self._arcs:
             return None
         found = path_through(

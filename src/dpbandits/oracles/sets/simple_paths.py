@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpbandits.oracles.graphs import Neighbours
+from dpbandits.oracles.graphs import Adjacency
 
 # (node, 0) where a path enters it, (node, 1) where it leaves; (-1, ...) the common source and sink
 Node = tuple[int, int]
-Path = list[tuple[int, int]]  # (arm, node it leads to), from a start given apart
+ArcPath = list[tuple[int, int]]  # (arm, node it leads to), from a start given apart
 
 
 def path_through(
-    table: Neighbours, arm: int, ends: tuple[int, int], source: int, target: int, *, directed: bool
+    table: Adjacency, arm: int, ends: tuple[int, int], source: int, target: int, *, directed: bool
 ) -> list[int] | None:
     """The arms of a simple path from source to target over this arc; None if there is none.
 
     Undirected, two node-disjoint paths between {source, target} and the arc's ends decide it
-    (Menger), either way round.
-    Directed, the pairing matters and the question is hard in general (Fortune, Hopcroft and Wyllie
-    1980): where shortest
-    paths are in each other's way, but two disjoint paths exist in some pairing, an integer program
-    decides.
+    (Menger), either way round. Directed, the pairing matters and the question is hard in general
+    (Fortune, Hopcroft and Wyllie 1980): where shortest paths are in each other's way, but two
+    disjoint paths exist in some pairing, an integer program decides.
     """
     u, v = ends
     if not directed:
@@ -41,7 +39,7 @@ def path_through(
 
 
 def one_after_the_other(
-    table: Neighbours, first: tuple[int, int], second: tuple[int, int]
+    table: Adjacency, first: tuple[int, int], second: tuple[int, int]
 ) -> list[int] | None:
     """Arms of a shortest first path that leaves the other's ends alone, and of a shortest second
     one that avoids it.
@@ -53,7 +51,7 @@ def one_after_the_other(
     return None if other is None else [arm for arm, _ in path + other]
 
 
-def shortest(table: Neighbours, start: int, stop: int, avoided: set[int]) -> Path | None:
+def shortest(table: Adjacency, start: int, stop: int, avoided: set[int]) -> ArcPath | None:
     """Breadth first, around the avoided nodes."""
     parents = {start: (-1, -1)}
     queue = [start]
@@ -62,7 +60,7 @@ def shortest(table: Neighbours, start: int, stop: int, avoided: set[int]) -> Pat
             if other not in parents and other not in avoided:
                 parents[other] = (arm, node)
                 queue.append(other)
-    path: Path = []
+    path: ArcPath = []
     while stop != start:
         if stop not in parents:
             return None
@@ -73,7 +71,7 @@ def shortest(table: Neighbours, start: int, stop: int, avoided: set[int]) -> Pat
 
 
 def two_commodities(
-    table: Neighbours, first: tuple[int, int], second: tuple[int, int]
+    table: Adjacency, first: tuple[int, int], second: tuple[int, int]
 ) -> list[int] | None:
     """Arms of paths first[0] to first[1] and second[0] to second[1] without a common node, by
     integer programming.
@@ -126,8 +124,8 @@ def followed(onward: dict[int, tuple[int, int]], start: int, stop: int) -> list[
 
 
 def disjoint(
-    table: Neighbours, starts: tuple[int, int], stops: tuple[int, int]
-) -> dict[int, tuple[int, Path]] | None:
+    table: Adjacency, starts: tuple[int, int], stops: tuple[int, int]
+) -> dict[int, tuple[int, ArcPath]] | None:
     """Two paths from the starts to the stops, in either pairing, without a common node: start to
     (stop, path); None if none.
 
@@ -148,7 +146,7 @@ def disjoint(
 
 
 def augmenting(
-    table: Neighbours,
+    table: Adjacency,
     flow: dict[Node, dict[Node, int]],
     starts: tuple[int, int],
     stops: tuple[int, int],
@@ -182,9 +180,9 @@ def augmenting(
     return None
 
 
-def traced(flow: dict[Node, dict[Node, int]], start: int) -> tuple[int, Path]:
+def traced(flow: dict[Node, dict[Node, int]], start: int) -> tuple[int, ArcPath]:
     """Follows one unit of flow: where it stops, and its steps."""
-    path: Path = []
+    path: ArcPath = []
     node = start
     while True:
         after, arm = next(iter(flow[(node, 1)].items()))

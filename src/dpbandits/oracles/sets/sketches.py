@@ -2,12 +2,10 @@
 sets they hit.
 
 Under independent cascade, let every edge be live with its own probability. A node is infected if
-and only if a live path
-leads to it from a seed, that is, if a seed lies in the set of nodes that reach it. So spread =
-nodes * P(seeds hit the set of
-a random node) (Borgs, Brautbar, Chayes and Lucier 2014). `enumerated` lists all outcomes of all
-nodes and is exact; `sampled`
-draws them. Seeds, samples and probabilities are all public.
+and only if a live path leads to it from a seed, that is, if a seed lies in the set of nodes that
+reach it. So spread = nodes * P(seeds hit the set of a random node) (Borgs, Brautbar, Chayes and
+Lucier 2014). `every_outcome` lists all outcomes of all nodes and is exact; `sampled` draws them.
+Seeds, samples and probabilities are all public.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.oracles.inputs import Booleans, Floats, Integers
+from dpbandits.core.arrays import Booleans, Floats, Integers
 
 ENUMERATED = 10  # uncertain edges up to which all outcomes are listed
 ENTRIES = 2**18  # ... unless that makes too many sets
@@ -27,7 +25,7 @@ EXAMINED = 3_000_000  # edges examined after which no further batch of sets is d
 Live = Callable[[Integers, Integers], Booleans]
 
 
-class Sets(NamedTuple):
+class ReachableSets(NamedTuple):
     """Many sets of nodes: entry i says that node `node[i]` is in set `member[i]`. Entries are
     sorted by set.
     """
@@ -83,7 +81,7 @@ class Incoming(NamedTuple):
         return member, node, examined
 
 
-def enumerated(graph: Incoming, probabilities: Floats) -> Sets | None:
+def every_outcome(graph: Incoming, probabilities: Floats) -> ReachableSets | None:
     """Every outcome of the uncertain edges, for every node, weighted by its probability; None where
     there are too many.
     """
@@ -99,10 +97,12 @@ def enumerated(graph: Incoming, probabilities: Floats) -> Sets | None:
     weight = np.repeat(np.prod(np.where(table, p, 1 - p), axis=1), nodes)
     roots = np.tile(np.arange(nodes), len(table))
     member, node, _ = graph.grow(roots, lambda member, edge: outcomes[member // nodes, edge])
-    return Sets(member, node, weight)
+    return ReachableSets(member, node, weight)
 
 
-def sampled(graph: Incoming, probabilities: Floats, samples: int, rng: np.random.Generator) -> Sets:
+def sampled(
+    graph: Incoming, probabilities: Floats, samples: int, rng: np.random.Generator
+) -> ReachableSets:
     """Sets of random nodes: `samples` of them, or fewer (64 or more) where they are large.
 
     The relative error of a spread of S nodes is about sqrt(nodes / (S * sets)): where sets are
@@ -119,10 +119,12 @@ def sampled(graph: Incoming, probabilities: Floats, samples: int, rng: np.random
         members.append(member + drawn)
         found.append(node)
         drawn, examined = drawn + batch, examined + work
-    return Sets(np.concatenate(members), np.concatenate(found), np.full(drawn, nodes / drawn))
+    return ReachableSets(
+        np.concatenate(members), np.concatenate(found), np.full(drawn, nodes / drawn)
+    )
 
 
-def greedy_cover(sets: Sets, candidates: Integers, nodes: int, k: int) -> list[int]:
+def greedy_cover(sets: ReachableSets, candidates: Integers, nodes: int, k: int) -> list[int]:
     """k candidates, each the one that hits the most weight not yet hit; on a tie the first. Touches
     every entry once or twice.
     """

@@ -13,16 +13,15 @@ from typing import Any, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.oracles.base import Covering, DecisionSet
 from dpbandits.oracles.inputs import (
-    Action,
-    Floats,
-    Integers,
     Label,
+    SuperArm,
+    bounded_whole,
     checked_edges,
     checked_label,
     sorted_arms,
-    whole,
 )
 from dpbandits.oracles.matroids.uniform import chunks
 
@@ -34,10 +33,9 @@ class VertexChoice(DecisionSet):
     probability that it activates.
 
     A super arm is all edges out of k different nodes. Nodes without such an edge cannot be chosen,
-    so super arms and choices
-    of nodes are the same thing. The greedy's answer is worth at least 1 - 1/e of the optimum
-    (Nemhauser, Wolsey and Fisher
-    1978: the value is monotone and submodular in the nodes).
+    so super arms and choices of nodes are the same thing. The greedy's answer is worth at least 1 -
+    1/e of the optimum (Nemhauser, Wolsey and Fisher 1978: the value is monotone and submodular in
+    the nodes).
 
     `optimum` is exact up to 2000 choices of nodes, else the value of the greedy's answer.
     """
@@ -55,7 +53,7 @@ class VertexChoice(DecisionSet):
         self._chooseable = {
             node: i for i, node in enumerate(dict.fromkeys(u for u, _ in self.edges))
         }
-        self.k = whole(k, name, 1)
+        self.k = bounded_whole(k, name, 1)
         if self.k > len(self._chooseable):
             raise ValueError(
                 f"Expected {name}={k} to be <= {len(self._chooseable)}, the number of nodes with "
@@ -72,7 +70,7 @@ class VertexChoice(DecisionSet):
         return tuple(labels[i] for i in np.unique(self._group[list(self.checked(action))]))
 
     @final
-    def action(self, nodes: Iterable[Label]) -> Action:
+    def action(self, nodes: Iterable[Label]) -> SuperArm:
         """The super arm that chooses these k nodes.
 
         Raises:
@@ -86,7 +84,7 @@ class VertexChoice(DecisionSet):
             raise ValueError(f"Expected {self.k} different nodes, got {labels!r}.")
         return self._edges_of([self._chooseable[node] for node in labels])
 
-    def _edges_of(self, chosen: Iterable[int]) -> Action:
+    def _edges_of(self, chosen: Iterable[int]) -> SuperArm:
         return sorted_arms(np.concatenate([self._out[i] for i in chosen]))
 
     @cached_property
@@ -94,7 +92,7 @@ class VertexChoice(DecisionSet):
         """The edges out of each chooseable node."""
         return np.split(np.argsort(self._group, kind="stable"), np.cumsum(self._sizes)[:-1])
 
-    def _contains(self, action: Action) -> bool:
+    def _contains(self, action: SuperArm) -> bool:
         groups, counts = np.unique(self._group[list(action)], return_counts=True)
         return len(groups) == self.k and bool(np.all(counts == self._sizes[groups]))
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.environments.base import Floats
-from dpbandits.papers.evidence import Evidence, Setting, contrast
-from dpbandits.papers.measures.verdicts import Check, Names, Numbers
+from dpbandits.core.arrays import Floats
+from dpbandits.papers.evidence import CellSetting, Evidence, contrast
+from dpbandits.papers.measures.verdicts import Check, Names, NumberList
 from dpbandits.theory.bounds import full_information_lower_bound
 
 
@@ -50,7 +50,7 @@ def growth(
     at_least: float = -math.inf,
     at_most: float = math.inf,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """The exponent p of regret ∝ of**p ("K", "ln K", "1/Δ" or "1/ε"): a least-squares slope of
     logarithms, all else being equal.
@@ -62,7 +62,7 @@ def growth(
     moves, value = VARIABLES[of]
     checks = []
     for label in labels:
-        groups: dict[Size, list[tuple[float, Setting]]] = {}
+        groups: dict[Size, list[tuple[float, CellSetting]]] = {}
         for s in evidence.settings([label], environments, epsilons):
             size = size_of(evidence, s)
             groups.setdefault(size._replace(**{moves: 0}), []).append((value(size), s))
@@ -76,7 +76,10 @@ def growth(
                 slope = contrast(samples, slope_weights([x for x, _ in points]), log=False)
                 checks.append(
                     Check(
-                        f"exponent of {of}, {label}, {named(rest, moves)}", slope, at_least, at_most
+                        f"exponent of {of}, {label}, {fixed_coordinates(rest, moves)}",
+                        slope,
+                        at_least,
+                        at_most,
                     )
                 )
     return checks
@@ -88,7 +91,7 @@ def follows_rate(
     labels: Sequence[str],
     within: float,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """Regret · min(Δ, ε)/ln K differs from its geometric mean over all settings by at most the
     factor `within`, either way.
@@ -111,7 +114,7 @@ def environment_ratio(
     against: Sequence[str],
     at_least: float = -math.inf,
     at_most: float = math.inf,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """Regret in each environment over that in the one at the same place of `against`, at the same
     ε.
@@ -139,7 +142,7 @@ def ratio_growth(
     sizes: Sequence[float],
     at_least: float = -math.inf,
     at_most: float = math.inf,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """The exponent p of regret(over)/regret(under) ∝ size**p, where the environments have these
     sizes: a slope of logarithms, at each ε.
@@ -168,7 +171,7 @@ def between_bounds(
     *,
     labels: Sequence[str],
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """Full information: regret over the lower bound, with its proof's constant; at least 1, and at
     most what the upper bound is over it.
@@ -186,13 +189,13 @@ def between_bounds(
     return checks
 
 
-def gaps_of(evidence: Evidence, setting: Setting) -> Floats:
+def gaps_of(evidence: Evidence, setting: CellSetting) -> Floats:
     """The gaps above 0, without what rounding left in them."""
     gaps = evidence.environments[setting.environment].gaps
     return np.round(gaps[gaps > 0], 12)
 
 
-def size_of(evidence: Evidence, setting: Setting) -> Size:
+def size_of(evidence: Evidence, setting: CellSetting) -> Size:
     return Size(
         evidence.environments[setting.environment].arms,
         float(gaps_of(evidence, setting).min()),
@@ -221,7 +224,7 @@ def slope_weights(values: Sequence[float]) -> list[float]:
     return weights
 
 
-def named(rest: Size, moves: str) -> str:
+def fixed_coordinates(rest: Size, moves: str) -> str:
     """The coordinates that stay."""
     texts = {
         "arms": f"K = {rest.arms}",

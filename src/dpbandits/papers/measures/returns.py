@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from dpbandits.environments.base import Floats
+from dpbandits.core.arrays import Floats
 from dpbandits.papers.evidence import Evidence, mean_of, ratio_of
-from dpbandits.papers.measures.verdicts import Check, Names, Numbers
+from dpbandits.papers.measures.verdicts import Check, Names, NumberList
 
 GROUPS = 10
 """Parts that the runs are split into, so that a number made of many means has an error."""
@@ -25,7 +25,7 @@ def share_of_optimum(
     optimum: float,
     at_least: float,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """Mean return a round over all rounds, as a share of the optimum."""
     checks = []
@@ -44,7 +44,7 @@ def return_ratio(
     optimum: float,
     at_least: float,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """Mean return a round of a private policy, divided by that of one without privacy."""
     checks = []
@@ -86,7 +86,7 @@ def log_rate(
     share: float,
     within: float,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """Regret/ln n at the end over regret/ln n after `share` of the rounds: near 1 once it has
     converged.

@@ -11,20 +11,20 @@ from collections.abc import Sequence
 from itertools import pairwise, permutations
 from typing import NamedTuple
 
-from dpbandits.papers.evidence import Estimate, Evidence, mean_of, ratio_of
+from dpbandits.papers.evidence import Evidence, Measurement, mean_of, ratio_of
 
 MISS = 0.05
 """Error rate of a verdict: see `Check.holds` and `Check.fails`."""
 
 Names = Sequence[str] | None
-Numbers = Sequence[float] | None
+NumberList = Sequence[float] | None
 
 
 class Check(NamedTuple):
     """One number, and the range the claim says it is in."""
 
     what: str
-    estimate: Estimate
+    estimate: Measurement
     at_least: float = -math.inf
     at_most: float = math.inf
 
@@ -71,7 +71,7 @@ def regret_ratio(
     at_least: float = -math.inf,
     at_most: float = math.inf,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """Final regret of each policy in `over`, divided by that of `under`."""
     return [
@@ -87,7 +87,7 @@ def lowest(
     label: str,
     others: Sequence[str],
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """The policy has the lowest final regret: every other one's is at least as large."""
     return regret_ratio(
@@ -107,7 +107,7 @@ def similar(
     other: str,
     within: float,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """The two final regrets differ by at most the factor `within`, either way."""
     return regret_ratio(
@@ -129,7 +129,7 @@ def late_share(
     at_least: float = -math.inf,
     at_most: float = math.inf,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """The share of the final regret that came in the last part (`last`) of the rounds: 0 for a
     curve that is flat by then.
@@ -148,7 +148,7 @@ def spread_over_epsilon(
     labels: Sequence[str],
     at_most: float,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """Between any two budgets final regret differs by at most this factor, in each environment."""
     return [
@@ -169,7 +169,7 @@ def falls_with_epsilon(
     labels: Sequence[str],
     rise: float,
     environments: Names = None,
-    epsilons: Numbers = None,
+    epsilons: NumberList = None,
 ) -> list[Check]:
     """From each budget to the next larger one final regret rises by no more than the share `rise`,
     and it falls from first to last.

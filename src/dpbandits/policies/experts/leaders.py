@@ -49,7 +49,7 @@ def smallest_gap(gaps: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EveryRound(ExpertPolicy):
+class EveryRoundLeader(ExpertPolicy):
     """Releases every action's running sum after each round."""
 
     @final
@@ -62,7 +62,7 @@ class EveryRound(ExpertPolicy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FollowTheLeader(EveryRound):
+class FollowTheLeader(EveryRoundLeader):
     """Plays the action with the largest sum so far (lowest number on a tie), without privacy.
 
     Source: textbook (Hannan 1957 without noise). Guarantee: none. Regret: O(ln K/Δ) for independent
@@ -93,7 +93,7 @@ class FollowTheLeader(EveryRound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hedging(EveryRound):
+class Hedging(EveryRoundLeader):
     """Weights proportional to exp(rate · released sum).
 
     play: "draw" plays one action, drawn afresh each round by the weights; "weights" plays the

@@ -11,6 +11,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative, LazyForgetful
 from dpbandits.policies.bandit.cumulative import growing_batch
@@ -18,7 +19,7 @@ from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import About, PrivatePolicy
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.super_arms.base import SuperArmIndex
-from dpbandits.policies.super_arms.optimistic import Floats, Optimistic, per_gap, statistical
+from dpbandits.policies.super_arms.optimistic import Optimistic, per_gap, statistical
 
 
 @final

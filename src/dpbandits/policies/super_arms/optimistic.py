@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.policies.base import Statistics, StatisticsPolicy
 from dpbandits.policies.super_arms.base import SuperArmPolicy
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

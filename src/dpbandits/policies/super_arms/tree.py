@@ -13,13 +13,13 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, EachArm
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import About, PrivatePolicy
 from dpbandits.policies.super_arms.local import PAPER
 from dpbandits.policies.super_arms.optimistic import (
-    Floats,
     Optimistic,
     least_seen,
     noise_radius,

@@ -11,7 +11,7 @@ from dpbandits.simulation.parts.primitives import block_sum, laplace, play
 
 
 @jit
-def eliminate(alive: Any, means: Any, width: float) -> None:
+def drop_arms(alive: Any, means: Any, width: float) -> None:
     top = means[alive].max()
     for arm in range(len(alive)):
         if alive[arm] and top - means[arm] > width:
@@ -75,7 +75,7 @@ def play_elimination(
                         n[arm] += opened[arm]
                         means[arm] = sums[arm] / (steps * n[arm])
                     open_[arm], opened[arm], releases = 0, 0, releases + 1
-            eliminate(alive, means, width)
+            drop_arms(alive, means, width)
             stage += 1
             decided = t if alive.sum() == 1 else 0
         if guess > 0 and t >= guess:

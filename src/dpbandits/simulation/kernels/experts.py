@@ -17,7 +17,9 @@ LEADER, HEDGE, FTRL = range(3)
 
 
 @jit
-def choose(noise: int, scale: float, rounds: int, values: Any, probabilities: Any, rng: Any) -> int:
+def noisy_winner(
+    noise: int, scale: float, rounds: int, values: Any, probabilities: Any, rng: Any
+) -> int:
     """The action with the largest noised sum of `rounds` fresh rewards; sums are drawn, compared
     and forgotten one by one.
     """
@@ -58,7 +60,7 @@ def play_epochs(
         events += 1
         if t + read > rounds:
             break
-        action = choose(noise, scale, read, values, probabilities, rng)
+        action = noisy_winner(noise, scale, read, values, probabilities, rng)
         releases += 1
         if read < length and t + read < rounds:
             events += 1

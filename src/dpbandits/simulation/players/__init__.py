@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.environments.base import Environment, Integers
+from dpbandits.core.arrays import Integers
+from dpbandits.environments.base import Environment
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.plain import Path

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.environments.base import Environment, Integers
+from dpbandits.core.arrays import Integers
+from dpbandits.environments.base import Environment
 from dpbandits.policies.stopping.empirical import DPExponentialNAS, StoppingRule, Watching
 from dpbandits.simulation.parts.jit import jit, nas_bar, private_bar
 from dpbandits.simulation.parts.primitives import block_sum, laplace, reward

@@ -138,7 +138,7 @@ def tree_ucb(policy: DPUCB, steps: int) -> Kernel:
     )
 
 
-def hybrid_ucb(policy: HybridUCB, steps: int) -> Kernel:
+def hybrid_ucb_kernel(policy: HybridUCB, steps: int) -> Kernel:
     eps, counter = (
         float(policy.epsilon),
         rounds.PRINTED if policy.preset == "published" else rounds.DOUBLING,
@@ -247,7 +247,7 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
     KLUCB: lambda p, g: every_round(rounds.KL_UCB, g, constant=float(p.c)),
     DPUCB: tree_ucb,
     DPUCBBound: bound_ucb,
-    HybridUCB: hybrid_ucb,
+    HybridUCB: hybrid_ucb_kernel,
     LDPUCB: lambda p, g: every_round(
         rounds.LDP_UCB,
         g,

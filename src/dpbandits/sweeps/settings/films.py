@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from dpbandits import datasets
+from dpbandits.core.arrays import Integers
 from dpbandits.datasets.films.films import Films
 from dpbandits.environments import Bernoulli, Table
-from dpbandits.environments.base import Integers
 from dpbandits.oracles import LinearMatroid
 from dpbandits.sweeps.settings.base import Loaded, Setting, data_file
 
@@ -44,7 +44,7 @@ class FilmsSetting(Setting):
         return Loaded(
             self.environment(films, order),
             titles,
-            source(place),
+            credit(place),
             LinearMatroid(films.vectors[order]),
         )
 
@@ -59,5 +59,5 @@ class FilmsSetting(Setting):
         return Table(films.watched[:, order], resample=True)
 
 
-def source(place: Path) -> str:
+def credit(place: Path) -> str:
     return f"MovieLens, GroupLens Research ({place.name})"

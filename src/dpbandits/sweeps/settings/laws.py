@@ -203,11 +203,11 @@ Made = (
     | UniformSetting
     | CategoricalSetting
 )
-Real = (
+RealDataSetting = (
     ClinicalSetting | TableSetting | UpworthySetting | MSWebSetting | OBDSetting | OBDRatesSetting
 )
-AnySetting = Annotated[Made | Real | SuperArmLaw, Field(discriminator="law")]
+AnySetting = Annotated[Made | RealDataSetting | SuperArmLaw, Field(discriminator="law")]
 LAWS = {
     law.model_fields["law"].annotation.__args__[0]: law
-    for law in (*Made.__args__, *Real.__args__, *SuperArmLaw.__args__)
+    for law in (*Made.__args__, *RealDataSetting.__args__, *SuperArmLaw.__args__)
 }

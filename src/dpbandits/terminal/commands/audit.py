@@ -16,7 +16,7 @@ from dpbandits.policies.named import importing_from
 from dpbandits.terminal.commands.terminal import console, named_errors, one_line_errors
 
 
-def audit(
+def audit_command(
     subject: Annotated[
         str | None,
         typer.Argument(
@@ -67,15 +67,14 @@ def audit(
 
     The object may be a policy, a mechanism, a randomizer, a function of data, or what makes a fresh
     object with ask and tell, or select and update. The exit code is 0 if nothing was found against
-    the claim, 1 if more than the claim leaks, 2 if there was no audit, 3 if
-    there is no verdict: nothing to hold it to, no level that applies, or too few runs to show as
-        much as the claim.
+    the claim, 1 if more than the claim leaks, 2 if there was no audit, 3 if there is no verdict:
+    nothing to hold it to, no level that applies, or too few runs to show as much as the claim.
 
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
     from dpbandits.auditing.audit import audit as run
-    from dpbandits.auditing.page import table, write_page
-    from dpbandits.auditing.words import conclusion
+    from dpbandits.auditing.page import report_table, write_page
+    from dpbandits.auditing.report_text import conclusion
 
     with one_line_errors("Nothing is kept of an audit."):
         if html is not None:
@@ -109,7 +108,7 @@ def audit(
     if as_json:
         typer.echo(report.to_json())
     else:
-        console.print(table(report))
+        console.print(report_table(report))
         console.print(conclusion(report), markup=False, highlight=False)
     if html is not None:
         with one_line_errors("The report above is all there is."):

@@ -32,7 +32,7 @@ def list_data() -> None:
     """
     from dpbandits.datasets.library import SOURCES, data_folder
 
-    console.print(table())
+    console.print(library_table())
     console.print(
         f"Kept in {data_folder()} (another folder: set DPBANDITS_DATA).",
         highlight=False,
@@ -45,8 +45,8 @@ def list_data() -> None:
         console.print(f"{whose}: {licence}", highlight=False, soft_wrap=True, markup=False)
 
 
-@app.command()
-def add(
+@app.command("add")
+def add_command(
     name: Name,
     path: Annotated[
         Path, typer.Argument(help="The zip as its owner publishes it, or its unpacked folder.")
@@ -64,11 +64,11 @@ def add(
             LEAVE_OUT, "use it where it is: `dpbandits demo films --drop-unlisted --data PATH`"
         ):
             kept = library.add(name, path)
-        tell(name, kept)
+        say_where(name, kept)
 
 
-@app.command()
-def download(
+@app.command("download")
+def download_command(
     name: Name,
     again: Annotated[bool, typer.Option("--again", help="Also if it is here already.")] = False,
 ) -> None:
@@ -79,10 +79,10 @@ def download(
     from dpbandits.datasets import library
 
     with one_line_errors(NOTHING_KEPT), console.status(f"fetching {name}"):
-        tell(name, library.download(name, again=again))
+        say_where(name, library.download(name, again=again))
 
 
-def tell(name: str, kept: Path) -> None:
+def say_where(name: str, kept: Path) -> None:
     """Where it is now, and on what terms."""
     from dpbandits.datasets.library import source
 
@@ -94,7 +94,7 @@ def tell(name: str, kept: Path) -> None:
     )
 
 
-def table() -> Table:
+def library_table() -> Table:
     """A line for each data set."""
     from rich import box
     from rich.table import Table

@@ -13,8 +13,8 @@ import typer
 
 from dpbandits.terminal.commands.terminal import (
     LEAVE_OUT,
-    Quick,
-    Workers,
+    QuickOption,
+    WorkersOption,
     console,
     one_line_errors,
     said,
@@ -23,7 +23,7 @@ from dpbandits.terminal.commands.terminal import (
 app = typer.Typer()
 
 
-class Matroid(StrEnum):
+class MatroidPolicyName(StrEnum):
     """Policies that play a matroid's bases privately."""
 
     DPKLMAT = "DPKLMAT"
@@ -34,8 +34,8 @@ class Matroid(StrEnum):
 def demo(
     context: typer.Context,
     out: Annotated[Path, typer.Option(help="Where results go.")] = Path("demo"),
-    quick: Quick = False,
-    workers: Workers = None,
+    quick: QuickOption = False,
+    workers: WorkersOption = None,
 ) -> None:
     """Private and non-private policies on a real trial of depression treatments: what does privacy
     cost?
@@ -70,8 +70,8 @@ def films(
     ] = "2",
     rounds: Annotated[int, typer.Option(min=1, help="Rounds, a user each.")] = 20_000,
     policy: Annotated[
-        Matroid, typer.Option(case_sensitive=False, help="Who recommends.")
-    ] = Matroid.DPKLMAT,
+        MatroidPolicyName, typer.Option(case_sensitive=False, help="Who recommends.")
+    ] = MatroidPolicyName.DPKLMAT,
     seed: Annotated[
         int, typer.Option(min=0, help="Of the users, the policy and the simulated noise.")
     ] = 1,
@@ -97,14 +97,14 @@ def films(
     Example: [bold]dpbandits demo films --data movielens-1m --epsilon 1/2[/]
     """
     from dpbandits.policies import DPKLMAT, NoiseAwareMAT
-    from dpbandits.terminal.films import load_films, play, tell
+    from dpbandits.terminal.films import load_films, play_films, print_played
 
     with one_line_errors("A demonstration keeps nothing."):
         with said(LEAVE_OUT, "add --drop-unlisted to leave such ratings out"):
             found = load_films(data, films, drop_unlisted=drop_unlisted)
-        kind = DPKLMAT if policy is Matroid.DPKLMAT else NoiseAwareMAT
+        kind = DPKLMAT if policy is MatroidPolicyName.DPKLMAT else NoiseAwareMAT
         with console.status("playing"):
-            played = play(
+            played = play_films(
                 found, kind, epsilon=epsilon, rounds=rounds, seed=seed, independent=independent
             )
-        tell(played, console)
+        print_played(played, console)

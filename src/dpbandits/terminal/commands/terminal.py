@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from dpbandits.environments import Exhausted
+from dpbandits.core.errors import EnvironmentExhausted
 
 console = Console()
 errors = Console(stderr=True)
@@ -18,8 +18,8 @@ QUICK_HELP = (
     "Smaller: with the sweep file's \\[quick] overrides; without any, at most 10 runs of 10,000 "
     "rounds."
 )
-Quick = Annotated[bool, typer.Option("--quick", help=QUICK_HELP)]
-Workers = Annotated[
+QuickOption = Annotated[bool, typer.Option("--quick", help=QUICK_HELP)]
+WorkersOption = Annotated[
     int | None, typer.Option(min=1, help="Cells computed at once. By default one a core.")
 ]
 
@@ -36,7 +36,7 @@ def one_line_errors(
     """
     try:
         yield
-    except (ValueError, TypeError, LookupError, OSError, Exhausted) as error:
+    except (ValueError, TypeError, LookupError, OSError, EnvironmentExhausted) as error:
         errors.print(
             f"[red]Error:[/] {str(error).replace('[', chr(92) + '[')}",
             soft_wrap=True,
@@ -69,7 +69,7 @@ def named_errors() -> Iterator[None]:
         yield
     except (Exception, SystemExit) as error:
         notes = getattr(error, "__notes__", [])
-        if isinstance(error, (ValueError, TypeError, OSError, Exhausted)) and not notes:
+        if isinstance(error, (ValueError, TypeError, OSError, EnvironmentExhausted)) and not notes:
             raise  # ours, and whole sentences
         where = f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
         raise ValueError(" ".join(f"{type(error).__name__}: {error}{where}".split())) from error

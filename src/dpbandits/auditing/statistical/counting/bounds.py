@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from dpbandits.core.arrays import Floats
 
 
 class Bound(NamedTuple):
@@ -26,8 +26,7 @@ class Bound(NamedTuple):
 
 def certified(likely: ArrayLike, unlikely: ArrayLike, runs: int, alpha: float) -> Floats:
     """ln(p/q) with p the Clopper–Pearson lower bound of one frequency and q the upper one of the
-    other; wrong with probability
-    alpha at most; at least 0.
+    other; wrong with probability alpha at most; at least 0.
 
     >>> float(certified(500, 500, 1000, 1e-6))
     0.0

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.auditing.statistical.counting.bounds import Floats, certified
+from dpbandits.auditing.statistical.counting.bounds import certified
 from dpbandits.auditing.statistical.counting.features import telling
 from dpbandits.auditing.statistical.counting.scorers import (
     BINS,
@@ -25,6 +25,7 @@ from dpbandits.auditing.statistical.counting.scorers import (
     by_table,
     scorer_of,
 )
+from dpbandits.core.arrays import Floats
 
 FEW = (1, 4)
 """Of the most telling features, so many alone: what many say together drowns what one says."""
@@ -66,8 +67,7 @@ def learn(a: Floats, b: Floats) -> list[Scorer]:
 
 def threshold(scores_a: Floats, scores_b: Floats, runs: int, alpha: float) -> tuple[float, float]:
     """The c whose event "score ≥ c" should certify most in `runs` further runs, its frequencies
-    taken some standard deviations worse (the best of many looks better than it is); and that
-    bound.
+    taken some standard deviations worse (the best of many looks better than it is); and that bound.
     """
     n, both = len(scores_a), np.concatenate([scores_a, scores_b])
     # events that come once in many runs
@@ -85,7 +85,7 @@ def threshold(scores_a: Floats, scores_b: Floats, runs: int, alpha: float) -> tu
     return (float(cuts[best]), float(bounds[best])) if bounds[best] > 0 else (math.inf, 0.0)
 
 
-def choose(a: Floats, b: Floats, runs: int, alpha: float) -> Event:
+def choose_event(a: Floats, b: Floats, runs: int, alpha: float) -> Event:
     """Learn scores on two thirds of these runs; choose one and its thresholds on the rest, for
     `runs` runs that will be counted.
     """

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.core.arrays import Floats
 
 WIDE = 16
 """Numbers of an outcome of which every two are compared; of longer outcomes, neighbours in all and
@@ -86,11 +86,11 @@ def telling(a: Floats, b: Floats) -> list[Feature]:
     """The features in which a sample of these outcomes differs most, best first."""
     a, b = a[:SAMPLE], b[:SAMPLE]
     found = features(np.concatenate([a, b]))
-    scores = [difference(feature.of(a), feature.of(b)) for feature in found]
+    scores = [chi_square(feature.of(a), feature.of(b)) for feature in found]
     return [found[at] for at in np.argsort(scores, kind="stable")[::-1][:TELLING]]
 
 
-def difference(a: Floats, b: Floats, cells: int = 16) -> float:
+def chi_square(a: Floats, b: Floats, cells: int = 16) -> float:
     """Chi-square of two samples in cells of like weight."""
     both = np.concatenate([a, b])
     edges = np.unique(np.quantile(both, np.linspace(0, 1, cells + 1)[1:-1], method="nearest"))

@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.auditing.statistical.counting.bounds import Floats, certified
-from dpbandits.auditing.statistical.counting.events import choose, hits
+from dpbandits.auditing.statistical.counting.bounds import certified
+from dpbandits.auditing.statistical.counting.events import choose_event, hits
 from dpbandits.auditing.statistical.counting.features import lattice
 from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.scorers import cells, cuts_of, keys_of
+from dpbandits.auditing.statistical.counting.scorers import cell_numbers, cuts_of, keys_of
 from dpbandits.auditing.statistical.counting.tables import Neighbours
+from dpbandits.core.arrays import Floats
 
 HEATS = 3
 FEWEST, MOST = 20, 400
@@ -82,7 +83,9 @@ def pilot(
                 scores.append(-np.inf)
                 continue
             scores.append(
-                score(*players.outcomes(pair, max(each, 10), seed + 10**5 * (heat + 1) + at))
+                expected_bound(
+                    *players.outcomes(pair, max(each, 10), seed + 10**5 * (heat + 1) + at)
+                )
             )
             tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
         tried = tried or left[: len(scores)]
@@ -92,10 +95,12 @@ def pilot(
 
 
 def runs_of(pair: Neighbours, runs: int, heat: int) -> int:
-    return max((20, 40, 80)[heat], int(min(max(runs // 100, FEWEST), MOST) * 5**heat * scale(pair)))
+    return max(
+        (20, 40, 80)[heat], int(min(max(runs // 100, FEWEST), MOST) * 5**heat * run_share(pair))
+    )
 
 
-def scale(pair: Neighbours) -> float:
+def run_share(pair: Neighbours) -> float:
     """The share of runs that a tape of this length is played for."""
     return min(1.0, LONG / pair.rounds)
 
@@ -110,13 +115,13 @@ def afforded(players: Players, pair: Neighbours, seed: int, seconds: float, heat
     return int(np.clip(share / pace, 10, (2_000, 30_000, 200_000)[heat]))
 
 
-def score(a: Floats, b: Floats) -> float:
+def expected_bound(a: Floats, b: Floats) -> float:
     """About what these runs tell; of many runs, what more of them should certify."""
     if len(a) < LEARNING:
         return rough(a, b)
     half = len(a) // 2
     runs = MORE * (len(a) - half)
-    counts = hits(choose(a[:half], b[:half], runs, ALPHA), a[half:], b[half:]).astype(float)
+    counts = hits(choose_event(a[:half], b[:half], runs, ALPHA), a[half:], b[half:]).astype(float)
     likely, unlikely = (
         counts[at] + sign * np.sqrt(counts[at]) for at, sign in (([0, 2], -1), ([1, 3], 1))
     )
@@ -137,7 +142,7 @@ def rough(a: Floats, b: Floats) -> float:
     for j in vary if len(vary) <= LONG else vary[: LONG // 2] + vary[-LONG // 2 :]:
         for column in (both[:, j], lattice(both[:, j])):
             cuts = cuts_of(column, 16)
-            at = cells(column[:, None], [cuts])
+            at = cell_numbers(column[:, None], [cuts])
             best = max(best, told_by(at[: len(a)], at[len(a) :], len(cuts) + 1, ordered=True))
     return best
 
@@ -147,10 +152,10 @@ def told_by(a: ArrayLike, b: ArrayLike, size: int, ordered: bool = False) -> flo
     one, other = (np.bincount(np.asarray(part), minlength=size) for part in (a, b))
     if ordered:
         one, other = (np.concatenate([h, np.cumsum(h), np.cumsum(h[::-1])]) for h in (one, other))
-    return max(told(one, other), told(other, one))
+    return max(cautious_log_ratio(one, other), cautious_log_ratio(other, one))
 
 
-def told(likely: ArrayLike, unlikely: ArrayLike) -> float:
+def cautious_log_ratio(likely: ArrayLike, unlikely: ArrayLike) -> float:
     """The largest log-ratio of frequencies, each taken two standard deviations worse."""
     hits, others = np.asarray(likely, float), np.asarray(unlikely, float)
     return float(

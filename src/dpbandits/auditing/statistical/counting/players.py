@@ -12,10 +12,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.auditing.statistical.counting.bounds import Floats
 from dpbandits.auditing.statistical.counting.events import Event, hits
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.subjects import Subject
+from dpbandits.core.arrays import Floats
 
 CELLS = 4_000_000
 """Numbers of outcomes that a task holds at once, and the most runs a task plays."""
@@ -92,7 +92,7 @@ class Players:
         ]
         if self._pool is not None:
             return list(self._pool.map(play_here, jobs))
-        return [play(self.subject, *job) for job in jobs]
+        return [play_pair(self.subject, *job) for job in jobs]
 
 
 def follows_its_seed(subject: Subject) -> bool:
@@ -106,10 +106,10 @@ _playing: Subject | None = None
 
 def play_here(job: tuple[Any, ...]) -> Any:
     assert _playing is not None
-    return play(_playing, *job)
+    return play_pair(_playing, *job)
 
 
-def play(
+def play_pair(
     subject: Subject, pair: Neighbours, runs: int, seeds: list[int], event: Event | None
 ) -> Any:
     a, b = (

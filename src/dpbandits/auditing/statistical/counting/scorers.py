@@ -13,8 +13,8 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.auditing.statistical.counting.bounds import Floats
 from dpbandits.auditing.statistical.counting.features import Feature, columns
+from dpbandits.core.arrays import Floats
 
 BINS = (8, 64)
 """Cells each number is cut into: few where there are few runs or little to see, else many."""
@@ -48,7 +48,7 @@ def keys_of(rows: Floats) -> NDArray[np.uint64]:
 
 @final
 @dataclass(frozen=True)
-class Table:
+class LogRatioTable:
     """The log-ratio of every outcome that was counted; of others, 0."""
 
     known: NDArray[np.uint64]
@@ -110,7 +110,7 @@ class Joint:
     ratios: Floats
 
     def __call__(self, rows: Floats) -> Floats:
-        return self.ratios[cells(columns(self.features, rows), self.edges)]
+        return self.ratios[cell_numbers(columns(self.features, rows), self.edges)]
 
     def data(self, low: float, high: float) -> dict[str, Any]:
         edges = [x.tolist() for x in self.edges]
@@ -128,9 +128,9 @@ def scorer_of(data: dict[str, Any]) -> Scorer:
         case "outcomes":
             known = np.array([int(key) for key in data["known"]], KEYS)
             return (
-                Table(known, np.array(data["ratios"], float))
+                LogRatioTable(known, np.array(data["ratios"], float))
                 if len(known)
-                else Table(np.zeros(1, KEYS), np.zeros(1))
+                else LogRatioTable(np.zeros(1, KEYS), np.zeros(1))
             )
         case "bins" | "joint" as kind:
             features, edges = (
@@ -143,7 +143,7 @@ def scorer_of(data: dict[str, Any]) -> Scorer:
     raise ValueError(f"Expected a score by outcomes, bins or joint, got {data['score']!r}.")
 
 
-def cells(numbers: Floats, edges: list[Floats]) -> NDArray[np.int64]:
+def cell_numbers(numbers: Floats, edges: list[Floats]) -> NDArray[np.int64]:
     """The cell of each row, counted in one number."""
     at = np.zeros(len(numbers), np.int64)
     for column, cuts in zip(numbers.T, edges, strict=True):
@@ -151,13 +151,13 @@ def cells(numbers: Floats, edges: list[Floats]) -> NDArray[np.int64]:
     return at
 
 
-def by_table(a: Floats, b: Floats) -> Table | None:
+def by_table(a: Floats, b: Floats) -> LogRatioTable | None:
     """Outcomes counted whole; None where they hardly repeat."""
     keys = keys_of(np.concatenate([a, b]))
     known, where = np.unique(keys, return_inverse=True)
     if len(known) > len(keys) / 4:
         return None
-    return Table(known, log_ratios([where[: len(a)], where[len(a) :]], len(known)))
+    return LogRatioTable(known, log_ratios([where[: len(a)], where[len(a) :]], len(known)))
 
 
 def by_bins(a: Floats, b: Floats, features: list[Feature], bins: int) -> Bins:
@@ -181,7 +181,7 @@ def by_joint(a: Floats, b: Floats, features: list[Feature]) -> Joint:
         for j in range(len(features))
     ]
     size = int(np.prod([len(cuts) + 1 for cuts in edges]))
-    return Joint(features, edges, log_ratios([cells(part, edges) for part in parts], size))
+    return Joint(features, edges, log_ratios([cell_numbers(part, edges) for part in parts], size))
 
 
 def log_ratios(parts: Sequence[NDArray[np.int64]], size: int) -> Floats:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.statistical.counting.bounds import Floats
+from dpbandits.core.arrays import Floats
 
 MOVES = {
     "falls": (1.0, 0.0),

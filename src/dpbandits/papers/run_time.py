@@ -14,7 +14,7 @@ from dpbandits.sweeps.cells import Cell
 PILOT = 300_000  # rounds timed where every round costs
 
 
-def estimate(cells: Iterable[Cell]) -> float:
+def processor_seconds(cells: Iterable[Cell]) -> float:
     """Processor seconds for all cells together. One pilot serves every cell of one policy, size and
     budget aside.
     """
@@ -24,26 +24,26 @@ def estimate(cells: Iterable[Cell]) -> float:
         kind = (cell.policy.name, cell.policy.arms)
         if kind not in rates:
             rates[kind] = seconds_a_run(cell)
-        total += rates[kind] * cell.runs * (cell.rounds if every_round(cell) else 1)
+        total += rates[kind] * cell.runs * (cell.rounds if grows_with_rounds(cell) else 1)
     return total
 
 
-def every_round(cell: Cell) -> bool:
+def grows_with_rounds(cell: Cell) -> bool:
     """Whether a run's time grows with its rounds; a batch policy's hardly does."""
     return cell.policy.about.every_round or cell.policy.about.randomised
 
 
 def seconds_a_run(cell: Cell) -> float:
     """Seconds a round where every round costs, else seconds a run."""
-    rounds = min(PILOT, cell.rounds) if every_round(cell) else cell.rounds
+    rounds = min(PILOT, cell.rounds) if grows_with_rounds(cell) else cell.rounds
     # compile, and load what is loaded once
     simulate(cell.policy, cell.environment, min(rounds, 100))
     start = perf_counter()
     simulate(cell.policy, cell.environment, rounds)
-    return (perf_counter() - start) / (rounds if every_round(cell) else 1)
+    return (perf_counter() - start) / (rounds if grows_with_rounds(cell) else 1)
 
 
-def told(seconds: float, workers: int | None = None) -> str:
+def duration_text(seconds: float, workers: int | None = None) -> str:
     """The estimate in words, for this machine's cores."""
     workers = workers or os.cpu_count() or 1
     return f"{span(seconds / workers)} on {workers} core{'s' if workers > 1 else ''}"

@@ -1,4 +1,4 @@
-"""An audit in words: what a reader may quote, and a table as plain text."""
+"""A report as text: the sentences that a reader may quote, and a table."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dpbandits.core.privacy import printed
 
 FOUR_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)
 FLOAT_ERROR = 1e-12
-"""Relative; what is computed as .9999999999999 is 1."""
+"""The relative error of floats: .9999999999999 stands for 1."""
 
 
 def figure_of(value: float) -> str:
-    """With four digits, rounded down: what is at least the value is at least what is printed."""
+    """A number with four digits, rounded down: a value is at least what is printed."""
     if not math.isfinite(value):
         return "∞ (no ε holds)"
     return f"{float(FOUR_DIGITS.create_decimal_from_float(value * (1 + FLOAT_ERROR))):.4g}"
 
 
 def surely(confidence: float) -> str:
-    """1, or one minus a power of ten."""
+    """A confidence: exact, or one minus a power of ten."""
     return "exact" if confidence == 1.0 else f"1 − {1 - confidence:.0e}"
 
 
@@ -32,7 +32,9 @@ def heading(report: AuditReport) -> str:
 
 
 def conclusion(report: AuditReport) -> str:
-    """What a reader may quote: the verdict, what is certain, and how much was looked at."""
+    """The sentences that a reader may quote: the verdict, what is certain, and how much was looked
+    at.
+    """
     failed = [level.level for level in report.levels if level.outcome == "failed"]
     leak = (
         f"at least ε = {figure_of(report.lower_bound)} is certified to leak (confidence "
@@ -70,7 +72,9 @@ def warnings(report: AuditReport) -> list[str]:
 
 
 def untried(report: AuditReport) -> list[str]:
-    """Exact is only what was tried: of a fine grid some rewards."""
+    """Sentences on a report law that is exact only for the rewards that were tried: some of those
+    of a fine grid.
+    """
     few = [
         level.details
         for level in report.levels
@@ -86,7 +90,7 @@ def untried(report: AuditReport) -> list[str]:
 
 
 def reach_of(report: AuditReport) -> list[str]:
-    """What was looked at, in a sentence a level of runs."""
+    """A sentence on what was looked at, for each level that counts runs."""
     said = []
     for level in report.levels:
         seen = level.details
@@ -131,8 +135,8 @@ def coverage(report: AuditReport) -> list[str]:
 COLUMNS = ("level", "verdict", "ε at least", "reach", "confidence", "seconds", "evidence")
 
 
-def cells(level: LevelResult) -> list[str]:
-    """A text for each of `COLUMNS`."""
+def level_cells(level: LevelResult) -> list[str]:
+    """A level's row: a text for each of `COLUMNS`."""
     seen = level.outcome != "not applicable" or level.lower_bound > 0
     bound, sure = (figure_of(level.lower_bound), surely(level.confidence)) if seen else ("–", "–")
     reach = "any" if math.isinf(level.reach) else f"{level.reach:.3g}"
@@ -148,8 +152,8 @@ def cells(level: LevelResult) -> list[str]:
 
 
 def as_text(report: AuditReport) -> str:
-    """Heading, a line and its evidence a level, and the conclusion."""
-    rows = [COLUMNS[:-1], *(tuple(cells(level)[:-1]) for level in report.levels)]
+    """The heading, two lines for each level (figures, evidence), and the conclusion."""
+    rows = [COLUMNS[:-1], *(tuple(level_cells(level)[:-1]) for level in report.levels)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS) - 1)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

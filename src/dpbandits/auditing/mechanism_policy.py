@@ -20,8 +20,8 @@ def about(feedback: Feedback) -> About:
 
 @dataclass(frozen=True, kw_only=True)
 class Feeding(Policy):
-    """Plays on whatever is answered; the answers are what an audit looks at. State: releases so
-    far.
+    """A policy that goes on whatever the mechanism answers; the answers are what an audit looks at.
+    State: the number of releases so far.
     """
 
     arms: int = 1
@@ -30,7 +30,7 @@ class Feeding(Policy):
 
     @final
     def validate(self) -> None:
-        """Its words are those of what it feeds."""
+        """The policy declares the privacy that its mechanism promises."""
         promise = self.fed.promise()
         object.__setattr__(
             self,
@@ -80,8 +80,8 @@ class WholeRecords(Feeding):
 
 
 def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
-    """The policy for its kind of records: single rewards, super arms of its width, or vectors of
-    all actions.
+    """The policy for this mechanism's kind of records: single rewards, super arms of its width, or
+    vectors of all actions.
     """
     if isinstance(mechanism, Separable):
         return OneArm(fed=mechanism, each=each)
@@ -91,7 +91,7 @@ def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
 
 
 def longest(policy: Policy) -> int:
-    """Rounds it can be played for."""
+    """The most rounds for which the policy can be played."""
     if isinstance(policy, Feeding):
         inner: Any = getattr(policy.fed, "inner", policy.fed)
         return int(getattr(inner, "leaves", 10**12)) * policy.each
@@ -100,7 +100,7 @@ def longest(policy: Policy) -> int:
 
 
 def first_release(policy: Policy) -> int:
-    """Rounds before anything can be released."""
+    """The number of rounds before anything can be released."""
     match policy.plan(policy.init(), PublicRng(0, 0)):
         case Hold(_, rounds, _):
             return rounds

@@ -17,7 +17,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Play
 from dpbandits.session.turn import Wheel, open_turn
 
-Told = list[tuple[Action, int]]
+ToldPairs = list[tuple[Action, int]]
 
 MOST_PENDING = 10**7
 """Decisions that may ever wait for their rewards at a time: more than that would fill a machine's
@@ -39,7 +39,7 @@ class Position(NamedTuple):
     lost: int
     step: int
     pending: dict[int, Play]
-    told: Told
+    told: ToldPairs
     finished: tuple[int, ...] | None
 
 
@@ -134,7 +134,7 @@ def play_from(policy: Policy, action: object, observe: object) -> Play:
             "a pending decision does not say, as this policy's have to, which arms it observes"
         )
     seen = frozen(entries(observe, "the arms that a pending decision observes")) if semi else None
-    if seen is not None and not arms_of(policy, seen):
+    if seen is not None and not are_arms(policy, seen):
         raise damaged("a pending decision observes what is no arm")
     return Play(action_from(policy, action), seen)
 
@@ -149,7 +149,7 @@ def action_from(policy: Policy, data: object) -> Action:
         and len(action) == policy.arms
         and all(type(weight) in (int, float) for weight in action)
     )
-    played = many is (policy.about.feedback == "semi") and arms_of(
+    played = many is (policy.about.feedback == "semi") and are_arms(
         policy, action if many else (action,)
     )
     if not (weights or played):
@@ -157,7 +157,7 @@ def action_from(policy: Policy, data: object) -> Action:
     return action  # type: ignore[no-any-return]
 
 
-def arms_of(policy: Policy, arms: tuple[Any, ...]) -> bool:
+def are_arms(policy: Policy, arms: tuple[Any, ...]) -> bool:
     """Whether these are arms of the policy, at least one, each once."""
     return (
         len(arms) > 0
@@ -205,7 +205,7 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
     if (
         ours
         and isinstance(public["state"], Statistics)
-        and not counted(public["state"], wheel.vault.ledger)
+        and not totals_match_ledger(public["state"], wheel.vault.ledger)
     ):
         raise damaged(
             "public.state has other rounds behind its totals than vault.ledger says were read"
@@ -220,7 +220,7 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
     return wheel
 
 
-def counted(state: Statistics, ledger: Sequence[Entry]) -> bool:
+def totals_match_ledger(state: Statistics, ledger: Sequence[Entry]) -> bool:
     """Whether every arm's total covers no more rounds than the ledger says were read, and some
     where some were.
     """

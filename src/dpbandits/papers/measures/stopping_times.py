@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.environments import Bernoulli
-from dpbandits.papers.evidence import Estimate, Evidence
+from dpbandits.papers.evidence import Evidence, Measurement
 from dpbandits.papers.measures.verdicts import Check
 from dpbandits.policies import POLICIES
 from dpbandits.policies.formulas.bars import stopping_time_bound
@@ -38,7 +38,7 @@ def halts_right(
     """
     checks = []
     for rule, mean, alpha, budget in itertools.product(rules, means, alphas, budgets):
-        found = played(rule, runs, mean=mean, alpha=alpha, beta=beta, budget=budget)
+        found = stopped_runs(rule, runs, mean=mean, alpha=alpha, beta=beta, budget=budget)
         what = f"{rule}, μ = {mean:g}, α = {alpha:g}, ε = {budget:g}"
         checks.append(Check(what, share_of(found.right & ~found.capped), at_least=1.0 - beta))
     return checks
@@ -57,7 +57,7 @@ def stops_in_time(
     """Share of the runs that halt within 2000(t₀ + t₁ + t₂) values: at least 1 − beta."""
     checks = []
     for mean, alpha, budget in itertools.product(means, alphas, budgets):
-        found = played(rule, runs, mean=mean, alpha=alpha, beta=beta, budget=budget)
+        found = stopped_runs(rule, runs, mean=mean, alpha=alpha, beta=beta, budget=budget)
         bound = stopping_time_bound(mean, 1.0, alpha=alpha, beta=beta, epsilon=budget)
         what = (
             f"{rule}, μ = {mean:g}, α = {alpha:g}, ε = {budget:g}, latest "
@@ -93,7 +93,7 @@ def extra_values_slope(
     checks = []
     for (x, a, error_a), (y, b, error_b) in pairwise(points):
         step = math.log(math.log(y) / math.log(x)) if along == "beta" else math.log(x / y)
-        slope = Estimate(
+        slope = Measurement(
             math.log(b / a) / step,
             math.hypot(error_a / a, error_b / b) / abs(step),
             runs - 1,
@@ -106,14 +106,14 @@ def extra_values_slope(
 def extra_values(runs: int, *, beta: float, **fixed: float) -> tuple[float, float]:
     """Mean number of values DP-NAS takes beyond NAS, and its standard error."""
     private, plain = (
-        played("DPNAS", runs, beta=beta, **fixed),
-        played("NAS", runs, beta=beta / 4, **fixed),
+        stopped_runs("DPNAS", runs, beta=beta, **fixed),
+        stopped_runs("NAS", runs, beta=beta / 4, **fixed),
     )
     error = math.sqrt(sum(float(found.rounds.var(ddof=1)) for found in (private, plain)) / runs)
     return float(private.rounds.mean() - plain.rounds.mean()), error
 
 
-def played(
+def stopped_runs(
     rule: str, runs: int, *, mean: float, alpha: float, beta: float, budget: float
 ) -> Estimates:
     """The rule on independent values −1 and 1 of this mean, with a cap it does not need."""
@@ -131,10 +131,10 @@ def played(
     return estimates(cls(**arguments), Bernoulli([(1.0 + mean) / 2.0]), runs=runs, seed=SEED)  # type: ignore[arg-type]
 
 
-def share_of(hits: NDArray[np.bool_]) -> Estimate:
+def share_of(hits: NDArray[np.bool_]) -> Measurement:
     """A share, with two made-up hits and two misses (Agresti and Coull), so that a share of 1 has
     an error, too.
     """
     n = len(hits) + 4
     share = (int(hits.sum()) + 2) / n
-    return Estimate(share, math.sqrt(share * (1.0 - share) / n), n, log=False)
+    return Measurement(share, math.sqrt(share * (1.0 - share) / n), n, log=False)

@@ -6,19 +6,20 @@ import gzip
 import zlib
 from collections.abc import Iterator
 
-from dpbandits.datasets.files import DataError, PathLike, existing
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.unpacked import MeasuredGzip
 
 Line = tuple[int, str]
-"""Where the line is, counted from 1, and its text without the blanks around it."""
+"""The number of the line, counted from 1, and its text without surrounding blanks."""
 
 
-def lines(path: PathLike) -> Iterator[Line]:
-    """The lines that hold anything. Text is UTF-8 or, where it cannot be, Latin-1, as files of the
-    1990s are.
+def numbered_lines(path: PathLike) -> Iterator[Line]:
+    """The lines that are not blank. Text is read as UTF-8; if it is not UTF-8, as Latin-1, like
+    files of the 1990s.
 
     Raises:
-        DataError: a damaged gzip stream (undone where the name ends in .gz).
+        DataError: a damaged gzip stream (a file is unpacked if its name ends in .gz).
     """
     file, number = existing(path), 0
     try:

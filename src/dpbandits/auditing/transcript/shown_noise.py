@@ -1,10 +1,9 @@
-"""Do the answers show the noise? Each draw is shifted alone, and what becomes of the release's
-answers is looked at.
+"""Do the answers show the noise? Each draw is shifted alone, to see how the answers of the release
+change.
 
-Where every draw can be worked out from the answers (given the earlier ones), the loss of the noised
-values is the loss of the answers.
-Where not, it only bounds that loss from above: a noisy maximum that tells its index hides the
-values it compared.
+If every draw can be worked out from the answers (given the earlier ones), the loss of the noised
+values is the loss of the answers. If not, it only bounds that loss from above: a noisy maximum that
+tells its index hides the values it compared.
 """
 
 from __future__ import annotations
@@ -16,7 +15,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.checks.tape import Draw, Recorder
+from dpbandits.checks.tape import RecordedDraw, Recorder
+from dpbandits.core.errors import DrawsExhausted
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.noise.sources import Noise
@@ -24,16 +24,16 @@ from dpbandits.simulation.transcript import Transcript
 
 ADDED = ("laplace", "gaussian")
 FAR = (50, 5_000, 5_000_000)
-"""Steps by which draws are moved to see whether answers are sums there, too."""
+"""By how many steps draws are moved, to see whether answers are sums far away, too."""
 
 Change = NDArray[np.float64] | None
-"""How far every number of an answer moved; None: it became one of another form."""
+"""How far every number of an answer moved; None if the answer took another form."""
 
 
 @final
 class Shifting(Mechanism):
-    """A mechanism that answers as `inner` does; for each of its draws it is also asked what it
-    would have answered otherwise.
+    """A mechanism that answers as `inner` does. For each of its draws, it also asks what `inner`
+    would have answered to another one.
     """
 
     def __init__(self, inner: Mechanism) -> None:
@@ -57,17 +57,17 @@ class Shifting(Mechanism):
     ) -> tuple[Any, tuple[Any, ...]]:
         first, before = len(noise.draws), deepcopy(memory)
         memory, answers = getattr(self.inner, verb)(memory, block, noise)
-        draws, plain = noise.draws[first:], numbers(answers)
+        draws, plain = noise.draws[first:], answer_numbers(answers)
 
-        def change(script: Sequence[Draw]) -> Change:
-            """With other noise; an answer of another form, or one that needs more noise, has
-            changed for sure.
+        def change(script: Sequence[RecordedDraw]) -> Change:
+            """The change of the answers under other noise. An answer of another form, or one that
+            needs more noise, has changed for sure.
             """
             try:
-                moved = numbers(
+                moved = answer_numbers(
                     getattr(self.inner, verb)(deepcopy(before), block, Given(noise, script))[1]
                 )
-            except Exhausted:
+            except DrawsExhausted:
                 return None
             return moved - plain if len(moved) == len(plain) else None
 
@@ -76,15 +76,11 @@ class Shifting(Mechanism):
         return memory, answers
 
 
-class Exhausted(Exception):
-    """Another draw was asked for than the ones there are."""
-
-
 @final
 class Given:
-    """Noise that gives back what is scripted, whatever is asked for."""
+    """Noise that gives back the scripted values, whatever it is asked for."""
 
-    def __init__(self, recorder: Recorder, script: Sequence[Draw]) -> None:
+    def __init__(self, recorder: Recorder, script: Sequence[RecordedDraw]) -> None:
         self.kind, self._recorder, self._left = recorder.kind, recorder, list(script)
 
     def __getattr__(self, name: str) -> Any:
@@ -94,27 +90,29 @@ class Given:
 
     def _next(self, *asked: Any, **price: Any) -> int:
         if not self._left:
-            raise Exhausted
+            raise DrawsExhausted
         return self._left.pop(0).noisy
 
 
-def with_noisy(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:
+def with_noisy(draws: Sequence[RecordedDraw], by: dict[int, int]) -> list[RecordedDraw]:
     """The same draws, some with other noised values."""
     return [draw._replace(noisy=by.get(at, draw.noisy)) for at, draw in enumerate(draws)]
 
 
-def numbers(answer: Any) -> NDArray[np.float64]:
+def answer_numbers(answer: Any) -> NDArray[np.float64]:
     """Every number in an answer, in order."""
     if answer is None:
         return np.zeros(0)
     if isinstance(answer, (tuple, list)):
-        return np.concatenate([np.zeros(0), *map(numbers, answer)])
+        return np.concatenate([np.zeros(0), *map(answer_numbers, answer)])
     return np.atleast_1d(np.asarray(answer, np.float64)).ravel()
 
 
-def choices_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
-    """Whether every other choice, or other answer to a question, would show. A threshold is priced
-    by the questions put to it.
+def choices_shown(
+    draws: Sequence[RecordedDraw], change: Callable[[Sequence[RecordedDraw]], Change]
+) -> bool:
+    """Whether the answers would show every other choice, and every other answer to a question. A
+    threshold is priced by the questions put to it.
     """
     for at, draw in enumerate(draws):
         others = (
@@ -131,9 +129,11 @@ def choices_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Chan
     return True
 
 
-def sums_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]) -> bool:
-    """Whether the answers determine the noise that is added: they move with each draw alone, as
-    near as far away.
+def sums_shown(
+    draws: Sequence[RecordedDraw], change: Callable[[Sequence[RecordedDraw]], Change]
+) -> bool:
+    """Whether the answers determine the noise that is added: they move with each draw alone, and
+    they do so far away as well as nearby.
     """
     added = [at for at, draw in enumerate(draws) if draw.family in ADDED]
     columns = [
@@ -160,14 +160,14 @@ def sums_shown(draws: Sequence[Draw], change: Callable[[Sequence[Draw]], Change]
 
 
 def summed(moved: NDArray[np.float64], matrix: NDArray[np.float64], by: NDArray[Any]) -> bool:
-    """Whether every number moved as sums do, up to rounding: of small numbers, small deviations
-    count.
+    """Whether every number moved as sums do, up to rounding. The smaller the numbers are, the
+    smaller are the deviations that count.
     """
     expected, steps = matrix @ by, np.abs(matrix).max(axis=1, initial=0.0)
     return bool((np.abs(moved - expected) <= 1e-5 * np.abs(expected) + 1e-6 * steps).all())
 
 
-def shown(run: Transcript, draws: Sequence[Draw]) -> bool:
+def shows_noise(run: Transcript, draws: Sequence[RecordedDraw]) -> bool:
     """Whether every release of a written run determines its own draws, given the earlier ones, as
     far as small shifts show.
     """

@@ -1,5 +1,5 @@
-"""A panel: what is compared with what. Policies at one ε in one environment, with those that have
-no ε beside them.
+"""The policies that are compared in one panel of a figure: those at one ε in one environment,
+together with those without an ε.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dpbandits.sweeps.results import Results
 
 
 class Panel(NamedTuple):
-    """epsilon: None where nothing in the sweep has an ε."""
+    """One panel. epsilon: None if nothing in the sweep has an ε."""
 
     environment: str
     epsilon: float | None

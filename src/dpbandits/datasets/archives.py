@@ -1,4 +1,4 @@
-"""Files that come together: a folder, or the zip it was published as."""
+"""Files that are published together: a folder, or a zip."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from dpbandits.datasets.files import DataError, PathLike, as_path
+from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import PathLike, as_path
 from dpbandits.datasets.unpacked import require_plausible
 
 
-class Bundle:
+class Archive:
     """The files of a folder, or of a zip (at its top or in one folder of it), by name.
 
     Raises:
-        FileNotFoundError: nothing is there.
-        DataError: a file that is no zip; here or when a file of it is read.
+        FileNotFoundError: the path does not exist.
+        DataError: the file is not a zip; raised here, or when a file of it is read.
     """
 
     def __init__(self, path: PathLike) -> None:
@@ -53,8 +54,8 @@ class Bundle:
 
     @contextmanager
     def file(self, name: str) -> Iterator[Path]:
-        """The file as one of its own, for as long as it is needed: unpacked to a temporary folder
-        if it is in a zip.
+        """The file on disk, for as long as it is needed; if it is in a zip, unpacked to a temporary
+        folder.
         """
         if not self.zipped:
             yield self.path / name
@@ -77,7 +78,7 @@ class Bundle:
 
 @contextmanager
 def opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip, with the ways it can be broken said in words."""
+    """An open zip; errors say in words what is wrong with it."""
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive

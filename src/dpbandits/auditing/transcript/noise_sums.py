@@ -1,12 +1,12 @@
-"""Answers that are sums of noise, where sums do not tell each draw apart: their loss, and moves of
-the noise that keep them.
+"""Answers that are sums of several noise draws, so that no draw can be told apart: their privacy
+loss, and moves of the noise that keep the answers.
 
 Let the answers be A z with independent Laplace draws z of rates λ, and let a changed record ask for
 noise moved by δ. Any whole move u with A u = A δ gives the same answers, so the loss is at most min
-Σ λ|u| over these moves. Over real moves the minimum is a norm of A δ, and the loss comes as near to
-it as you like far out in the tails, because −ln P[A z = n·v] grows like n times it. The first is a
-whole-number programme, the second a linear one; they differ where draws of different weight make up
-for each other.
+Σ λ|u| over these moves. Over real moves the minimum is a norm of A δ. Far out in the tails the loss
+comes arbitrarily close to it, because −ln P[A z = n·v] grows like n times the norm. The first
+minimum is a whole-number programme, the second a linear one. They differ if draws of different
+weight make up for each other.
 """
 
 from __future__ import annotations
@@ -20,42 +20,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort, Seconds
-from dpbandits.auditing.transcript.decoding import FAR, Exhausted, numbers, summed
-from dpbandits.checks.tape import Diverged, Draw, Recorder
+from dpbandits.auditing.transcript.shown_noise import FAR, answer_numbers, summed
+from dpbandits.checks.tape import RecordedDraw, Recorder
+from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import Diverged, DrawsExhausted, Undecided
 from dpbandits.simulation.transcript import Transcript
 
-Floats = NDArray[np.float64]
 Changes = dict[int, Any]
-"""Of a run's blocks (by their places among its events), by so many grid steps."""
+"""For each block (by its place among the run's events), the change of its sums in grid steps."""
 MOST = 600
-"""Draws of a run whose sums are looked at."""
+"""The most draws of a run whose sums are examined."""
 
 NODES = 2000
-"""Of a whole-number programme's search tree, at most: a count, so that a verdict does not depend on
-the machine.
+"""The most nodes in the search tree of a whole-number programme. It is a count, so that a verdict
+does not depend on the machine.
 """
 
 SOLVED = 1e-7
-"""Relative precision of a programme's value."""
+"""The relative precision of a programme's value."""
 
 INFEASIBLE = 2
-"""What SciPy calls a programme without a solution."""
+"""SciPy's status of a programme without a solution."""
 
 
-class Loss(NamedTuple):
-    """Certified to be at least `least`, and at most `most` (None: not known)."""
+class LossBounds(NamedTuple):
+    """A privacy loss that is certified to be at least `least`, and at most `most` (None: not
+    known).
+    """
 
     least: Fraction
     most: Fraction | None
 
 
-class Undecided(Exception):
-    """A programme took too long."""
-
-
 class Neighbour(NamedTuple):
-    """What a neighbour answers with the run's noise; whether these are the same sums of the noise;
-    which of them no noise moves.
+    """A neighbour's answers with the run's noise.
+
+    fits: whether these are the same sums of the noise.
+    still: which of them no noise moves.
     """
 
     answers: Floats
@@ -63,18 +64,18 @@ class Neighbour(NamedTuple):
     still: NDArray[np.bool_]
 
 
-class Sums(NamedTuple):
-    """How a run's answers move with each draw, by a step of its grid: shape (numbers, draws), times
-    `unit` so that it is whole.
+class NoiseSums(NamedTuple):
+    """How a run's answers move with each draw. The matrix, shape (numbers, draws), contains the
+    change of each number as a draw moves by a grid step, times `unit`, which makes it whole.
     """
 
-    draws: tuple[Draw, ...]
+    draws: tuple[RecordedDraw, ...]
     matrix: Floats
     unit: int
     effort: Effort
 
-    def loss(self, after: Sequence[Draw]) -> Loss:
-        """Of the written run and another recording that gave the same answers."""
+    def loss(self, after: Sequence[RecordedDraw]) -> LossBounds:
+        """The loss between the written run and another recording that gave the same answers."""
         shift = [
             (b.noisy - b.value) - (a.noisy - a.value)
             for a, b in zip(self.draws, after, strict=True)
@@ -91,14 +92,14 @@ class Sums(NamedTuple):
         )
         certain = Fraction(0) if least is None else Fraction(least[0] * (1 - SOLVED))
         agree = most is not None and least is not None and least[0] >= float(most) * (1 - SOLVED)
-        return Loss(most if agree and most is not None else certain, most)
+        return LossBounds(most if agree and most is not None else certain, most)
 
     def rate(self, at: int) -> Fraction:
         """What a step of one draw's noise costs."""
         return self.draws[at].price / self.draws[at].sensitivity
 
     def move(self, gap: Floats) -> list[int] | None:
-        """The cheapest whole move that changes the answers by so much (in reward units); None:
+        """The cheapest whole move that changes the answers by this gap (in reward units); None if
         there is none.
 
         Raises:
@@ -108,15 +109,15 @@ class Sums(NamedTuple):
         return None if found is None else [round(u) for u in found[1]]
 
     def unique(self) -> bool:
-        """Whether at most one move changes the answers by so much."""
+        """Whether at most one move changes the answers by a given gap."""
         return int(np.linalg.matrix_rank(self.matrix)) == len(self.draws)
 
     def neighbour(self, run: Transcript, changes: Changes) -> Neighbour:
-        """What random moves, near and far, do to a neighbour's answers: they tell another matrix.
+        """What random moves, near and far, do to a neighbour's answers. They show whether its
+        matrix differs.
 
         Raises:
-            Diverged: it asks something else of the noise, or its answers are now more numbers, now
-            fewer.
+            Diverged: it asks something else of the noise, or the number of its answers varies.
         """
         plain, rng = answered(run, self.draws, changes), np.random.default_rng(1)
         fits, still = len(plain) == len(self.matrix), np.ones(len(plain), bool)
@@ -130,7 +131,7 @@ class Sums(NamedTuple):
         return Neighbour(plain, fits, still)
 
     def programme(self, target: Floats, whole: bool) -> tuple[float, list[float]] | None:
-        """min Σ λ|u| subject to A u = target: its value, and u; None: no u does that."""
+        """min Σ λ|u| subject to A u = target: the minimum and its u. None if no u satisfies it."""
         if self.effort.left() <= 0:
             raise Undecided
         from scipy.optimize import Bounds, LinearConstraint, milp
@@ -154,10 +155,11 @@ class Sums(NamedTuple):
         return float(found.fun), (found.x[:n] - found.x[n:]).tolist()
 
 
-def sums_of(run: Transcript, draws: Sequence[Draw], effort: Effort) -> Sums | None:
-    """None: not all noise is Laplace, there are too many draws, the answers are not sums of them,
-    near or far, or there is no
-    time to see.
+def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> NoiseSums | None:
+    """How the answers are sums of these draws.
+
+    Returns None if not all noise is Laplace, there are too many draws, there is no time to see, or
+    the answers are not sums of the draws (near or far).
     """
     if not 0 < len(draws) <= MOST or any(draw.family != "laplace" for draw in draws):
         return None
@@ -179,14 +181,14 @@ def sums_of(run: Transcript, draws: Sequence[Draw], effort: Effort) -> Sums | No
                 answered(run, moved(draws, dict(enumerate(by.tolist())))) - plain, matrix, by / unit
             ):
                 return None
-    except (Diverged, Exhausted, ValueError):  # another number of draws, or of answers
+    except (Diverged, DrawsExhausted, ValueError):  # another number of draws, or of answers
         return None
-    return Sums(tuple(draws), matrix, unit, effort)
+    return NoiseSums(tuple(draws), matrix, unit, effort)
 
 
-def bent(run: Transcript, draws: Sequence[Draw], plain: Floats, unit: int) -> bool:
-    """Whether a far move and twice as far a one are no sums: seen at once, before each draw is
-    moved alone.
+def bent(run: Transcript, draws: Sequence[RecordedDraw], plain: Floats, unit: int) -> bool:
+    """Whether the answers to a far move, and to one twice as far, are not linear in it. This is
+    seen at once, before each draw is moved alone.
     """
     by = np.random.default_rng(0).integers(-FAR[0], FAR[0] + 1, len(draws)) * unit
     once, twice = (
@@ -195,16 +197,18 @@ def bent(run: Transcript, draws: Sequence[Draw], plain: Floats, unit: int) -> bo
     return not np.allclose(2 * once, twice, atol=1e-6)
 
 
-def moved(draws: Sequence[Draw], by: dict[int, int]) -> list[Draw]:
-    """The noised values further by so many grid steps."""
+def moved(draws: Sequence[RecordedDraw], by: dict[int, int]) -> list[RecordedDraw]:
+    """The same draws, with these noised values moved by so many grid steps."""
     return [draw._replace(noisy=draw.noisy + by.get(at, 0)) for at, draw in enumerate(draws)]
 
 
-def answered(run: Transcript, draws: Sequence[Draw], changes: Changes | None = None) -> Floats:
-    """Every number the run's releases answer with such noise; of a neighbour, if records are
-    changed.
+def answered(
+    run: Transcript, draws: Sequence[RecordedDraw], changes: Changes | None = None
+) -> Floats:
+    """Every number that the run's releases answer with such noise. With changes, they are a
+    neighbour's answers.
     """
-    return numbers(
+    return answer_numbers(
         [
             answer.answers
             for _, _, answer in run.answers(changes or {}, Recorder(0, script=list(draws)))

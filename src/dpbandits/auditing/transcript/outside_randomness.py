@@ -1,10 +1,10 @@
-"""Is randomness used that the noise source did not give? A replay cannot script it, so what it
-shows is no proof.
+"""Does code use randomness that the noise source did not give? A replay cannot script it, so what a
+replay shows would be no proof.
 
-Every generator of numpy's and of `random` that is alive is compared before and after; calls of
-`random` and of the system's randomness are noticed as they come, also where a generator is made,
-used and thrown away. Not seen: compiled code with generators of its own,
-a generator made afresh from a number that changes, the clock, what other threads do.
+Every living generator of numpy and of `random` is compared before and after. Calls of `random` and
+of the system's randomness are noticed as they come, even if a generator is made, used and thrown
+away. Not seen are compiled code with generators of its own, a generator made afresh from a number
+that changes, the clock, and what other threads do.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SYSTEM = ("urandom", "getrandom")
 
 @final
 class Outside:
-    """A context; afterwards `used` says whether any was. Generators made inside from a fixed seed
-    are no coins, and are not counted.
+    """A context; afterwards `used` says whether outside randomness was used. Generators made inside
+    from a fixed seed are not random and do not count.
 
-    calls: whether calls are watched, too, which makes Python some three times slower.
+    calls: whether calls are watched, too, which makes Python about three times slower.
     """
 
     def __init__(self, calls: bool = True) -> None:
@@ -55,7 +55,7 @@ class Outside:
 
 
 def restore(profile: Any) -> None:
-    """What watched before; a profiler in C is started again by itself."""
+    """Restore the profile function that was set before; a profiler in C starts itself again."""
     if profile is None or callable(profile):
         sys.setprofile(profile)
     else:
@@ -64,12 +64,12 @@ def restore(profile: Any) -> None:
 
 
 @final
-class Alive:
-    """The generators that are alive. Looking through all objects takes long, so what is old is
-    looked through once.
+class LivingGenerators:
+    """The living generators. Searching all objects takes long, so old objects are searched only
+    once.
 
-    Since then nothing new became old unless a collection of the middle generation, or of all, was
-    made.
+    They are searched again after a collection of the middle generation, or of all: only then can a
+    new object have become old.
     """
 
     def __init__(self) -> None:
@@ -78,25 +78,25 @@ class Alive:
 
     def __call__(self) -> list[Any]:
         young: list[Any] = []
-        if self._collections == collected():
+        if self._collections == collections_made():
             young = generators_among([*gc.get_objects(0), *gc.get_objects(1)])
-        if self._collections != collected():  # now, or before
-            self._collections = collected()
+        if self._collections != collections_made():  # now, or before
+            self._collections = collections_made()
             self._old, young = generators_among(gc.get_objects()), []
         return list({id(one): one for one in (*self._old, *young)}.values())
 
 
-def collected() -> tuple[int, ...]:
+def collections_made() -> tuple[int, ...]:
     """How often the garbage collector went through the middle generation, and through all."""
     return tuple(gc.get_stats()[generation]["collections"] for generation in (1, 2))
 
 
-generators = Alive()
+generators = LivingGenerators()
 
 
 def generators_among(objects: list[Any]) -> list[Any]:
-    """By the identity of their types: there may be a million objects, of which some have types that
-    cannot be compared.
+    """The generators among these objects. Types are compared by identity: there may be a million
+    objects, and some have types that cannot be compared.
     """
     kinds = {
         id(kind)
@@ -107,13 +107,15 @@ def generators_among(objects: list[Any]) -> list[Any]:
 
 
 def family(kind: type) -> list[type]:
-    """A class and all that are made from it."""
+    """A class and all classes derived from it."""
     children: list[type] = kind.__subclasses__()
     return [kind, *(below for child in children for below in family(child))]
 
 
 def state(generator: Any) -> bytes:
-    """As bytes, which differ after a draw; of the system's randomness, which has none, nothing."""
+    """The generator's state as bytes, which differ after a draw. The system's randomness has no
+    state: its bytes are empty.
+    """
     if isinstance(generator, random.SystemRandom):
         return b""
     if isinstance(generator, np.random.BitGenerator):

@@ -1,0 +1,199 @@
+"""Every exception of the package, under one base: `except dpb.Error` catches them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = [
+    "BudgetError",
+    "CheckFailed",
+    "ConfigError",
+    "DamagedCellError",
+    "DamagedSessionError",
+    "DataError",
+    "DecisionError",
+    "Diverged",
+    "EnvironmentExhausted",
+    "Error",
+    "LedgerError",
+    "MessageError",
+    "MissingDataError",
+    "NotRecordedError",
+    "OracleCheckFailed",
+    "RequestsDiffer",
+    "RewardError",
+    "SharedError",
+]
+
+
+class Error(Exception):
+    """The base of every exception that this package defines.
+
+    Each of them also keeps the built-in base that fits it, so `except ValueError` still catches a
+    `RewardError`. Arguments that no call accepts are not among them: they raise a plain ValueError
+    or TypeError, and a file that is not there a FileNotFoundError.
+    """
+
+
+# Sessions
+
+
+class RewardError(Error, ValueError):
+    """A reward that is not a number in [0, 1]. Nothing was recorded."""
+
+
+class DecisionError(Error, LookupError):
+    """A tell or expiry for a decision that is unknown or already resolved. Nothing was recorded."""
+
+
+class NotRecordedError(Error, RuntimeError):
+    """An earlier call left a release or a plan to be done, and it failed again, so this call did
+    nothing. Its cause is that failure.
+
+    After the failure itself, in contrast, the reward of the call is recorded.
+    """
+
+
+class SharedError(Error, RuntimeError):
+    """A session was used by two threads at once, in a forked child, or from within one of its own
+    calls. Nothing was done.
+    """
+
+
+class LedgerError(Error, RuntimeError):
+    """The counts of a run do not add up: something was counted twice, or would be read twice.
+    Nothing was released.
+
+    No call mends it. The run can only be given up, or continued from an older saved copy.
+    """
+
+
+class DamagedSessionError(Error, ValueError):
+    """A saved session or estimator that cannot be loaded. The message names the part, never the
+    value, which may be private.
+    """
+
+
+# The user's device
+
+
+class MessageError(Error, ValueError):
+    """Text that is not a message of the local protocol. The error does not repeat it: a broken
+    client may have put a reward into it.
+    """
+
+
+class BudgetError(Error, ValueError):
+    """A device's budget has less left than a report costs, or nobody knows what is left, or another
+    call is spending it already. No report was made.
+    """
+
+
+# Environments, data and sweeps
+
+
+class EnvironmentExhausted(Error):
+    """A finite environment has no further round."""
+
+
+class DataError(Error, ValueError):
+    """A data file that is not what its loader expects. Messages name the place and never repeat a
+    value found there.
+    """
+
+
+class ConfigError(Error, ValueError):
+    """A sweep file that cannot be used; the message names the file, the field and what to write
+    there.
+    """
+
+
+class MissingDataError(ConfigError):
+    """A file of real data that a sweep names is not there."""
+
+
+class DamagedCellError(Error, ValueError):
+    """A stored cell that cannot be trusted; the message names the file."""
+
+
+# Checks
+
+
+class CheckFailed(Error, AssertionError):
+    """A policy broke a promise; the message says which."""
+
+
+class RequestsDiffer(CheckFailed):
+    """Other rewards make a policy ask the noise for something else. If its mechanism hides how
+    often it draws, that alone proves no leak.
+    """
+
+
+class OracleCheckFailed(Error, AssertionError):
+    """A decision set broke a promise; the message says which, and shows where."""
+
+
+class Diverged(Error, AssertionError):
+    """A replay asked for something else than the recording: something private reached a
+    decision.
+    """
+
+
+# Inside an audit: one part raises these and another catches them. No caller meets them.
+
+
+class Leak(Error):
+    """A replay diverged. certain: it drew nothing until then, so its answers are a function of the
+    rewards and no epsilon holds.
+    """
+
+    def __init__(self, message: str, certain: bool = False) -> None:
+        super().__init__(message)
+        self.certain = certain
+
+
+class Foreign(Error):
+    """Replays of this subject prove nothing: the same rewards, noise and coins do not give the same
+    run, or nobody can say what other rewards would need.
+    """
+
+
+class Unclear(Foreign):
+    """Replays of this neighbour prove nothing; replays of others may."""
+
+
+class Undecided(Error):
+    """A programme took too long."""
+
+
+class DrawsExhausted(Error):
+    """Scripted noise was asked for more draws than its script has."""
+
+
+class Parting(Error):
+    """The runs of a group part at this draw, which takes a noise source."""
+
+    def __init__(self, draw: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.draw = draw
+
+
+class Tossed(Error):
+    """A group's policy uses public randomness, which each run has for itself."""
+
+
+class Unfit(Error):
+    """The exact law of this subject cannot be computed; the message says why."""
+
+
+class NotSteps(Error):
+    """The report is not a function of few coins with few switches each, so its law is not
+    computed.
+    """
+
+
+class Changed(Error):
+    """No noise was found that makes the same report of another reward. That proves no leak: there
+    may be some.
+    """
