@@ -17,6 +17,11 @@ from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import tried
 
+MOST_PENDING = 10**7
+"""Decisions that may ever wait for their rewards at a time: more than that would fill a machine's
+memory.
+"""
+
 
 class Decision(NamedTuple):
     """Public: play `action` in round `round` (counted from 1) and tell the reward under `id`.

@@ -18,7 +18,7 @@ from dpbandits.core.privacy import as_fraction, printed
 from dpbandits.environments import Environment
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy, problem_of
-from dpbandits.session.documents import policy_to_data
+from dpbandits.session.saving.policy import policy_to_data
 from dpbandits.simulation.simulate import default_checkpoints
 from dpbandits.version import __version__
 

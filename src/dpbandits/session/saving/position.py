@@ -14,15 +14,10 @@ from dpbandits.core.values import SAVES, checked_name, checked_seed, damaged, en
 from dpbandits.policies import POLICIES
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
-from dpbandits.session.decisions import Play
+from dpbandits.session.decisions import MOST_PENDING, Play
 from dpbandits.session.turn import Wheel, open_turn
 
 ToldPairs = list[tuple[Action, int]]
-
-MOST_PENDING = 10**7
-"""Decisions that may ever wait for their rewards at a time: more than that would fill a machine's
-memory.
-"""
 
 
 class Position(NamedTuple):

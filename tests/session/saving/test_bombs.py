@@ -15,7 +15,7 @@ import dpbandits as dpb
 from dpbandits.core.values import DEEPEST, SAVES
 from dpbandits.noise import SimulatedNoise
 from dpbandits.oracles import inputs
-from dpbandits.session.saved_position import MOST_PENDING
+from dpbandits.session.saving.position import MOST_PENDING
 from tests.session.small import resealed, session
 
 KEY = b"a key of at least sixteen bytes"

@@ -1,0 +1,65 @@
+"""Several tells at a time: all pairs are checked before the first is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dpbandits.session.decisions import Decision, find_each, find_pending
+from dpbandits.session.due import settle
+from dpbandits.session.turn import Wheel
+
+Answered = tuple[Any, object]
+"""A decision (or its id) and its reward."""
+
+
+def checked_pairs(tells: object) -> list[tuple[Any, object]]:
+    """(decision, reward) pairs; the error shows none of them."""
+    if not isinstance(tells, Iterable):
+        raise TypeError(
+            f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__}. "
+            "Nothing was recorded."
+        )
+    pairs = list(tells)
+    if pairs and all(isinstance(pair, Decision) for pair in pairs):
+        raise TypeError(
+            "Expected (decision, reward) pairs, got decisions alone: tell_many(zip(decisions, "
+            "rewards)). Nothing was recorded."
+        )
+    for place, pair in enumerate(pairs):
+        if isinstance(pair, Decision) or not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"Expected (decision, reward) pairs; entry {place} (counted from 0) of "
+                f"{len(pairs)} is an object of type "
+                f"{type(pair).__name__} that is none. Nothing was recorded."
+            )
+    return pairs
+
+
+def check_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> None:
+    """Refuse all pairs for one wrong one, and say which."""
+    place = 0
+    try:
+        for _, play in find_each(
+            (decision for decision, _ in pairs), wheel.pending, wheel.asked, campaign
+        ):
+            wheel.vault.check(play.observe or play.action, pairs[place][1])
+            place += 1
+    except Exception as error:
+        raise type(error)(f"Answered {place} (counted from 0) of {len(pairs)}: {error}") from None
+
+
+def tell_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> None:
+    """Answered checked pairs; an error passes with a note that says how many are resolved."""
+    before = len(wheel.pending)
+    try:
+        for decision, reward in pairs:
+            settle(wheel)
+            wheel.tell(*find_pending(decision, wheel.pending, wheel.asked, campaign), reward)
+    except BaseException as error:
+        done = before - len(wheel.pending)
+        error.add_note(
+            f"tell_many: the first {done} of {len(pairs)} pairs are resolved; the others are "
+            "pending and can be told again."
+        )
+        raise

@@ -1,0 +1,1 @@
+"""Sessions as JSON documents, written and read strictly."""

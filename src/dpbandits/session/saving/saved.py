@@ -1,0 +1,107 @@
+"""A session as a document, and back: see `document.py` for what stands in it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from dpbandits.core.errors import NotRecordedError
+from dpbandits.core.gate import gated
+from dpbandits.noise.sources import Noise
+from dpbandits.policies.contract import Policy
+from dpbandits.session.due import settle
+from dpbandits.session.saving.document import read_document, write_document
+from dpbandits.session.saving.noise import noise_to_continue, noise_to_data
+from dpbandits.session.saving.position import position, position_to_data, wheel_at
+from dpbandits.session.standing import Standing
+
+
+class Saved(Standing):
+    """A session that can be saved, and continued from what was saved."""
+
+    @gated
+    def to_json(self, *, key: bytes | None = None) -> str:
+        """The whole session as a JSON document in two parts.
+
+        "public" may be shown to anyone. "private" holds open sums and mechanism memory: keep it as
+        you keep the rewards
+        themselves. Continue once only, from the newest copy (the one with the largest
+        "generation"): then every release is noised once. Each further continuation of one copy
+        costs the people in its open blocks (with a tree: all its people) another epsilon.
+
+        key: a secret of at least 16 bytes. The document then carries a MAC, and is loaded with the
+            same key only: nobody without it can change what is read again. Without a key a checksum
+            finds accidents, not intent.
+
+        Raises:
+            NotRecordedError: a release or plan that was begun, and failed, fails again; or `finish`
+            failed. Nothing was saved.
+        """
+        caller = self._gate.enter()
+        try:
+            self._wheel.recover()
+            if self._vault.drawn or self._vault.turns > self._wheel.turn.step:
+                settle(
+                    self._wheel
+                )  # a copy would draw the noise of a release that was begun once more
+            if self._vault.drawn:
+                raise NotRecordedError(
+                    "An answer was begun by finish() and failed. Nothing was saved. Call "
+                    "finish() again, then save."
+                )
+            private = self._vault.private_state()
+            text = write_document(self.policy, self._public(self.generation + 1), private, key)
+            self.generation += 1
+            return text
+        finally:
+            self._gate.leave(caller)
+
+    @classmethod
+    def from_json(
+        cls,
+        text: str,
+        *,
+        policy: Policy | type[Policy] | None = None,
+        noise: Noise | None = None,
+        key: bytes | None = None,
+    ) -> Self:
+        """Continue a saved session: given the same noise, it decides as the uninterrupted one
+        would.
+
+        Args:
+            text: what `to_json` returned.
+            policy: the policy, or its class, where it is one of your own: a document names no code.
+            noise: another source of the same kind to go on with; by default fresh secure noise, or
+                the simulated one where it was.
+            key: the key it was saved with.
+
+        Raises:
+            ValueError: the text is no such document, was changed, contradicts itself, is of another
+            version, was saved with another key, or of another policy than the given one; or `noise`
+            is of another kind than the saved one, or weaker.
+        """
+        policy, public, private = read_document(text, policy, key)
+        at = position(policy, public)
+        noise = noise_to_continue(public["noise"], private["noise"], noise)
+        session = cls(
+            policy,
+            noise=noise,
+            seed=at.seed,
+            default=public["default"],
+            campaign=at.campaign,
+            max_pending=at.max_pending,
+        )
+        session._vault.restore(public["vault"], private)
+        session._wheel = wheel_at(session._wheel, at, public)
+        session.generation = at.generation
+        return session
+
+    def _public(self, generation: int) -> dict[str, Any]:
+        """The public part of a saved session."""
+        own = {
+            "campaign": self.campaign,
+            "seed": self.seed,
+            "default": self.default,
+            "max_pending": self.max_pending,
+        }
+        head = {"generation": generation, "noise": noise_to_data(self._noise)}
+        return head | own | position_to_data(self._wheel) | {"vault": self._vault.public_state()}

@@ -1,0 +1,154 @@
+"""What a session is made of, and what it says of itself. All that it says is public."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from dpbandits.core.gate import Gate
+from dpbandits.core.inputs import refuse_class, whole_number
+from dpbandits.core.plan import Plan
+from dpbandits.core.privacy import Entry, Guarantee
+from dpbandits.core.privacy import spent as spent_of
+from dpbandits.core.values import checked_default, checked_name, checked_noise, checked_seed
+from dpbandits.local.messages import randomizer_to_json
+from dpbandits.noise.sources import Noise
+from dpbandits.policies.contract import Policy
+from dpbandits.session.agreement import require_agreement
+from dpbandits.session.decisions import MOST_PENDING, Decision
+from dpbandits.session.turn import Wheel
+from dpbandits.vault import open_vault
+
+PENDING = 100_000
+"""Decisions that may wait for their rewards, unless a session is made with another
+`max_pending`.
+"""
+
+
+class Standing:
+    """Where a session stands: its promise, its ledger, and what it waits for."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        noise: Noise,
+        seed: int | None = None,
+        default: float = 0.0,
+        campaign: str | None = None,
+        max_pending: int = PENDING,
+    ) -> None:
+        refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
+        if not isinstance(policy, Policy):
+            raise TypeError(
+                "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
+                f"{type(policy).__name__}."
+            )
+        self._gate = Gate()
+        self._inside, self._home = self._gate.inside, self._gate.home.mark
+        self._policy, self._noise = policy, checked_noise(noise)
+        self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
+        self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
+        self.default, self.max_pending = (
+            checked_default(default),
+            whole_number(max_pending, "max_pending", 1, MOST_PENDING),
+        )
+        self._randomizer = policy.randomizer()
+        self._vault = open_vault(
+            policy.about.feedback, policy.mechanism(), policy.arms, noise, self._randomizer
+        )
+        require_agreement(policy, self._vault.guarantee)
+        self._wheel = Wheel(policy, self._vault, self.seed)
+        self.generation = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies take along: all but the entry, of which each has its own."""
+        return {
+            name: value for name, value in self.__dict__.items() if name not in ("_inside", "_home")
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._inside, self._home = self._gate.inside, self._gate.home.mark
+
+    def __repr__(self) -> str:
+        return (
+            f"Session({self.policy!r}, asked={self._wheel.asked}, told={self._vault.records}, "
+            f"releases={self._vault.releases})"
+        )
+
+    @property
+    def policy(self) -> Policy:
+        """The policy it was made with."""
+        return self._policy
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What every decision of this session promises together, as it was opened; None for a
+        policy without privacy.
+        """
+        guarantee = self._vault.guarantee
+        return None if guarantee is None else replace(guarantee, noise=self._noise.kind)
+
+    @property
+    def ledger(self) -> tuple[Entry, ...]:
+        """What was read, at what price; `dpbandits.spent(session.ledger)` is its exact total."""
+        return self._vault.ledger
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The ledger's exact total for the worst-off record; None if anything was read without
+        noise.
+        """
+        return spent_of(self._vault.ledger)
+
+    @property
+    def pending(self) -> tuple[Decision, ...]:
+        """Decisions asked and neither told nor expired, oldest first."""
+        waiting, asked = self._wheel.pending.copy(), self._wheel.asked
+        return tuple(
+            play.decision(id, self.campaign) for id, play in waiting.items() if id <= asked
+        )
+
+    @property
+    def resolved(self) -> int:
+        """Decisions that were told or expired, those among them whose reward was lost."""
+        return self._wheel.asked - len(self.pending)
+
+    @property
+    def lost(self) -> int:
+        """Decisions whose tell was interrupted after it was claimed: their rewards never
+        entered.
+        """
+        return self._wheel.lost
+
+    @property
+    def state(self) -> Any:
+        """What the policy knows (public)."""
+        return self._wheel.turn.state
+
+    @property
+    def plan(self) -> Plan:
+        """What is being played now (public)."""
+        return self._wheel.turn.plan
+
+    @property
+    def releases(self) -> int:
+        """Coordinates released so far."""
+        return self._vault.releases
+
+    def description(self) -> str:
+        """In the local model: what users' devices need to know before they answer, as JSON
+        (`dpbandits.local.client.Client`).
+
+        Raises:
+            TypeError: this policy's users send their rewards as they are.
+        """
+        if self._randomizer is None:
+            raise TypeError(
+                f"Expected a policy that is private in the local model; {self.policy.name} has "
+                "no randomizer."
+            )
+        return randomizer_to_json(self._randomizer, self.campaign)
