@@ -46,7 +46,7 @@ def check_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> None:
             wheel.vault.check(play.observe or play.action, pairs[place][1])
             place += 1
     except Exception as error:
-        raise type(error)(f"Answered {place} (counted from 0) of {len(pairs)}: {error}") from None
+        raise type(error)(f"Pair {place} (counted from 0) of {len(pairs)}: {error}") from None
 
 
 def tell_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> None:

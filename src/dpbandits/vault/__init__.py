@@ -13,9 +13,10 @@ from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Feedback
 from dpbandits.vault.arms import ArmVault
 from dpbandits.vault.base import Vault
+from dpbandits.vault.saved import SavedVault
 from dpbandits.vault.vectors import VectorVault
 
-__all__ = ["ArmVault", "Vault", "VectorVault", "open_vault"]
+__all__ = ["ArmVault", "SavedVault", "Vault", "VectorVault", "open_vault"]
 
 
 def open_vault(
@@ -24,7 +25,7 @@ def open_vault(
     coordinates: int,
     noise: Noise,
     randomizer: Randomizer | None,
-) -> Vault:
+) -> SavedVault:
     """The vault for a policy's kind of feedback."""
     if feedback == "full":
         return VectorVault(mechanism, coordinates, noise)

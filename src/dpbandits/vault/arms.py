@@ -20,12 +20,13 @@ from dpbandits.mechanisms.rewards import (
     vector_on_grid,
 )
 from dpbandits.noise.sources import Noise
-from dpbandits.vault.base import Open, Vault
+from dpbandits.vault.base import Open
 from dpbandits.vault.reports import checked_report
+from dpbandits.vault.saved import SavedVault
 
 
 @final
-class ArmVault(Vault):
+class ArmVault(SavedVault):
     """A coordinate is an arm. A record is one reward of the arm that was played or, after a super
     arm, a reward for each of its arms.
     """

@@ -13,11 +13,12 @@ from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Release
-from dpbandits.vault.base import Open, ToldCounts, Vault
+from dpbandits.vault.base import Open, ToldCounts
+from dpbandits.vault.saved import SavedVault
 
 
 @final
-class VectorVault(Vault):
+class VectorVault(SavedVault):
     """Full information: a record is a vector with the reward of every action; all are read at once,
     as coordinate `EVERY`.
     """
