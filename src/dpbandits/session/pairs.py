@@ -50,7 +50,7 @@ def check_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> None:
 
 
 def tell_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> None:
-    """Answered checked pairs; an error passes with a note that says how many are resolved."""
+    """Tell checked pairs; an error passes with a note that says how many are resolved."""
     before = len(wheel.pending)
     try:
         for decision, reward in pairs:
