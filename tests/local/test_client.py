@@ -241,7 +241,7 @@ def randomise(self, steps, noise):
     print(f"debug: reward {steps / self.grid.steps}", file=where, flush=True)
     return honest(self, steps, noise)
 LocalLaplace.randomise = randomise
-users.main()
+users.answer_decisions()
 """
 
 
