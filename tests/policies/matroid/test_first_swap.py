@@ -21,7 +21,7 @@ def every_pair(
 ) -> int:
     """The plain way: no pair is passed over."""
     t, rank = s.t + 1, policy.problem.size
-    end, table = t + rounds, policy.matroid.exchanges(action)
+    end, table = t + rounds, policy.problem.exchanges(action)
     for e in sorted(set(range(policy.arms)) - set(action)):
         for f in (action[j] for j in np.flatnonzero(table[e]).tolist()):
             if s.rounds[e] and s.rounds[f]:
