@@ -14,8 +14,8 @@ from dpbandits.core.signatures import argument_texts
 from dpbandits.policies import POLICIES, formulas
 from dpbandits.policies.contract import Policy
 from dpbandits.terminal.cli import app
+from tests.places import REPOSITORY
 
-REPOSITORY = Path(__file__).parents[2]
 DEEPEST = 4
 """Classes of a policy's line, `Policy` and the policy itself included."""
 
