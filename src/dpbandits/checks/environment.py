@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,12 +78,12 @@ def laws_agree(environment: Environment, lattice: Lattice, grid: Grid) -> None:
     rng, values = np.random.default_rng(2), lattice.values
     width = math.sqrt(math.log(20 * environment.arms / ALARM) / (2 * SAMPLES))
     for arm, row in enumerate(lattice.probabilities):
-        mean = sampled(lambda arm=arm: environment.draw(arm, rng)).mean()
+        mean = sampled(partial(environment.draw, arm, rng)).mean()
         off = abs(mean - environment.means[arm])
         require(off <= width, f"Arm {arm}'s rewards average {mean:.4f}, {off:.4f} off its mean.")
         law = np.bincount(values, row, grid.steps + 1)
         for rounds, exact in ((1, law), (2, np.convolve(law, law))):
-            sums = sampled(lambda arm=arm, rounds=rounds: environment.block(arm, rounds, grid, rng))
+            sums = sampled(partial(environment.block, arm, rounds, grid, rng))
             seen = np.bincount(sums.astype(np.int64), minlength=len(exact)) / SAMPLES
             require(
                 len(seen) == len(exact) and float(np.abs(np.cumsum(seen - exact)).max()) <= width,
