@@ -7,9 +7,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import CheckFailed, check_environment
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.privacy import Grid
 from dpbandits.environments import Independent, Lattice
-from dpbandits.environments.base import Floats, Integers
 
 OURS = [
     dpb.Bernoulli([0.5, 0.25, 1.0]),

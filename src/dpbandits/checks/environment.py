@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from dpbandits.checks.checks import require
+from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import refuse_class
 from dpbandits.core.privacy import Grid
 from dpbandits.environments import Environment, Lattice
-from dpbandits.environments.base import Floats
 
 ALARM = 1e-6
 """Probability that a correct environment fails, at most: a tenth of it for each comparison, all
@@ -78,12 +78,12 @@ def laws_agree(environment: Environment, lattice: Lattice, grid: Grid) -> None:
     rng, values = np.random.default_rng(2), lattice.values
     width = math.sqrt(math.log(20 * environment.arms / ALARM) / (2 * SAMPLES))
     for arm, row in enumerate(lattice.probabilities):
-        mean = sampled(partial(environment.draw, arm, rng)).mean()
+        mean = many_draws(partial(environment.draw, arm, rng)).mean()
         off = abs(mean - environment.means[arm])
         require(off <= width, f"Arm {arm}'s rewards average {mean:.4f}, {off:.4f} off its mean.")
         law = np.bincount(values, row, grid.steps + 1)
         for rounds, exact in ((1, law), (2, np.convolve(law, law))):
-            sums = sampled(partial(environment.block, arm, rounds, grid, rng))
+            sums = many_draws(partial(environment.block, arm, rounds, grid, rng))
             seen = np.bincount(sums.astype(np.int64), minlength=len(exact)) / SAMPLES
             require(
                 len(seen) == len(exact) and float(np.abs(np.cumsum(seen - exact)).max()) <= width,
@@ -91,5 +91,5 @@ def laws_agree(environment: Environment, lattice: Lattice, grid: Grid) -> None:
             )
 
 
-def sampled(draw: Callable[[], Any]) -> Floats:
+def many_draws(draw: Callable[[], Any]) -> Floats:
     return np.array([draw() for _ in range(SAMPLES)], np.float64)

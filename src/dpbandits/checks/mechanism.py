@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.checks.checks import CheckFailed, require
-from dpbandits.checks.tape import Diverged, Recorder
+from dpbandits.checks.checks import require
+from dpbandits.checks.tape import Recorder
+from dpbandits.core.errors import CheckFailed, Diverged
 from dpbandits.core.inputs import refuse_class
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms import Block, Mechanism
@@ -23,7 +24,7 @@ Rounds = tuple[tuple[int, ...], ...]
 """Rewards in grid steps: an entry a round, and in it an entry a coordinate."""
 
 
-class Trial(NamedTuple):
+class MechanismTrial(NamedTuple):
     """A mechanism, and the records it is tried on.
 
     whole: whether a record is the rewards of all actions.
@@ -63,13 +64,13 @@ def check_mechanism(
     """
     refuse_class(mechanism, "a mechanism", "YourMechanism(epsilon=1)")
     bits = np.random.default_rng(1).integers(0, 2, (readings, coordinates)) * mechanism.grid.steps
-    trial = Trial(mechanism, tuple(map(tuple, bits.tolist())), whole)
+    trial = MechanismTrial(mechanism, tuple(map(tuple, bits.tolist())), whole)
     memory_stays(trial)
     memory_survives_json(trial)
     promise_covers_loss(trial)
 
 
-def promise_covers_loss(trial: Trial) -> None:
+def promise_covers_loss(trial: MechanismTrial) -> None:
     """Change one record anywhere: the exact loss of all answers together is within the promise."""
     promise = trial.mechanism.promise()
     if promise is None:
@@ -89,7 +90,7 @@ def promise_covers_loss(trial: Trial) -> None:
     require(worst > 0, "No change of a reward changes any answer: the check saw nothing.")
 
 
-def neighbours(trial: Trial) -> Iterator[Rounds]:
+def neighbours(trial: MechanismTrial) -> Iterator[Rounds]:
     """Rounds that differ in one record: any rewards on the coordinates one record may touch."""
     steps, coordinates = trial.mechanism.grid.steps, len(trial.rounds[0])
     width = coordinates if trial.whole else min(trial.mechanism.width, coordinates)
@@ -102,7 +103,7 @@ def neighbours(trial: Trial) -> Iterator[Rounds]:
                 yield (*trial.rounds[:at], tuple(changed), *trial.rounds[at + 1 :])
 
 
-def memory_stays(trial: Trial) -> None:
+def memory_stays(trial: MechanismTrial) -> None:
     """A block that is read again from the old memory, with the same noise, gives the same."""
     memory = trial.mechanism.init(len(trial.rounds[0]))
     for at, rewards in enumerate(trial.rounds):
@@ -114,7 +115,7 @@ def memory_stays(trial: Trial) -> None:
         memory = told[0]
 
 
-def memory_survives_json(trial: Trial) -> None:
+def memory_survives_json(trial: MechanismTrial) -> None:
     """What JSON gives back is accepted by `remembers`, and answers as the memory itself does."""
     mechanism, steps = trial.mechanism, trial.mechanism.grid.steps
     memory: Any = mechanism.init(len(trial.rounds[0]))

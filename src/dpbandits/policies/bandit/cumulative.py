@@ -23,7 +23,7 @@ __all__ = ["DPIMED", "DPKLUCB"]
 PAPER = "Azize, Wu, Honda, Orabona, Ito and Basu 2025"
 
 
-def bound(gaps: Sequence[float], rounds: int, eps: float, alpha: float) -> float:
+def divergence_bound(gaps: Sequence[float], rounds: int, eps: float, alpha: float) -> float:
     """Pinsker for d_eps: d_eps(x, x + Δ) >= min(eps·Δ/2, 2Δ²)."""
     log_t = math.log(rounds)
     return math.fsum(alpha * log_t * g / min(eps * g / 2, 2 * g * g) for g in gaps if g > 0)
@@ -84,7 +84,7 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return bound(gaps, rounds, float(self.epsilon), self.alpha)
+        return divergence_bound(gaps, rounds, float(self.epsilon), self.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,4 +127,4 @@ class DPIMED(IndexPolicy, PrivatePolicy):
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return bound(gaps, rounds, float(self.epsilon), self.alpha)
+        return divergence_bound(gaps, rounds, float(self.epsilon), self.alpha)

@@ -28,7 +28,9 @@ __all__ = ["DPTSMAT", "DPUCBMAT"]
 PAPER = "Chandak, Hu and Hegde 2023"
 
 
-def bound(problem: DecisionSet, gaps: Sequence[float], rounds: int, share: float) -> float:
+def least_gap_bound(
+    problem: DecisionSet, gaps: Sequence[float], rounds: int, share: float
+) -> float:
     """Σ ln(KT)/Δ_min + min(K, ln(KT)) ln(KT)/eps₀ over the elements outside the best basis."""
     rank, log_n = problem.size, math.log(problem.size * rounds)
     return math.fsum(
@@ -80,7 +82,7 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
         return max(1, 2 * s.rounds[arm])
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return bound(self.problem, gaps, rounds, self.share)
+        return least_gap_bound(self.problem, gaps, rounds, self.share)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         """Hold the greedy basis until a batch is full or, as ln t grows, an element overtakes one
@@ -186,7 +188,7 @@ class DPTSMAT(SuperArmPolicy, PrivatePolicy):
         return max(1, 2 * s.rounds[arm])
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return bound(self.problem, gaps, rounds, self.share)
+        return least_gap_bound(self.problem, gaps, rounds, self.share)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         action = self.best([0.0 if n else FIRST for n in state.rounds])
