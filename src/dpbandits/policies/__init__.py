@@ -24,14 +24,14 @@ from dpbandits.policies.super_arms.cucb import *
 from dpbandits.policies.super_arms.local import *
 from dpbandits.policies.super_arms.tree import *
 
-FOUND = [
+_FOUND = [
     value
     for value in globals().values()
     if isinstance(value, type) and issubclass(value, Policy) and value is not Policy
 ]
 
 POLICIES: dict[str, type[Policy]] = {
-    cls.__name__: cls for cls in sorted(FOUND, key=lambda cls: cls.about.privacy != "none")
+    cls.__name__: cls for cls in sorted(_FOUND, key=lambda cls: cls.about.privacy != "none")
 }
 """By name; those without privacy come first."""
 
