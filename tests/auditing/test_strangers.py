@@ -30,7 +30,8 @@ from dpbandits.mechanisms import (
 from dpbandits.noise import Noise
 from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
 from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.contract import About
+from dpbandits.policies.private import PrivatePolicy
 from tests.auditing.strange import COARSE, ONE, Custom, HandNoisyMax, HandSparseVector
 
 

@@ -18,6 +18,7 @@ from dpbandits.figures.layout import NARROW
 from dpbandits.figures.palette import LOOKS, looks
 from dpbandits.figures.plots import epsilon_figure, regret_figure, save
 from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import size_argument
 from dpbandits.reports.publish import draw, slug
 from dpbandits.sweeps import Results, load_config, run_sweep
 
@@ -121,7 +122,7 @@ def test_figures_of_a_dozen_policies_are_small_and_share_their_scales(tmp_path: 
     names = [
         name
         for name, cls in POLICIES.items()
-        if cls.about.feedback == "bandit" and cls.size_name and name not in others
+        if cls.about.feedback == "bandit" and size_argument(cls) and name not in others
     ]
     text = 'name = "many"\ntitle = "many"\nrounds = 2000\nruns = 4\nepsilons = [0.5, 1, 2]\n'
     text += '[[environments]]\nname = "e"\nlaw = "bernoulli"\nmeans = [0.7, 0.5, 0.4]\n'
@@ -146,7 +147,7 @@ def test_figures_of_a_dozen_policies_are_small_and_share_their_scales(tmp_path: 
 
 
 def test_every_policy_has_a_look_of_its_own() -> None:
-    assert set(LOOKS) == {name for name, cls in POLICIES.items() if cls.size_name}
+    assert set(LOOKS) == {name for name, cls in POLICIES.items() if size_argument(cls)}
     # others are never in one figure
     seen = {(POLICIES[name].about.feedback, look) for name, look in LOOKS.items()}
     assert len(seen) == len(LOOKS)

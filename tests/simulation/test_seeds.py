@@ -1,8 +1,8 @@
 """What a seed plays stays what it was: every policy, preset and host, against numbers kept in
 seeds.json.
 
-After a change that is meant to change them: `python -m tests.test_seeds` writes the file anew, and
-the changelog says why.
+After a change that is meant to change them: `python -m tests.simulation.test_seeds` writes the file
+anew, and the changelog says why.
 """
 
 from __future__ import annotations

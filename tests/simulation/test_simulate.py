@@ -14,9 +14,10 @@ from scipy.stats import norm
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import size_argument
 
 ENV = dpb.Bernoulli([0.8, 0.5, 0.3])
-SEVERAL = [name for name, cls in POLICIES.items() if cls.size_name not in ("", "problem")]
+SEVERAL = [name for name, cls in POLICIES.items() if size_argument(cls) in ("arms", "actions")]
 """A stopping rule has one arm: see tests/policies/stopping. Super arms have environments of their
 own: see tests/policies/super_arms.
 """

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import size_argument
 from dpbandits.terminal.cli import SMALL_SWEEP, app
 
 SWEEP = """
@@ -85,7 +86,7 @@ def test_explain_tells_all_there_is(name: str) -> None:
         about.algorithm,
         about.bound,
         about.proof,
-        POLICIES[name].size_name,
+        size_argument(POLICIES[name]) or "",
         "dpb.Session",
     ):
         assert part in text

@@ -16,7 +16,7 @@ from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.policies import POLICIES
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.policies.named import policy_class
 
 WHITE = (Policy, Mechanism, Randomizer)
@@ -82,7 +82,8 @@ def made_from_class(
         return replace(
             examples(cls.__name__, arms=arms)[0], **change | (budget if epsilon is not None else {})
         )
-    size = {cls.size_name: arms} if issubclass(cls, Policy) and cls.size_name else {}
+    argument = size_argument(cls) if issubclass(cls, Policy) else None
+    size = {} if argument is None else {argument: arms}
     make_it: Callable[..., Any] = cls
     try:
         return make_it(**size, **budget)

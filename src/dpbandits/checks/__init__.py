@@ -11,8 +11,10 @@ from dpbandits.checks.checks import (
     loss_within_claim,
     replay_is_blind,
 )
+from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
 from dpbandits.checks.law import compiled_law
+from dpbandits.checks.mechanism import check_mechanism
 from dpbandits.checks.sessions import (
     late_and_missing_tells,
     only_reports_enter,
@@ -39,7 +41,14 @@ CHECKS: dict[str, Callable[[Policy], None]] = {
     )
 }
 
-__all__ = ["CHECKS", "CheckFailed", "check_policy", "examples"]
+__all__ = [
+    "CHECKS",
+    "CheckFailed",
+    "check_environment",
+    "check_mechanism",
+    "check_policy",
+    "examples",
+]
 
 
 def check_policy(policy: Policy) -> None:

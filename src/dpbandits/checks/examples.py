@@ -9,7 +9,7 @@ from typing import Any
 
 from dpbandits.oracles import DecisionSet, LinearMatroid, UniformMatroid
 from dpbandits.policies import POLICIES
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, size_argument
 
 WATCH: dict[str, Any] = {"alpha": 0.9, "beta": 0.5, "high": 1}
 """Parameters on a fair coin. With low = 0 the rules halt by themselves; with low = −1 their mean is
@@ -75,10 +75,9 @@ def examples(name: str, arms: int = 3) -> list[Policy]:
     """Instances of the policy `name`, one for each preset or way of use."""
     cls = POLICIES[name]
     known = {f.name for f in fields(cls)}
+    size = size_argument(cls)
     base: dict[str, Any] = (
-        {cls.size_name: example_problem(arms) if cls.size_name == "problem" else arms}
-        if cls.size_name
-        else {}
+        {} if size is None else {size: example_problem(arms) if size == "problem" else arms}
     )
     if "epsilon" in known:
         base["epsilon"] = "1/2" if name == "HybridUCB" else 2

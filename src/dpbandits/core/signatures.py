@@ -4,10 +4,11 @@ arguments that it takes, with an example to copy.
 
 from __future__ import annotations
 
+import re
 from abc import ABCMeta
 from collections.abc import Mapping
 from difflib import get_close_matches
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any
 
 EXAMPLES: Mapping[str, str] = {
@@ -63,6 +64,22 @@ class Explained(ABCMeta):
         return own.replace(
             parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty
         )
+
+
+def argument_texts(cls: type) -> dict[str, str]:
+    """What the class says of each argument of its constructor, by name.
+
+    Read from the `Args:` sections of its docstring and those of its bases, of which the nearest to
+    the class counts: an entry is a line "name: text", and further lines of it are indented more.
+    """
+    texts: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        _, _, section = cleandoc(base.__dict__.get("__doc__") or "").partition("\nArgs:\n")
+        entries = re.findall(
+            r"^    (\w+): (.+(?:\n     .+)*)", section.split("\n\n")[0], re.MULTILINE
+        )
+        texts |= {name: " ".join(text.split()) for name, text in entries}
+    return texts
 
 
 def misfit(cls: type, given: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:

@@ -4,9 +4,7 @@ batch at a time.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -63,11 +61,6 @@ def first_unseen(s: Statistics) -> int | None:
     return s.rounds.index(0) if 0 in s.rounds else None
 
 
-def sum_of(terms: Sequence[float], gaps: Sequence[float]) -> float:
-    """Sum over the arms with a gap."""
-    return math.fsum(x for x, gap in zip(terms, gaps, strict=True) if gap > 0)
-
-
 @dataclass(frozen=True, kw_only=True)
 class StatisticsPolicy(Policy):
     """A policy whose state is the released statistics of each arm, and nothing else."""
@@ -82,7 +75,7 @@ class StatisticsPolicy(Policy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexPolicy(StatisticsPolicy):
+class IndexPolicy(Policy):
     """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then
     releases it.
 
@@ -95,9 +88,13 @@ class IndexPolicy(StatisticsPolicy):
         them.
         """
 
-    @abstractmethod
     def batch(self, s: Statistics, arm: int) -> int:
-        """Rounds in the arm's next batch."""
+        """Rounds in the arm's next batch; one, where a policy does not say more."""
+        return 1
+
+    @final
+    def init(self) -> Statistics:
+        return empty(self.arms)
 
     @final
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
@@ -106,3 +103,7 @@ class IndexPolicy(StatisticsPolicy):
             scores = self.scores(state, state.t + 1)
             arm = scores.index(max(scores))
         return Hold(arm, max(1, self.batch(state, arm) - state.open[arm]), (arm,))
+
+    @final
+    def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
+        return fold(state, release)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 
 from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
 from dpbandits.core.plan import Plan, PublicRng
-from dpbandits.core.privacy import Grid, Guarantee, as_fraction
+from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.core.signatures import Explained
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
@@ -59,6 +59,8 @@ class About:
     randomised: bool = False  # plans draw public randomness each round (`Draw`)
     every_round: bool = False  # releases after every round
     drops: bool = False  # throws blocks away unread (`Hold.drop`), after every reading once at most
+    narrow: bool = False  # of a super arm it reads one reward, that of the least-read arm
+    matroid: bool = False  # of the problems for super arms it plays matroids only
     theory: bool = True  # the bound is proved
     # what `bound` is a bound of: regret, or the samples a stopping rule takes
     goal: Literal["regret", "estimate"] = "regret"
@@ -74,16 +76,18 @@ class Policy(metaclass=Explained):
 
     Whole numbers may come as any kind (numpy's, say) and are kept as plain ints.
 
+    Args:
+        arms: number of arms.
+        grid: public steps per unit of reward; 1 for 0/1 rewards.
+
     Raises:
         TypeError: arguments its constructor does not take, or lacks; the message lists the right
-        ones.
+            ones.
         ValueError: fewer than one arm, or more than `MOST_ARMS`.
     """
 
     arms: int
     about: ClassVar[About]
-    # what its constructor calls their number; empty where it is always one
-    size_name: ClassVar[str] = "arms"
     # arguments that a caller may look for here, and why there is none
     not_taken: ClassVar[Mapping[str, str]] = {}
 
@@ -114,13 +118,13 @@ class Policy(metaclass=Explained):
         clock.
         """
 
-    @abstractmethod
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         """Leading terms of the regret bound for arms with these gaps (0 for the best) after
         `rounds` rounds.
 
         Constants are the source's where it states them, else 1; NaN where no bound is proved.
         """
+        return math.nan
 
     def randomizer(self) -> Randomizer | None:
         """The user's side, for policies that are private in the local model."""
@@ -174,10 +178,11 @@ class Policy(metaclass=Explained):
             )
 
     @final
-    def _first(self, default: Fraction) -> None:
-        """`first`, the rounds in an arm's first batch, if it was given; else the default, rounded
-        up.
+    def _growing(self, default: Fraction) -> None:
+        """Check what batches that grow need: `alpha`, and `first`, the rounds in the first one (if
+        it was not given the default, rounded up).
         """
+        self._number("alpha", 1.001, 1000)
         if getattr(self, "first", None) is None:
             object.__setattr__(self, "first", math.ceil(default))
         self._whole("first", of="rounds")
@@ -202,51 +207,9 @@ def problem_of(policy: Policy) -> DecisionSet | None:
     return problem
 
 
-def require_budget(price: Fraction, grid: int, name: str, parts: Fraction = Fraction(1)) -> None:
-    """Refuse budgets whose noise, shared out over a record's `parts` and a counter's levels, might
-    not fit into 64 bits.
+def size_argument(cls: type[Policy]) -> str | None:
+    """By which argument a constructor learns the number of arms: problem, actions or arms; None
+    where it is always one.
     """
-    if grid * parts / price > 2**40:
-        shared = f" shared out over {round(parts):,} parts" if parts > 1 else ""
-        raise ValueError(
-            f"Expected {name} >= {float(grid * parts / 2**40):.1g} for grid={grid}{shared}, got "
-            f"{float(price):.1g}. "
-            "Use a coarser grid or a larger budget."
-        )
-
-
-def parts_of(policy: PrivatePolicy) -> Fraction:
-    """Over how many parts the budget is shared out before any noise is drawn: arms of a super arm,
-    actions of a record, trees.
-    """
-    randomizer = policy.randomizer()
-    if randomizer is not None:
-        return Fraction(randomizer.width)
-    mechanism = policy.mechanism()
-    one = getattr(mechanism, "inner", mechanism).promise()
-    return policy.budget / one.epsilon if one is not None and one.epsilon else Fraction(1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrivatePolicy(Policy):
-    """A policy with pure differential privacy.
-
-    epsilon: budget for one round's reward; a float is read as the decimal it is written as.
-    grid: public steps per unit of reward; 1 for 0/1 rewards.
-    """
-
-    epsilon: Fraction | float | str
-    grid: int = 1024
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
-        require_budget(self.budget, Grid(steps=self.grid).steps, "epsilon")
-        super().__post_init__()
-        parts = parts_of(self)
-        if parts > 1:
-            require_budget(self.budget, self.grid, "epsilon", parts)
-
-    @final
-    @property
-    def budget(self) -> Fraction:
-        return as_fraction(self.epsilon, "epsilon")
+    takes = {field.name for field in fields(cls) if field.init}
+    return next((name for name in ("problem", "actions", "arms") if name in takes), None)

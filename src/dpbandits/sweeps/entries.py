@@ -21,7 +21,7 @@ from pydantic import (
 from dpbandits.core.inputs import MOST
 from dpbandits.core.privacy import as_fraction, printed
 from dpbandits.oracles import DecisionSet
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.policies.named import close_to, policy_class
 
 
@@ -79,7 +79,7 @@ class PolicyEntry(BaseModel):
     @model_validator(mode="after")
     def _known(self, info: ValidationInfo) -> Self:
         self._kind = class_of(self.policy, (info.context or {}).get("folder"))
-        if not self.kind.size_name:
+        if size_argument(self.kind) is None:
             raise ValueError(
                 f"{self.policy} is a stopping rule over one arm: it has no regret to compare; "
                 "use dpbandits.estimates"
@@ -132,7 +132,9 @@ class PolicyEntry(BaseModel):
         """The policy; one that plays super arms takes the environment's problem, any other the
         number of its arms.
         """
-        plays = self.kind.size_name == "problem"
+        size = size_argument(self.kind)
+        assert size is not None
+        plays = size == "problem"
         if plays is not (problem is not None):
             what = (
                 "plays super arms, and this environment has no problem"
@@ -140,9 +142,7 @@ class PolicyEntry(BaseModel):
                 else "plays single arms, not this environment's problem"
             )
             raise ValueError(f"it {what}; say with environments = […] where it is played")
-        arguments: dict[str, Any] = (
-            {self.kind.size_name: problem if plays else arms} | self.given | budget
-        )
+        arguments: dict[str, Any] = {size: problem if plays else arms} | self.given | budget
         if "horizon" in self.parameters:
             arguments.setdefault("horizon", rounds)
             if arguments["horizon"] is False:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -14,6 +13,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
+from dpbandits.core.signatures import argument_texts
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
@@ -53,15 +53,6 @@ EXAMPLE = {
 }
 
 BOUND = {"regret": "regret", "estimate": "stops within"}
-
-USUAL = {
-    "arms": "number of arms",
-    "actions": "number of actions",
-    "grid": "public steps per unit of reward; 1 for 0/1 rewards",
-    "horizon": "rounds to be played",
-    "preset": "which set of constants",
-}
-"""For parameters that no docstring explains."""
 
 
 def explanation(name: str) -> Iterator[RenderableType]:
@@ -125,39 +116,23 @@ def parameter_table(cls: type[Policy]) -> Table:
     table = Table(box=box.SIMPLE, pad_edge=False)
     for title in ("parameter", "default", "meaning"):
         table.add_column(title, overflow="fold")
+    meanings = argument_texts(cls)
     for field in (f for f in fields(cls) if f.init):
         default = "required" if field.default is MISSING else repr(field.default)
-        table.add_row(field.name, default, Text(meaning(cls, field.name)))
+        table.add_row(field.name, default, Text(meanings.get(field.name, "")))
     return table
 
 
-def meaning(cls: type[Policy], name: str) -> str:
-    """What follows "name:" or "name, other:" in the nearest docstring of the class and its
-    bases.
-    """
-    names = "|".join(field.name for field in fields(cls))
-    for base in cls.__mro__:
-        for paragraph in paragraphs(base):
-            found = re.search(
-                rf"(?:^|\s){name}(?:, \w+)*: (.+?)(?=\s(?:{names})(?:, \w+)*: |$)", paragraph
-            )
-            if found:
-                return found[1]
-    return USUAL.get(name, "")
-
-
-def paragraphs(cls: type) -> list[str]:
-    """The class's own docstring without its doctests, a line a paragraph; tables keep their
-    lines.
-    """
-    text = inspect.cleandoc(cls.__dict__.get("__doc__") or "").split(">>>")[0].strip()
-    return [p if p.startswith("|") else " ".join(p.split()) for p in text.split("\n\n")]
-
-
 def documentation(cls: type[Policy]) -> list[str]:
-    """The paragraphs that are not about single parameters, which have their own table."""
-    names = "|".join(field.name for field in fields(cls))
-    return [p for p in paragraphs(cls) if not re.match(rf"(?:{names})(?:, \w+)*: ", p)]
+    """The class's own docstring without its doctests and its arguments, which have their own table:
+    a line a paragraph; tables keep their lines.
+    """
+    paragraphs = inspect.cleandoc(cls.__dict__.get("__doc__") or "").split(">>>")[0].split("\n\n")
+    return [
+        p if p.startswith("|") else " ".join(p.split())
+        for p in paragraphs
+        if p.strip() and not p.startswith("Args:")
+    ]
 
 
 def example(cls: type[Policy]) -> str:

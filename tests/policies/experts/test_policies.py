@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.plan import PublicRng
 from dpbandits.datasets import msweb
 from dpbandits.policies.experts.leaders import Totals
 from dpbandits.simulation import play_events
@@ -48,7 +49,8 @@ def test_guarantees_say_what_holds() -> None:
 
 def test_weights_earn_their_average() -> None:
     hedge = dpb.DecreasingHedge(actions=3, play="weights")
-    assert hedge.weights(Totals((2.0, 2.0, 2.0), 2)) == pytest.approx((1 / 3,) * 3)
+    weights = hedge.plan(Totals((2.0, 2.0, 2.0), 2), PublicRng(0, 0)).action
+    assert weights == pytest.approx((1 / 3,) * 3)
     runs = dpb.simulate(hedge, dpb.Bernoulli([0.9, 0.5, 0.1]), 500, runs=3, seed=1)
     assert runs.plays.dtype == np.float64
     assert runs.plays.sum(axis=1) == pytest.approx([500] * 3)

@@ -16,12 +16,16 @@ from dpbandits.policies.formulas.indices import crossing, lazy_ucb
 from dpbandits.policies.matroid import lazy as matroid_lazy
 
 
+def means_of(s: Statistics) -> list[float]:
+    return [total / n if n else math.nan for total, n in zip(s.totals, s.rounds, strict=True)]
+
+
 def every_pair(
     policy: DPUCBMAT, s: Statistics, means: Sequence[float], action: tuple[int, ...], rounds: int
 ) -> int:
     """The plain way: no pair is passed over."""
     t, rank = s.t + 1, policy.problem.size
-    end, table = t + rounds, policy.matroid.exchanges(action)
+    end, table = t + rounds, policy.problem.exchanges(action)
     for e in sorted(set(range(policy.arms)) - set(action)):
         for f in (action[j] for j in np.flatnonzero(table[e]).tolist()):
             if s.rounds[e] and s.rounds[f]:
@@ -59,7 +63,7 @@ def test_the_same_swap_as_by_all_pairs(epsilon: float) -> None:
             epsilon=epsilon,
         )
         s = random_state(rng, policy.arms)
-        means, log_t = policy.means(s), math.log(policy.problem.size * (s.t + 1))
+        means, log_t = means_of(s), math.log(policy.problem.size * (s.t + 1))
         scores = [
             lazy_ucb(m, n, log_t, policy.share) if n else matroid_lazy.FIRST
             for m, n in zip(means, s.rounds, strict=True)
@@ -87,7 +91,7 @@ def test_few_pairs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     totals = (0.4 * 64, *(0.9 * 64 for _ in range(29)), *(0.39 * 32 for _ in range(200)))
     s = Statistics(totals, n[:30] + (32,) * 200, n, n, (0,) * 230, 2000)
     policy = DPUCBMAT(problem=dpb.UniformMatroid(arms=230, rank=30), epsilon=10**6)
-    means = policy.means(s)
+    means = means_of(s)
     scores = [0.0] * 230
     for e in range(230):
         scores[e] = lazy_ucb(means[e], s.rounds[e], math.log(30 * 2001), policy.share)

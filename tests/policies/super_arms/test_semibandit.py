@@ -21,7 +21,7 @@ from dpbandits.mechanisms.base import Answer
 from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, DPKLCUCB, CUCBDPMax, LazyCUCB
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.super_arms.optimistic import noise_radius, statistical
+from dpbandits.policies.super_arms.optimistic import noise_radius, statistical, upper_bounds
 from dpbandits.simulation.plain import play_rounds
 
 TOP = dpb.TopK(arms=4, k=2)
@@ -53,7 +53,9 @@ def test_cucb_by_hand() -> None:
     policy = CUCB(problem=TOP)
     s = state((0.0, 90.0, 0.0, 0.0), (0, 100, 50, 100), 100)
     wide = [math.sqrt(1.5 * math.log(101) / n) for n in (100, 50)]
-    assert policy.scores(s, 101) == pytest.approx([1.0, 1.0, wide[1], wide[0]])
+    assert upper_bounds(s._replace(t=100), policy.radius) == pytest.approx(
+        [1.0, 1.0, wide[1], wide[0]]
+    )
     assert policy.plan(s, PUBLIC) == Hold((0, 1), 1, (0, 1))
 
 
@@ -245,7 +247,7 @@ def test_the_first_batch_is_computed_exactly(epsilon: Any, first: int) -> None:
 def test_an_index_not_above_zero_is_looked_at_again() -> None:
     policy = CUCBLDP1(problem=TOP, epsilon=1, preset="published", horizon=10)
     s = state((900.0, 900.0, -9000.0, 900.0), (1000,) * 4, 1000)
-    assert policy.scores(s, 1001)[2] < 0
+    assert upper_bounds(s._replace(t=1000), policy.radius)[2] < 0
     assert policy.plan(s, PUBLIC).action == (0, 2)
 
 

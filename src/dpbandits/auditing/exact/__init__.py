@@ -22,7 +22,7 @@ from dpbandits.auditing.report import LevelResult
 from dpbandits.auditing.transcript.outside_randomness import Outside
 from dpbandits.core.errors import Unfit
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.simulation.transcript import decisions
 
 __all__ = ["LEVEL", "POINTS", "deepest_law", "exact_law", "noisy_max_loss", "small"]
@@ -159,13 +159,14 @@ def small(policy: Policy, rounds: int, arms: int, grid: int) -> Policy:
         Unfit: it has no such version, or cannot be played for so many rounds.
     """
     names = {f.name for f in fields(policy) if f.init}
-    if policy.size_name not in ("arms", "actions") or "grid" not in names:
+    size = size_argument(type(policy))
+    if size not in ("arms", "actions") or "grid" not in names:
         raise Unfit("it does not play single arms")
     if policy.about.needs_horizon and 0 < (getattr(policy, "horizon", None) or 0) < rounds:
         raise Unfit(f"it is made for fewer than {rounds} rounds")
     if rounds < 2 or arms < 2:
         raise ValueError(f"Expected rounds={rounds} and arms={arms} to be at least 2.")
-    changes: dict[str, Any] = {policy.size_name: arms, "grid": grid}
+    changes: dict[str, Any] = {size: arms, "grid": grid}
     return replace(policy, **changes)
 
 

@@ -11,57 +11,26 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
-from dpbandits.policies.base import IndexPolicy, Statistics, sum_of
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.divergences import clip01
+from dpbandits.policies.formulas.schedules import growing_batch
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["DPIMED", "DPKLUCB"]
 
 PAPER = "Azize, Wu, Honda, Orabona, Ito and Basu 2025"
 
 
-def growing_batch(rounds: int, first: int, alpha: float) -> int:
-    """Rounds in the batch of an arm with `rounds` released: `first`, then what makes its rounds
-    grow by the factor alpha.
-    """
-    return first if rounds == 0 else max(1, math.ceil(min(2.0**62, (alpha - 1.0) * rounds)))
+def divergence_bound(gaps: Sequence[float], rounds: int, eps: float, alpha: float) -> float:
+    """Pinsker for d_eps: d_eps(x, x + Δ) >= min(eps·Δ/2, 2Δ²)."""
+    log_t = math.log(rounds)
+    return math.fsum(alpha * log_t * g / min(eps * g / 2, 2 * g * g) for g in gaps if g > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CumulativeBatches(IndexPolicy, PrivatePolicy):
-    """Batches whose noisy sums all stay in the mean; each makes the arm's rounds grow by the factor
-    alpha.
-
-    first: rounds in an arm's first batch (n₀); None stands for ⌈32/epsilon⌉. alpha: growth of an
-        arm's rounds, above 1.
-    """
-
-    first: int | None = None
-    alpha: float = 1.5
-
-    def validate(self) -> None:
-        self._number("alpha", 1.001, 1000)
-        self._first(32 / self.budget)
-
-    def mechanism(self) -> LazyCumulative:
-        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
-
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        # Pinsker for d_eps: d_eps(x, x + Δ) >= min(eps·Δ/2, 2Δ²).
-        eps = float(self.epsilon)
-        return sum_of(
-            [
-                self.alpha * math.log(rounds) * g / min(eps * g / 2, 2 * g * g) if g else 0.0
-                for g in gaps
-            ],
-            gaps,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class DPKLUCB(CumulativeBatches):
+class DPKLUCB(IndexPolicy, PrivatePolicy):
     """The recommended default: low regret with a proof, and thin tails unless means are close to
     one (docs/instances.md).
 
@@ -70,7 +39,11 @@ class DPKLUCB(CumulativeBatches):
     Guarantee: epsilon-DP for the whole sequence of decisions.
     Regret: about alpha·Σ Δ ln T/d_eps(μ, μ*), within the factor alpha of the lower bound.
 
-    preset: "default" (level ln t) or "robust" (ln t + ln ln t: a little more regret, thinner tail).
+    Args:
+        first: rounds in an arm's first batch (n₀); None stands for ⌈32/epsilon⌉.
+        alpha: growth of an arm's rounds, above 1.
+        preset: "default" (level ln t) or "robust" (ln t + ln ln t: a little more regret, thinner
+            tail).
 
     >>> policy = DPKLUCB(arms=5, epsilon=1)
     >>> policy.first, policy.alpha, str(policy.guarantee.epsilon)
@@ -84,16 +57,21 @@ class DPKLUCB(CumulativeBatches):
         proof="dp_klucb",
         twin="KLUCB",
     )
+    first: int | None = None
+    alpha: float = 1.5
     preset: str = "default"
 
     def validate(self) -> None:
-        super().validate()
+        self._growing(32 / self.budget)
         self._one_of("preset", "default", "robust")
 
     @property
     def c(self) -> float:
         """Weight of ln ln t in the level."""
         return 1.0 if self.preset == "robust" else 0.0
+
+    def mechanism(self) -> LazyCumulative:
+        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, level = float(self.epsilon), indices.kl_level(math.log(t), self.c)
@@ -102,14 +80,24 @@ class DPKLUCB(CumulativeBatches):
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
+    def batch(self, s: Statistics, arm: int) -> int:
+        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return divergence_bound(gaps, rounds, float(self.epsilon), self.alpha)
+
 
 @dataclass(frozen=True, kw_only=True)
-class DPIMED(CumulativeBatches):
+class DPIMED(IndexPolicy, PrivatePolicy):
     """Indexed minimum empirical divergence under privacy. Heavy-tailed: prefer `DPKLUCB` outside
     comparisons.
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-IMED. Guarantee: epsilon-DP.
     Regret: about alpha·Σ Δ ln T/d_eps(μ, μ*).
+
+    Args:
+        first: rounds in an arm's first batch (n₀); None stands for ⌈32/epsilon⌉.
+        alpha: growth of an arm's rounds, above 1.
     """
 
     about: ClassVar[About] = About(
@@ -120,8 +108,23 @@ class DPIMED(CumulativeBatches):
         twin="KLUCB",
     )
 
+    first: int | None = None
+    alpha: float = 1.5
+
+    def validate(self) -> None:
+        self._growing(32 / self.budget)
+
+    def mechanism(self) -> LazyCumulative:
+        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
+
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps = float(self.epsilon)
         means = [total / n for total, n in zip(s.totals, s.rounds, strict=True)]
         best = max(clip01(m) for m in means)
         return [indices.dp_imed(m, n, best, eps) for m, n in zip(means, s.rounds, strict=True)]
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return divergence_bound(gaps, rounds, float(self.epsilon), self.alpha)

@@ -12,43 +12,23 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.mechanisms import GaussianBatches, LazyForgetful
-from dpbandits.policies.base import IndexPolicy, Statistics, sum_of
-from dpbandits.policies.contract import About, PrivatePolicy, require_budget
+from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
+from dpbandits.policies.private import PrivatePolicy, require_budget
+
+__all__ = ["AdaCUCB", "AdaPKLUCB", "AdaPUCB"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DoublingEpisodes(IndexPolicy):
-    """The chosen arm is played until its number of pulls doubles: episodes of 1, 1, 2, 4, …"""
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        return max(1, s.pulls[arm])
-
-
-@dataclass(frozen=True, kw_only=True)
-class LaplaceEpisodes(DoublingEpisodes, PrivatePolicy):
-    """Doubling episodes whose sums carry Laplace noise.
-
-    a: the paper's α; above 3 (3.1 in its experiments).
-    """
-
-    a: float = 3.1
-
-    def validate(self) -> None:
-        self._number("a", 3, 1000)
-
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
-
-
-@dataclass(frozen=True, kw_only=True)
-class AdaPUCB(LaplaceEpisodes):
+class AdaPUCB(IndexPolicy, PrivatePolicy):
     """UCB in doubling episodes that forget.
 
     Source: Azize and Basu 2022, AdaP-UCB. Guarantee: epsilon-DP. Regret: O(Σ ln T/min(Δ, epsilon))
     for a > 3.
 
-    a: the paper's α; above 3 (3.1 in its experiments).
+    Args:
+        a: the paper's α; above 3 (3.1 in its experiments).
     """
 
     about: ClassVar[About] = About(
@@ -58,6 +38,16 @@ class AdaPUCB(LaplaceEpisodes):
         proof="adap_ucb",
         twin="UCB1",
     )
+    a: float = 3.1
+
+    def validate(self) -> None:
+        self._number("a", 3, 1000)
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, s.pulls[arm])
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, log_t = float(self.epsilon), math.log(t)
@@ -68,17 +58,18 @@ class AdaPUCB(LaplaceEpisodes):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return sum_of([self.a * math.log(rounds) / min(g, eps) if g else 0.0 for g in gaps], gaps)
+        return math.fsum(self.a * math.log(rounds) / min(g, eps) for g in gaps if g > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaPKLUCB(LaplaceEpisodes):
+class AdaPKLUCB(IndexPolicy, PrivatePolicy):
     """KL-UCB in doubling episodes that forget.
 
     Source: Azize and Basu 2022, AdaP-KLUCB. Guarantee: epsilon-DP.
     Regret: O(Σ Δ ln T/min(kl(μ, μ*), epsilon Δ)) for a > 3.
 
-    a: the paper's α; above 3 (3.1 in its experiments).
+    Args:
+        a: the paper's α; above 3 (3.1 in its experiments).
     """
 
     about: ClassVar[About] = About(
@@ -88,6 +79,16 @@ class AdaPKLUCB(LaplaceEpisodes):
         proof="adap_klucb",
         twin="KLUCB",
     )
+    a: float = 3.1
+
+    def validate(self) -> None:
+        self._number("a", 3, 1000)
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, s.pulls[arm])
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         eps, log_t = float(self.epsilon), math.log(t)
@@ -98,21 +99,22 @@ class AdaPKLUCB(LaplaceEpisodes):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return sum_of(
-            [self.a * g * math.log(rounds) / min(2 * g * g, eps * g) if g else 0.0 for g in gaps],
-            gaps,
+        return math.fsum(
+            self.a * g * math.log(rounds) / min(2 * g * g, eps * g) for g in gaps if g > 0
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaCUCB(DoublingEpisodes):
+class AdaCUCB(IndexPolicy):
     """UCB in doubling episodes with Gaussian noise: zero-concentrated differential privacy.
 
     Source: Azize and Basu 2024 (Concentrated differential privacy for bandits), AdaC-UCB.
     Guarantee: rho-zCDP (`guarantee.rho`; never reported as an epsilon).
     Regret: O(Σ b (1/Δ + 1/√rho) ln T) for b > 3.
 
-    rho: the zCDP budget. b: the paper's β; above 3.
+    Args:
+        rho: the zCDP budget for one round's reward, a number or a fraction such as "1/3".
+        b: the paper's β; above 3.
     """
 
     about: ClassVar[About] = About(
@@ -135,6 +137,9 @@ class AdaCUCB(DoublingEpisodes):
     def mechanism(self) -> GaussianBatches:
         return GaussianBatches(rho=as_fraction(self.rho, "rho"), grid=Grid(steps=self.grid))
 
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, s.pulls[arm])
+
     def scores(self, s: Statistics, t: int) -> list[float]:
         rho, log_t = float(self.rho), math.log(t)
         return [
@@ -144,6 +149,4 @@ class AdaCUCB(DoublingEpisodes):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t, rho = math.log(rounds), float(self.rho)
-        return sum_of(
-            [self.b * (log_t / g + math.sqrt(log_t / rho)) if g else 0.0 for g in gaps], gaps
-        )
+        return math.fsum(self.b * (log_t / g + math.sqrt(log_t / rho)) for g in gaps if g > 0)

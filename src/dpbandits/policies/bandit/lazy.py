@@ -12,9 +12,12 @@ from typing import ClassVar, final
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
-from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen, sum_of
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen
+from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import crossing, lazy_ucb
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["AnytimeLazyUCB"]
 
 
 @final
@@ -71,4 +74,4 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return sum_of([math.log(rounds) / min(g, eps) if g else 0.0 for g in gaps], gaps)
+        return math.fsum(math.log(rounds) / min(g, eps) for g in gaps if g > 0)

@@ -12,24 +12,16 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LocalLaplace, RandomizedResponse
-from dpbandits.policies.base import IndexPolicy, Statistics, sum_of
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["LDPKLUCB", "LDPUCB"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnReports(IndexPolicy, PrivatePolicy):
-    """Adds up reports, which need no further noise, and plans a round at a time."""
-
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        return 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class LDPUCB(OnReports):
+class LDPUCB(IndexPolicy, PrivatePolicy):
     """UCB on Laplace reports.
 
     Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-L; the one-arm case of Chen et al. 2020,
@@ -47,6 +39,9 @@ class LDPUCB(OnReports):
         every_round=True,
     )
 
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
     def randomizer(self) -> LocalLaplace:
         return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid))
 
@@ -61,11 +56,11 @@ class LDPUCB(OnReports):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return sum_of([math.log(rounds) * (1 + 1 / eps**2) / g if g else 0.0 for g in gaps], gaps)
+        return math.fsum(math.log(rounds) * (1 + 1 / eps**2) / g for g in gaps if g > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LDPKLUCB(OnReports):
+class LDPKLUCB(IndexPolicy, PrivatePolicy):
     """KL-UCB on randomised-response bits: the map from a mean to its bits' mean is increasing, so
     the best arm stays the best.
 
@@ -74,7 +69,8 @@ class LDPKLUCB(OnReports):
     Guarantee: epsilon-LDP for every report. Regret: Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T) for c =
     3, bit(r) = (r e^ε + 1 − r)/(1 + e^ε).
 
-    c: weight of ln ln t in the level (3 in the proof, 0 in practice).
+    Args:
+        c: weight of ln ln t in the level (3 in the proof, 0 in practice).
     """
 
     about: ClassVar[About] = About(
@@ -91,6 +87,9 @@ class LDPKLUCB(OnReports):
     def validate(self) -> None:
         self._number("c", -1e-300, 100)
 
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
     def randomizer(self) -> RandomizedResponse:
         return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))
 
@@ -102,4 +101,4 @@ class LDPKLUCB(OnReports):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         shrink = math.tanh(float(self.epsilon) / 2)  # bits' gaps are shrink·Δ; Pinsker
-        return sum_of([math.log(rounds) / (2 * shrink**2 * g) if g else 0.0 for g in gaps], gaps)
+        return math.fsum(math.log(rounds) / (2 * shrink**2 * g) for g in gaps if g > 0)

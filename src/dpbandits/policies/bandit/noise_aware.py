@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
-from dpbandits.policies.bandit.cumulative import growing_batch
 from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import neglected
+from dpbandits.policies.formulas.pooling import posterior_sd
+from dpbandits.policies.formulas.schedules import growing_batch
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["NoiseAwareTS"]
 
 
 class Gaussians(NamedTuple):
@@ -32,14 +35,6 @@ class Gaussians(NamedTuple):
             for m, sd, x in zip(self.means, self.sds, z, strict=True)
         ]
         return draws.index(max(draws))
-
-
-def posterior_sd(mean: float, n: int, draws: int, eps: float, c: float) -> float:
-    """√(c·(p(1 − p)/n + 2m/(eps² n²))), p = mean held in [.5/n, 1 − .5/n]: sampling and privacy
-    variance of a noisy mean.
-    """
-    p = min(1.0 - 0.5 / n, max(0.5 / n, mean))
-    return math.sqrt(c * (p * (1.0 - p) / n + 2.0 * draws / (eps * eps * n * n)))
 
 
 class Preset(NamedTuple):
@@ -65,10 +60,14 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
     of lazy-cumulative releases).
     Regret: none proved. Measured figures: docs/tails.md, docs/instances.md.
 
-    first, alpha: first batch (None: ⌈32/epsilon⌉), and growth of an arm's rounds by each later one.
-    preset: "safe" (c = 0.6, net = 0.65); "gaussian" (c = 1, no net) and "optimistic" (the same,
-        samples above the mean only)
-    have heavier tails. c, net: override the preset's.
+    Args:
+        first: rounds in an arm's first batch; None stands for ⌈32/epsilon⌉.
+        alpha: growth of an arm's rounds by each later batch.
+        preset: "safe" (c = 0.6, net = 0.65); "gaussian" (c = 1, no net) and "optimistic" (the same,
+            samples above the mean only) have heavier tails.
+        c: factor on the posterior variance; overrides the preset's.
+        net: evidence an arm needs against it before it is left to chance, in units of ln t;
+            overrides the preset's.
     """
 
     about: ClassVar[About] = About(
@@ -92,7 +91,7 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
     net: float | None = None
 
     def validate(self) -> None:
-        self._number("alpha", 1.001, 1000)
+        self._growing(32 / self.budget)
         self._one_of("preset", *self.presets)
         if self.c is None:
             object.__setattr__(self, "c", self.presets[self.preset].c)
@@ -100,7 +99,6 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
             object.__setattr__(self, "net", self.presets[self.preset].net)
         self._number("c", 0, 1000)
         self._number("net", -1e-300, 1000)
-        self._first(32 / self.budget)
 
     @property
     def optimistic(self) -> bool:
@@ -125,6 +123,3 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
             for m, n, d in zip(means, state.rounds, state.draws, strict=True)
         )
         return Draw(Gaussians(means, sds, self.optimistic), limits)
-
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.nan

@@ -12,9 +12,12 @@ from typing import ClassVar, NamedTuple
 from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful
-from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen, sum_of
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.base import Statistics, StatisticsPolicy, first_unseen
+from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import lifted_mean
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["LazyDPTS", "ThompsonBeta"]
 
 
 class BetaPosteriors(NamedTuple):
@@ -79,7 +82,7 @@ class ThompsonBeta(StatisticsPolicy):
         return Draw(BetaPosteriors(state.totals, failures), (1,) * self.arms)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return sum_of([math.log(rounds) / (2 * g) if g else 0.0 for g in gaps], gaps)
+        return math.fsum(math.log(rounds) / (2 * g) for g in gaps if g > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,4 +123,4 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return sum_of([math.log(rounds) / min(g, eps) if g else 0.0 for g in gaps], gaps)
+        return math.fsum(math.log(rounds) / min(g, eps) for g in gaps if g > 0)

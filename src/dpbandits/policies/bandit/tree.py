@@ -12,21 +12,16 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid
-from dpbandits.policies.base import IndexPolicy, Statistics, sum_of
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["DPUCB", "DPUCBBound", "HybridUCB"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class EveryRound(IndexPolicy, PrivatePolicy):
-    """Releases the played arm's running sum after every round."""
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        return 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class DPUCB(EveryRound):
+class DPUCB(IndexPolicy, PrivatePolicy):
     """UCB1 on one binary tree an arm; the horizon must be known.
 
     Source: Mishra and Thakurta 2015 (DP-UCB), the baseline of Sajed and Sheffet 2019.
@@ -37,8 +32,10 @@ class DPUCB(EveryRound):
     Regret: O(Σ ln T/Δ + K ln² T/epsilon) ("tight"); as published O(Σ ln T/Δ + K² ln² T ln(K T ln
     T)/epsilon).
 
-    horizon: T, rounds; an arm's tree has T leaves. gamma: failure probability in the published
-        width.
+    Args:
+        horizon: T, rounds; an arm's tree has T leaves.
+        gamma: failure probability in the published width.
+        preset: "tight" or "published" (see the guarantee).
     """
 
     about: ClassVar[About] = About(
@@ -94,11 +91,11 @@ class DPUCB(EveryRound):
         price = log_t**2 / float(self.epsilon)
         if self.preset == "published":
             price *= self.arms * math.log(self.arms * rounds * max(1.0, log_t) / self.gamma)
-        return sum_of([log_t / g + price if g else 0.0 for g in gaps], gaps)
+        return math.fsum(log_t / g + price for g in gaps if g > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DPUCBBound(EveryRound):
+class DPUCBBound(IndexPolicy, PrivatePolicy):
     """UCB on hybrid counters with the width of Tossou and Dimitrakakis.
 
     Source: Tossou and Dimitrakakis 2016, DP-UCB-Bound, on the hybrid mechanism of Chan, Shi and
@@ -129,12 +126,9 @@ class DPUCBBound(EveryRound):
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.nan
-
 
 @dataclass(frozen=True, kw_only=True)
-class HybridUCB(EveryRound):
+class HybridUCB(IndexPolicy, PrivatePolicy):
     """UCB on hybrid counters that double their segments.
 
     Source: Hu, Huang and Mehta 2021, Appendix E, Algorithm 4 (Hybrid-UCB).
@@ -143,6 +137,9 @@ class HybridUCB(EveryRound):
     full tree's root is released, too, with too little noise: 3·epsilon/2 holds, and that is what
     `guarantee` reports.
     Regret: O(Σ max(ln T/Δ, (ln T/epsilon) ln(ln T/(epsilon Δ)))).
+
+    Args:
+        preset: "corrected" or "published" (see the guarantee).
     """
 
     about: ClassVar[About] = About(
@@ -175,10 +172,8 @@ class HybridUCB(EveryRound):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t, eps = math.log(rounds), float(self.epsilon)
-        return sum_of(
-            [
-                max(log_t / g, log_t / eps * math.log(max(math.e, log_t / (eps * g)))) if g else 0.0
-                for g in gaps
-            ],
-            gaps,
+        return math.fsum(
+            max(log_t / g, log_t / eps * math.log(max(math.e, log_t / (eps * g))))
+            for g in gaps
+            if g > 0
         )

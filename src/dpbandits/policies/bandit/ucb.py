@@ -9,9 +9,11 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact
-from dpbandits.policies.base import IndexPolicy, Statistics, sum_of
+from dpbandits.policies.base import IndexPolicy, Statistics
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
+
+__all__ = ["KLUCB", "UCB1"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +45,8 @@ class UCB1(IndexPolicy):
             indices.ucb1(total / n, n, log_t) for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def batch(self, s: Statistics, arm: int) -> int:
-        return 1
-
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return sum_of(
-            [8 * math.log(rounds) / g + (1 + math.pi**2 / 3) * g if g else 0.0 for g in gaps], gaps
-        )
+        return math.fsum(8 * math.log(rounds) / g + (1 + math.pi**2 / 3) * g for g in gaps if g > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +56,8 @@ class KLUCB(IndexPolicy):
     Source: Garivier and Cappé 2011, Algorithm 1. Guarantee: none. Regret: Σ Δ ln T/kl(μ, μ*) + o(ln
     T) with c = 3.
 
-    c: weight of ln ln t in the level (3 in the proof, 0 in practice).
+    Args:
+        c: weight of ln ln t in the level (3 in the proof, 0 in practice).
     """
 
     about: ClassVar[About] = About(
@@ -84,9 +82,6 @@ class KLUCB(IndexPolicy):
             indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def batch(self, s: Statistics, arm: int) -> int:
-        return 1
-
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         # Pinsker: kl >= 2 Δ²
-        return sum_of([math.log(rounds) / (2 * g) if g else 0.0 for g in gaps], gaps)
+        return math.fsum(math.log(rounds) / (2 * g) for g in gaps if g > 0)

@@ -5,10 +5,9 @@ actions.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, NamedTuple, final
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,11 @@ from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, BinaryTree, EachAction, Exact
-from dpbandits.policies.contract import About, Policy, PrivatePolicy, Release
+from dpbandits.policies.contract import About, Policy, Release
+from dpbandits.policies.formulas.schedules import ftrl_rate, hedge_rate
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["DecreasingHedge", "FollowTheLeader", "TreeFTRL"]
 
 
 class Totals(NamedTuple):
@@ -30,10 +33,10 @@ class Totals(NamedTuple):
 class ExpertPolicy(Policy):
     """A policy that sees the reward of every action after each round.
 
-    actions: how many there are.
+    Args:
+        actions: how many there are; `arms` everywhere but in the constructor.
     """
 
-    size_name: ClassVar[str] = "actions"
     actions: int
     arms: int = field(init=False, repr=False, compare=False)
 
@@ -48,21 +51,27 @@ def smallest_gap(gaps: Sequence[float]) -> float:
     return min((gap for gap in gaps if gap > 0), default=math.inf)
 
 
+def new_totals(release: Release) -> Totals:
+    return Totals(tuple(Answer(*answer).total for answer in release.answers), release.round)
+
+
+def hedged(state: Totals, rate: float) -> tuple[float, ...]:
+    """Weights proportional to exp(rate · released sum), summing to 1."""
+    scores = rate * np.array(state.totals)
+    unnormalised = np.exp(scores - scores.max())
+    return tuple((unnormalised / unnormalised.sum()).tolist())
+
+
+def stake(weights: tuple[float, ...], play: str, rng: PublicRng) -> Hold:
+    """A round by these weights: of an action drawn by them, or of the weights themselves."""
+    if play == "weights":
+        return Hold(weights, 1, (EVERY,))
+    drawn = int(np.searchsorted(np.cumsum(weights), rng.generator.random(), side="right"))
+    return Hold(min(drawn, len(weights) - 1), 1, (EVERY,))
+
+
 @dataclass(frozen=True, kw_only=True)
-class EveryRoundLeader(ExpertPolicy):
-    """Releases every action's running sum after each round."""
-
-    @final
-    def init(self) -> Totals:
-        return Totals((0.0,) * self.actions, 0)
-
-    @final
-    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
-        return Totals(tuple(Answer(*answer).total for answer in release.answers), release.round)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FollowTheLeader(EveryRoundLeader):
+class FollowTheLeader(ExpertPolicy):
     """Plays the action with the largest sum so far (lowest number on a tie), without privacy.
 
     Source: textbook (Hannan 1957 without noise). Guarantee: none. Regret: O(ln K/Δ) for independent
@@ -83,62 +92,34 @@ class FollowTheLeader(EveryRoundLeader):
     grid: int = 1024
 
     def mechanism(self) -> EachAction:
-        return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.actions)
+        return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.arms)
+
+    def init(self) -> Totals:
+        return Totals((0.0,) * self.arms, 0)
 
     def plan(self, state: Totals, rng: PublicRng) -> Plan:
         return Hold(state.totals.index(max(state.totals)), 1, (EVERY,))
 
+    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
+        return new_totals(release)
+
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.log(self.actions) / smallest_gap(gaps)  # 0 where there is no gap
+        return math.log(self.arms) / smallest_gap(gaps)  # 0 where there is no gap
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hedging(EveryRoundLeader):
-    """Weights proportional to exp(rate · released sum).
-
-    play: "draw" plays one action, drawn afresh each round by the weights; "weights" plays the
-        weights themselves (decision-theoretic
-        online learning: the round's reward is their average of all rewards), and `Decision.action`
-            is a weight for every action.
-    """
-
-    play: Literal["draw", "weights"] = "draw"
-
-    @abstractmethod
-    def rate(self, round: int) -> float:
-        """The learning rate in a round, counted from 1."""
-
-    def validate(self) -> None:
-        self._one_of("play", "draw", "weights")
-
-    @property
-    def weighted(self) -> bool:
-        return self.play == "weights"
-
-    @final
-    def weights(self, state: Totals) -> tuple[float, ...]:
-        """What is played next, summing to 1."""
-        scores = self.rate(state.t + 1) * np.array(state.totals)
-        unnormalised = np.exp(scores - scores.max())
-        return tuple((unnormalised / unnormalised.sum()).tolist())
-
-    @final
-    def plan(self, state: Totals, rng: PublicRng) -> Plan:
-        weights = self.weights(state)
-        if self.weighted:
-            return Hold(weights, 1, (EVERY,))
-        drawn = int(np.searchsorted(np.cumsum(weights), rng.generator.random(), side="right"))
-        return Hold(min(drawn, self.actions - 1), 1, (EVERY,))
-
-
-@dataclass(frozen=True, kw_only=True)
-class DecreasingHedge(Hedging):
+class DecreasingHedge(ExpertPolicy):
     """Hedge with the rate 2√(ln K/t), which needs no horizon and adapts to the gap, without
     privacy.
 
     Source: Mourtada and Gaïffas 2019 (on independent rounds); Auer, Cesa-Bianchi and Gentile 2002.
     Guarantee: none.
     Regret: at most √(T ln K), and (4 ln K + 25)/Δ for independent rounds with a unique best action.
+
+    Args:
+        play: "draw" plays one action, drawn afresh each round by the weights; "weights" plays the
+            weights themselves (decision-theoretic online learning: the round's reward is their
+            average of all rewards), and `Decision.action` is a weight for every action.
 
     >>> hedge = DecreasingHedge(actions=2, play="weights")
     >>> hedge.plan(Totals((0.0, 0.0), 0), PublicRng(0, 0)).action
@@ -154,21 +135,35 @@ class DecreasingHedge(Hedging):
         every_round=True,
         randomised=True,
     )
+    play: Literal["draw", "weights"] = "draw"
     grid: int = 1024
 
-    def mechanism(self) -> EachAction:
-        return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.actions)
+    def validate(self) -> None:
+        self._one_of("play", "draw", "weights")
 
-    def rate(self, round: int) -> float:
-        return hedge_rate(round, self.actions)
+    @property
+    def weighted(self) -> bool:
+        return self.play == "weights"
+
+    def mechanism(self) -> EachAction:
+        return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.arms)
+
+    def init(self) -> Totals:
+        return Totals((0.0,) * self.arms, 0)
+
+    def plan(self, state: Totals, rng: PublicRng) -> Plan:
+        return stake(hedged(state, hedge_rate(state.t + 1, self.arms)), self.play, rng)
+
+    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
+        return new_totals(release)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        log_k = math.log(self.actions)
+        log_k = math.log(self.arms)
         return min(math.sqrt(rounds * log_k), (4 * log_k + 25) / smallest_gap(gaps))
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeFTRL(Hedging, PrivatePolicy):
+class TreeFTRL(ExpertPolicy, PrivatePolicy):
     """Hedge on sums that a binary tree releases every round; a comparison, made for adversarial
     rewards.
 
@@ -179,7 +174,11 @@ class TreeFTRL(Hedging, PrivatePolicy):
     Every sum carries the same number of draws (padded), as its analysis asks for. The rate is √(8
     ln K/T).
 
-    horizon: T, at most so many rounds.
+    Args:
+        play: "draw" plays one action, drawn afresh each round by the weights; "weights" plays the
+            weights themselves (decision-theoretic online learning: the round's reward is their
+            average of all rewards), and `Decision.action` is a weight for every action.
+        horizon: T, at most so many rounds.
     """
 
     about: ClassVar[About] = About(
@@ -193,38 +192,39 @@ class TreeFTRL(Hedging, PrivatePolicy):
         randomised=True,
         needs_horizon=True,
     )
+    play: Literal["draw", "weights"] = "draw"
     horizon: int
 
     def validate(self) -> None:
-        super().validate()
+        self._one_of("play", "draw", "weights")
         self._horizon(required=True)
+
+    @property
+    def weighted(self) -> bool:
+        return self.play == "weights"
 
     def mechanism(self) -> EachAction:
         inner = BinaryTree(
-            epsilon=self.budget / self.actions,
+            epsilon=self.budget / self.arms,
             grid=Grid(steps=self.grid),
             leaves=self.horizon,
             padded=True,
         )
-        return EachAction(inner=inner, actions=self.actions)
+        return EachAction(inner=inner, actions=self.arms)
 
-    def rate(self, round: int) -> float:
-        return ftrl_rate(self.horizon, self.actions)
+    def init(self) -> Totals:
+        return Totals((0.0,) * self.arms, 0)
+
+    def plan(self, state: Totals, rng: PublicRng) -> Plan:
+        return stake(hedged(state, ftrl_rate(self.horizon, self.arms)), self.play, rng)
+
+    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
+        return new_totals(release)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        log_k = math.log(self.actions)
+        log_k = math.log(self.arms)
         if math.isinf(smallest_gap(gaps)):
             return 0.0
-        return math.sqrt(rounds * log_k) + self.actions * log_k * math.log(rounds) ** 2 / float(
+        return math.sqrt(rounds * log_k) + self.arms * log_k * math.log(rounds) ** 2 / float(
             self.epsilon
         )
-
-
-def hedge_rate(round: int, actions: int) -> float:
-    """2√(ln K/t)."""
-    return 2.0 * math.sqrt(math.log(actions) / round)
-
-
-def ftrl_rate(horizon: int, actions: int) -> float:
-    """√(8 ln K/T)."""
-    return math.sqrt(8.0 * math.log(actions) / horizon)

@@ -5,17 +5,19 @@ are read once or not at all.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, final
+from typing import ClassVar, Literal, NamedTuple
 
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Choice, EachAction, LazyForgetful, NoisyMax
 from dpbandits.noise.sources import Selection
-from dpbandits.policies.contract import About, PrivatePolicy, Release
+from dpbandits.policies.contract import About, Release
 from dpbandits.policies.experts.leaders import ExpertPolicy, smallest_gap
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["RNMFTNL", "NaiveFTNL", "PrefixExponential"]
 
 
 class Leader(NamedTuple):
@@ -40,33 +42,7 @@ def epoch_rounds(epoch: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DoublingEpochs(ExpertPolicy, PrivatePolicy):
-    """Epochs of 1, 2, 4, … rounds: play the leader of the epoch before, on fresh rewards each."""
-
-    @final
-    def init(self) -> Leader:
-        return Leader(0, 0, 0, -1, 0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class WholeEpochs(DoublingEpochs):
-    """Each epoch's leader is found from all rounds of the epoch before."""
-
-    @abstractmethod
-    def leader(self, answers: tuple[Any, ...]) -> int:
-        """The action that the release names."""
-
-    @final
-    def plan(self, state: Leader, rng: PublicRng) -> Plan:
-        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
-
-    @final
-    def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
-        return Leader(self.leader(release.answers), state.epoch + 1, release.round, -1, 0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RNMFTNL(WholeEpochs):
+class RNMFTNL(ExpertPolicy, PrivatePolicy):
     """Follow the noisy leader: after each epoch only the index of the largest noisy sum is released
     (report noisy max).
 
@@ -75,11 +51,12 @@ class RNMFTNL(WholeEpochs):
     Regret: O(ln K/min(Δ, epsilon)) for independent rounds with a unique best action; cost O(K log
     T) when simulated.
 
-    selection: "laplace", "exponential" (the exponential mechanism) or "permute-and-flip"; see
-        `NoisyMax`.
-    preset: "corrected" (Laplace noise of scale 2/epsilon), or "published" (1/epsilon, which is
-        epsilon-DP only where records are zeroed out; under replace-one, the papers' own relation,
-        it is 2 epsilon and says so).
+    Args:
+        selection: "laplace", "exponential" (the exponential mechanism) or "permute-and-flip"; see
+            `NoisyMax`.
+        preset: "corrected" (Laplace noise of scale 2/epsilon), or "published" (1/epsilon, which is
+            epsilon-DP only where records are zeroed out; under replace-one, the papers' own
+            relation, it is 2 epsilon and says so).
 
     >>> RNMFTNL(actions=3, epsilon=1, preset="published").guarantee.epsilon
     Fraction(2, 1)
@@ -112,16 +89,23 @@ class RNMFTNL(WholeEpochs):
             epsilon=price, claimed=claimed, selection=self.selection, grid=Grid(steps=self.grid)
         )
 
-    def leader(self, answers: tuple[Any, ...]) -> int:
-        return Choice(*answers[0]).action
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
+    def plan(self, state: Leader, rng: PublicRng) -> Plan:
+        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
+
+    def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
+        leader = Choice(*release.answers[0]).action
+        return Leader(leader, state.epoch + 1, release.round, -1, 0)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         gap = smallest_gap(gaps)
-        return 0.0 if math.isinf(gap) else math.log(self.actions) / min(gap, float(self.epsilon))
+        return 0.0 if math.isinf(gap) else math.log(self.arms) / min(gap, float(self.epsilon))
 
 
 @dataclass(frozen=True, kw_only=True)
-class NaiveFTNL(WholeEpochs):
+class NaiveFTNL(ExpertPolicy, PrivatePolicy):
     """Follow the noisy leader with every sum released: noise of scale K/epsilon on each.
 
     Source: Hu, Huang and Mehta 2021 (the comparison it improves on). Guarantee: epsilon-DP. Regret:
@@ -138,20 +122,26 @@ class NaiveFTNL(WholeEpochs):
     )
 
     def mechanism(self) -> EachAction:
-        inner = LazyForgetful(epsilon=self.budget / self.actions, grid=Grid(steps=self.grid))
-        return EachAction(inner=inner, actions=self.actions)
+        inner = LazyForgetful(epsilon=self.budget / self.arms, grid=Grid(steps=self.grid))
+        return EachAction(inner=inner, actions=self.arms)
 
-    def leader(self, answers: tuple[Any, ...]) -> int:
-        totals = [Answer(*answer).total for answer in answers]
-        return totals.index(max(totals))
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
+    def plan(self, state: Leader, rng: PublicRng) -> Plan:
+        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
+
+    def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
+        totals = [Answer(*answer).total for answer in release.answers]
+        return Leader(totals.index(max(totals)), state.epoch + 1, release.round, -1, 0)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        log_k, gap = math.log(self.actions), smallest_gap(gaps)
-        return 0.0 if math.isinf(gap) else log_k / gap + self.actions * log_k / float(self.epsilon)
+        log_k, gap = math.log(self.arms), smallest_gap(gaps)
+        return 0.0 if math.isinf(gap) else log_k / gap + self.arms * log_k / float(self.epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrefixExponential(DoublingEpochs):
+class PrefixExponential(ExpertPolicy, PrivatePolicy):
     """The next epoch's action is drawn by the exponential mechanism from a random prefix of this
     epoch; the rest is never read.
 
@@ -175,6 +165,9 @@ class PrefixExponential(DoublingEpochs):
     def mechanism(self) -> NoisyMax:
         return NoisyMax(epsilon=self.budget, selection="exponential", grid=Grid(steps=self.grid))
 
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
     def plan(self, state: Leader, rng: PublicRng) -> Plan:
         if state.rest:
             return Hold(state.action, state.rest, (), drop=(EVERY,))
@@ -186,10 +179,8 @@ class PrefixExponential(DoublingEpochs):
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
         if release.coordinates:
             assert isinstance(plan, Hold)
-            chosen, rest = (
-                Choice(*release.answers[0]).action,
-                epoch_rounds(state.epoch) - plan.rounds,
-            )
+            chosen = Choice(*release.answers[0]).action
+            rest = epoch_rounds(state.epoch) - plan.rounds
             if rest:
                 return Leader(state.action, state.epoch, release.round, chosen, rest)
             return Leader(chosen, state.epoch + 1, release.round, -1, 0)
@@ -200,5 +191,5 @@ class PrefixExponential(DoublingEpochs):
         return (
             0.0
             if math.isinf(gap)
-            else 1000 * math.log(self.actions) * (1 / gap + 1 / float(self.epsilon))
+            else 1000 * math.log(self.arms) * (1 / gap + 1 / float(self.epsilon))
         )

@@ -1,3 +1,3 @@
-"""Indices, divergences and schedules in plain arithmetic: what is called here in Python is compiled
-as it stands.
+"""Indices, divergences and schedules in plain arithmetic: the simulator compiles every function of
+this folder as it stands.
 """

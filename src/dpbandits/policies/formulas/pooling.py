@@ -1,6 +1,4 @@
-"""What all elements together say about each: an empirical prior, and the posterior it gives. Plain
-functions, compiled as they stand.
-"""
+"""Posteriors of noisy means: of each arm alone, and under a prior that all arms together give."""
 
 from __future__ import annotations
 
@@ -16,6 +14,14 @@ def noisy_variance(mean: float, n: int, draws: int, eps: float) -> float:
     draws. p: a rough mean, in [0, 1].
     """
     return mean * (1.0 - mean) / n + 2.0 * draws / (eps * eps * n * n)
+
+
+def posterior_sd(mean: float, n: int, draws: int, eps: float, c: float) -> float:
+    """√(c·(p(1 − p)/n + 2m/(eps² n²))), p = mean held in [.5/n, 1 − .5/n]: sampling and privacy
+    variance of a noisy mean.
+    """
+    p = min(1.0 - 0.5 / n, max(0.5 / n, mean))
+    return math.sqrt(c * noisy_variance(p, n, draws, eps))
 
 
 def pooled(

@@ -12,8 +12,12 @@ from typing import ClassVar, NamedTuple
 from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful
-from dpbandits.policies.base import Identified, sum_of
-from dpbandits.policies.contract import About, Policy, PrivatePolicy, Release
+from dpbandits.policies.base import Identified
+from dpbandits.policies.contract import About, Policy, Release
+from dpbandits.policies.formulas.schedules import elimination_width, epoch
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["DPSE", "SuccessiveElimination"]
 
 
 class Alive(NamedTuple):
@@ -49,7 +53,9 @@ class SuccessiveElimination(Policy):
     Source: Even-Dar, Mannor and Mansour 2006, Algorithm 3. Guarantee: none.
     Regret: O(Σ ln(K T)/Δ); the best arm survives with probability 1 − beta.
 
-    horizon: T, which sets beta = 1/T; or give beta itself.
+    Args:
+        horizon: T, which sets beta = 1/T; or give beta itself.
+        beta: failure probability.
     """
 
     example: ClassVar[str] = "SuccessiveElimination(arms=5, horizon=10_000)"
@@ -91,12 +97,7 @@ class SuccessiveElimination(Policy):
         return identified(state)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return sum_of([math.log(self.arms * rounds) / g if g else 0.0 for g in gaps], gaps)
-
-
-def elimination_width(pulls: int, arms: int, beta: float) -> float:
-    """Two confidence radii √(ln(4 K n²/beta)/(2n)) after n pulls of each arm."""
-    return 2.0 * math.sqrt(math.log(4.0 * arms * pulls * pulls / beta) / (2.0 * pulls))
+        return math.fsum(math.log(self.arms * rounds) / g for g in gaps if g > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +111,10 @@ class DPSE(PrivatePolicy):
     with probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, as discrete noise
     has the heavier tail then).
 
-    beta: failure probability.
-    horizon: T, which sets beta = 1/T. With neither, guess-and-double: the policy restarts on fresh
-        rewards when its guess of T
-        is reached, so epsilon is not divided.
+    Args:
+        beta: failure probability.
+        horizon: T, which sets beta = 1/T. With neither, guess-and-double: the policy restarts on
+            fresh rewards when its guess of T is reached, so epsilon is not divided.
     """
 
     about: ClassVar[About] = About(
@@ -137,7 +138,7 @@ class DPSE(PrivatePolicy):
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def init(self) -> Alive:
-        return Alive(tuple(range(self.arms)), 1, 0, 0 if self.beta else first_guess(self.arms), 0)
+        return Alive(tuple(range(self.arms)), 1, 0, 0 if self.beta else 1024 * self.arms, 0)
 
     def plan(self, state: Alive, rng: PublicRng) -> Plan:
         if len(state.arms) > 1:
@@ -161,23 +162,7 @@ class DPSE(PrivatePolicy):
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
-        return sum_of([log_t / g + log_t / float(self.epsilon) if g else 0.0 for g in gaps], gaps)
+        return math.fsum(log_t / g + log_t / float(self.epsilon) for g in gaps if g > 0)
 
     def _beta(self, state: Alive) -> float:
         return self.beta or 1.0 / state.guess
-
-
-def first_guess(arms: int) -> int:
-    """The first guess of an unknown horizon."""
-    return 1024 * arms
-
-
-def epoch(stage: int, alive: int, beta: float, eps: float) -> tuple[int, float]:
-    """Pulls of each arm in epoch `stage`, R_e, and the elimination width 2h_e + 2c_e."""
-    gap = 2.0**-stage
-    log8, log4 = (
-        math.log(8.0 * alive * stage * stage / beta),
-        math.log(4.0 * alive * stage * stage / beta),
-    )
-    pulls = math.ceil(max(32.0 * log8 / (gap * gap), 8.0 * log4 / (eps * gap)) + 1.0)
-    return pulls, 2.0 * math.sqrt(log8 / (2.0 * pulls)) + 2.0 * log4 / (pulls * eps)

@@ -4,8 +4,6 @@ surely best, and that one for ever.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Literal, NamedTuple
@@ -15,7 +13,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful, RandomizedResponse
 from dpbandits.mechanisms.base import Answer
 from dpbandits.policies.base import Identified
-from dpbandits.policies.contract import About, PrivatePolicy, Release
+from dpbandits.policies.contract import About, Release
 from dpbandits.policies.formulas.thresholds import first_batch
 from dpbandits.policies.formulas.top_two import (
     challenging,
@@ -26,6 +24,10 @@ from dpbandits.policies.formulas.top_two import (
     settled,
     settled_bits,
 )
+from dpbandits.policies.identification.contest import Contest, counted, windows
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["CTBTT", "AdaPTT"]
 
 LAZY = 64
 """CTBTT releases after the pair's rounds have grown by this fraction: rounds spent in vain stay
@@ -34,19 +36,6 @@ below 1/LAZY of all.
 
 
 smallest_start = cache(first_batch)
-
-
-class Contest(NamedTuple):
-    """Public state of `AdaPTT`, one entry an arm unless said."""
-
-    # (noised sum of rewards, rounds) of the newest batches, oldest first
-    batches: tuple[tuple[tuple[float, int], ...], ...]
-    phases: tuple[int, ...]  # batches released
-    pulls: tuple[int, ...]  # rounds told
-    open: tuple[int, ...]  # rounds told since the last release
-    t: int  # rounds told, all arms
-    arm: int  # the identified arm; −1: none yet
-    decided: int  # rounds that took
 
 
 class Bits(NamedTuple):
@@ -63,7 +52,8 @@ class Bits(NamedTuple):
 class Identifier(PrivatePolicy):
     """Names the best arm, wrongly with probability at most delta, and plays it for ever.
 
-    delta: failure probability.
+    Args:
+        delta: failure probability.
     """
 
     delta: float = 0.05
@@ -75,9 +65,6 @@ class Identifier(PrivatePolicy):
         """The identified arm and the rounds it took; None while the question is open."""
         return Identified(state.arm, state.decided) if state.arm >= 0 else None
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.nan
-
 
 @dataclass(frozen=True, kw_only=True)
 class AdaPTT(Identifier):
@@ -88,11 +75,12 @@ class AdaPTT(Identifier):
     Guarantee: epsilon-DP. The arm it names is wrong with probability at most delta. Regret: no
     bound proved.
 
-    preset: "tight": the newest three batches, first batches that can settle something, a threshold
-        made of exact generating functions, and a net for neglected arms; "published": batches of 1,
-        1, 2, 4, …, the newest alone, the published threshold.
-    first: rounds in each arm's first batch; by default as few as may settle a gap of one half
-        ("published": 1).
+    Args:
+        preset: "tight": the newest three batches, first batches that can settle something, a
+            threshold made of exact generating functions, and a net for neglected arms; "published":
+            batches of 1, 1, 2, 4, …, the newest alone, the published threshold.
+        first: rounds in each arm's first batch; by default as few as may settle a gap of one half
+            ("published": 1).
     """
 
     about: ClassVar[About] = About(
@@ -174,40 +162,6 @@ class AdaPTT(Identifier):
             means, rounds, state.phases, self.start, self.keep, self.delta, eps, published
         )
         return state._replace(arm=arm, decided=state.t if arm >= 0 else 0)
-
-
-def windows(state: Contest) -> tuple[list[float], list[int]]:
-    """Every arm's mean and rounds over its newest batches."""
-    rounds = [sum(n for _, n in batches) for batches in state.batches]
-    return [
-        math.fsum(total for total, _ in b) / n for b, n in zip(state.batches, rounds, strict=True)
-    ], rounds
-
-
-def counted(state: Contest, release: Release, keep: int) -> Contest:
-    """The contest after one plan: counts move by what was told, released arms get a new batch in
-    their window.
-    """
-    pulls, open_, batches, phases = (
-        list(state.pulls),
-        list(state.open),
-        list(state.batches),
-        list(state.phases),
-    )
-    for arm, times in release.told:
-        pulls[arm] += times
-        open_[arm] += times
-    for arm, answer in zip(release.coordinates, release.answers, strict=True):
-        total, rounds, _ = Answer(*answer)
-        batches[arm] = (*batches[arm], (total, rounds))[-keep:]
-        phases[arm], open_[arm] = phases[arm] + 1, 0
-    return state._replace(
-        batches=tuple(batches),
-        phases=tuple(phases),
-        pulls=tuple(pulls),
-        open=tuple(open_),
-        t=release.round,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,54 +14,33 @@ import numpy as np
 from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, LazyForgetful
+from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import Statistics, StatisticsPolicy
+from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import crossing, lazy_ucb
-from dpbandits.policies.matroid.optimistic import FIRST, PrivateMatroidPolicy
+from dpbandits.policies.matroid.optimistic import FIRST, least_gaps, matroid_of
+from dpbandits.policies.private import PrivatePolicy
+from dpbandits.policies.super_arms.base import SuperArmPolicy
+
+__all__ = ["DPTSMAT", "DPUCBMAT"]
 
 PAPER = "Chandak, Hu and Hegde 2023"
 
 
-@dataclass(frozen=True, kw_only=True)
-class LazyMatroid(PrivateMatroidPolicy, StatisticsPolicy):
-    """Forgetful batches: an element's first reward alone, then twice as many as behind its newest
-    release.
-    """
-
-    def mechanism(self) -> EachArm:
-        return EachArm(
-            inner=LazyForgetful(epsilon=self.price, grid=Grid(steps=self.grid)),
-            width=self.problem.size,
-        )
-
-    def means(self, s: Statistics) -> list[float]:
-        """Of elements without a release NaN."""
-        return [total / n if n else math.nan for total, n in zip(s.totals, s.rounds, strict=True)]
-
-    def hold(self, s: Statistics, action: tuple[int, ...]) -> Hold:
-        """The basis until the batch of one of its elements is full."""
-        left = [batch_left(s, arm) for arm in action]
-        rounds = min(left)
-        return Hold(
-            action, rounds, tuple(arm for arm, n in zip(action, left, strict=True) if n == rounds)
-        )
-
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        rank, log_n = self.problem.size, math.log(self.problem.size * rounds)
-        return math.fsum(
-            log_n / gap + min(rank, log_n) * log_n / self.share for gap in self.least_gaps(gaps)
-        )
-
-
-def batch_left(s: Statistics, arm: int) -> int:
-    """Rounds until the arm's open batch is full."""
-    return max(1, 2 * s.rounds[arm] - s.open[arm])
+def least_gap_bound(
+    problem: DecisionSet, gaps: Sequence[float], rounds: int, share: float
+) -> float:
+    """Σ ln(KT)/Δ_min + min(K, ln(KT)) ln(KT)/eps₀ over the elements outside the best basis."""
+    rank, log_n = problem.size, math.log(problem.size * rounds)
+    return math.fsum(
+        log_n / gap + min(rank, log_n) * log_n / share for gap in least_gaps(problem, gaps)
+    )
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DPUCBMAT(LazyMatroid):
+class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
     """Private UCB on a matroid: the greedy basis for mean + √(3 ln(Kt)/n) + 3 ln(Kt)/(eps₀ n), eps₀
     = epsilon/K.
 
@@ -90,13 +69,27 @@ class DPUCBMAT(LazyMatroid):
         proof="dp_ucb_mat",
         twin="OMM",
         feedback="semi",
+        matroid=True,
     )
+
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, 2 * s.rounds[arm])
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return least_gap_bound(self.problem, gaps, rounds, self.share)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         """Hold the greedy basis until a batch is full or, as ln t grows, an element overtakes one
         it can replace.
         """
-        t, means = state.t + 1, self.means(state)
+        t = state.t + 1
+        means = [m / n if n else math.nan for m, n in zip(state.totals, state.rounds, strict=True)]
         log_t = math.log(self.problem.size * t)
         scores = [
             lazy_ucb(m, n, log_t, self.share) if n else FIRST
@@ -135,7 +128,8 @@ class DPUCBMAT(LazyMatroid):
             ],
         )
         rising = [e for e, top in enumerate(tops) if top >= lowest and e not in inside]
-        table = self.matroid.exchanges(action) if rising else np.zeros((self.arms, rank), bool)
+        matroid = matroid_of(self.problem)
+        table = matroid.exchanges(action) if rising else np.zeros((self.arms, rank), bool)
         for e in rising:
             behind = (held < e) & (mean >= means[e]) & (n <= s.rounds[e])
             for f in held[table[e] & (now <= tops[e]) & (n > 0) & ~behind].tolist():
@@ -163,7 +157,7 @@ class LazyNormals(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DPTSMAT(LazyMatroid):
+class DPTSMAT(SuperArmPolicy, PrivatePolicy):
     """Private Thompson sampling on a matroid: the greedy basis for samples of N(mean + 3
     ln(Kt)/(eps₀ n), 1/n), fresh every round.
 
@@ -180,13 +174,26 @@ class DPTSMAT(LazyMatroid):
         proof="dp_ts_mat",
         twin="CTSGaussian",
         feedback="semi",
+        matroid=True,
         randomised=True,
     )
+
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, 2 * s.rounds[arm])
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return least_gap_bound(self.problem, gaps, rounds, self.share)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         action = self.best([0.0 if n else FIRST for n in state.rounds])
         if 0 in (state.rounds[arm] for arm in action):
             return self.hold(state, action)
-        means = tuple(0.0 if math.isnan(mean) else mean for mean in self.means(state))
-        limits = tuple(batch_left(state, arm) for arm in range(self.arms))
-        return Draw(LazyNormals(self.matroid, means, state.rounds, self.share), limits)
+        means = tuple(m / n if n else 0.0 for m, n in zip(state.totals, state.rounds, strict=True))
+        limits = tuple(self.batch_left(state, arm) for arm in range(self.arms))
+        return Draw(LazyNormals(matroid_of(self.problem), means, state.rounds, self.share), limits)

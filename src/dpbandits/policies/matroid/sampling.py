@@ -11,15 +11,19 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
+from dpbandits.core.plan import Draw, Plan, PublicRng
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import EachArm, Exact
+from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.bandit.noise_aware import posterior_sd
-from dpbandits.policies.base import Statistics, StatisticsPolicy
+from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import About
-from dpbandits.policies.formulas.pooling import pooled, shrunk
-from dpbandits.policies.matroid.optimistic import FIRST, GrowingBatches, MatroidPolicy
+from dpbandits.policies.formulas.pooling import pooled, posterior_sd, shrunk
+from dpbandits.policies.formulas.schedules import growing_batch
+from dpbandits.policies.matroid.optimistic import FIRST, least_gaps, matroid_of
+from dpbandits.policies.private import PrivatePolicy
+from dpbandits.policies.super_arms.base import SuperArmPolicy
+
+__all__ = ["CTSBeta", "CTSGaussian", "NoiseAwareMAT"]
 
 
 class Betas(NamedTuple):
@@ -48,15 +52,7 @@ class Normals(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExactSampling(MatroidPolicy, StatisticsPolicy):
-    """Without privacy: a basis drawn from the posterior every round, and read after it."""
-
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.fsum(math.log(rounds) / gap for gap in self.least_gaps(gaps))
-
-
-@dataclass(frozen=True, kw_only=True)
-class CTSBeta(ExactSampling):
+class CTSBeta(SuperArmPolicy):
     """Combinatorial Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded
     to Bernoulli first.
 
@@ -72,22 +68,24 @@ class CTSBeta(ExactSampling):
         bound="O(Σ ln T/Δ)",
         privacy="none",
         feedback="semi",
+        matroid=True,
         every_round=True,
         randomised=True,
     )
 
     def mechanism(self) -> EachArm:
-        return EachArm(
-            inner=Exact(grid=Grid(steps=1, rounding="bernoulli")), width=self.problem.size
-        )
+        return EachArm(inner=Exact(grid=Grid(steps=1, rounding="bernoulli")), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         failures = tuple(n - s for s, n in zip(state.totals, state.rounds, strict=True))
-        return Draw(Betas(self.matroid, state.totals, failures), (1,) * self.arms)
+        return Draw(Betas(matroid_of(self.problem), state.totals, failures), (1,) * self.arms)
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, gaps))
 
 
 @dataclass(frozen=True, kw_only=True)
-class CTSGaussian(ExactSampling):
+class CTSGaussian(SuperArmPolicy):
     """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy; the first
     bases cover the elements.
 
@@ -102,27 +100,30 @@ class CTSGaussian(ExactSampling):
         bound="O(Σ ln T/Δ)",
         privacy="none",
         feedback="semi",
+        matroid=True,
         every_round=True,
         randomised=True,
     )
     grid: int = 1024
 
     def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.problem.size)
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         action = self.best([0.0 if n else FIRST for n in state.rounds])
         if 0 in (state.rounds[arm] for arm in action):
-            return Hold(action, 1, action)
+            return self.hold(state, action)
         n = [max(1, rounds) for rounds in state.rounds]
         means = tuple(total / m for total, m in zip(state.totals, n, strict=True))
-        return Draw(
-            Normals(self.matroid, means, tuple(1.0 / math.sqrt(m) for m in n)), (1,) * self.arms
-        )
+        sds = tuple(1.0 / math.sqrt(m) for m in n)
+        return Draw(Normals(matroid_of(self.problem), means, sds), (1,) * self.arms)
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, gaps))
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoiseAwareMAT(GrowingBatches, StatisticsPolicy):
+class NoiseAwareMAT(SuperArmPolicy, PrivatePolicy):
     """Thompson sampling whose posteriors know the privacy noise and each other, in the greedy
     algorithm (ours).
 
@@ -136,9 +137,11 @@ class NoiseAwareMAT(GrowingBatches, StatisticsPolicy):
     of lazy-cumulative releases).
     Regret: none proved.
 
-    first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉. alpha: growth of its
-        rounds.
-    c: factor on the posterior variance. pool: False for no prior, as in NoiseAwareTS.
+    Args:
+        first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉.
+        alpha: growth of an element's rounds.
+        c: factor on the posterior variance.
+        pool: False for no prior, as in NoiseAwareTS.
 
     >>> from dpbandits import UniformMatroid
     >>> NoiseAwareMAT(problem=UniformMatroid(arms=4, rank=2), epsilon=1).first
@@ -152,30 +155,39 @@ class NoiseAwareMAT(GrowingBatches, StatisticsPolicy):
         proof="noise_aware_mat",
         twin="CTSGaussian",
         feedback="semi",
+        matroid=True,
         randomised=True,
         theory=False,
     )
+    first: int | None = None
+    alpha: float = 1.5
     c: float = 0.4
     pool: bool = True
 
     def validate(self) -> None:
-        super().validate()
+        self._growing(24 * self.problem.size / self.budget)
         self._number("c", 0, 1000)
         if not isinstance(self.pool, bool):
             raise ValueError(f"Expected pool={self.pool!r} to be True or False.")
 
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        limits = tuple(
-            max(1, self.batch(state, arm) - open_) for arm, open_ in enumerate(state.open)
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyCumulative(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
         )
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         means, sds = self.posterior(state)
         action = self.best(
             [mean if n else FIRST for mean, n in zip(means, state.rounds, strict=True)]
         )
         if 0 in (state.rounds[arm] for arm in action):
-            rounds = min(limits[arm] for arm in action)
-            return Hold(action, rounds, tuple(arm for arm in action if limits[arm] == rounds))
-        return Draw(Normals(self.matroid, means, sds), limits)
+            return self.hold(state, action)
+        limits = tuple(self.batch_left(state, arm) for arm in range(self.arms))
+        return Draw(Normals(matroid_of(self.problem), means, sds), limits)
 
     def posterior(self, s: Statistics) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Means and standard deviations of the samples; 0 where nothing was released."""

@@ -18,8 +18,11 @@ from dpbandits.core.inputs import MOST, shown
 from dpbandits.core.plan import FOREVER, Hold, Plan, PublicRng
 from dpbandits.core.privacy import LARGEST, Grid, read_exactly
 from dpbandits.mechanisms import AboveThreshold
-from dpbandits.policies.contract import About, Policy, PrivatePolicy, Release
+from dpbandits.policies.contract import About, Policy, Release
 from dpbandits.policies.formulas.bars import nas_bar, private_bar
+from dpbandits.policies.private import PrivatePolicy
+
+__all__ = ["DPNAS", "NAS", "DPExponentialNAS"]
 
 
 class Watching(NamedTuple):
@@ -48,14 +51,14 @@ class Stopped(NamedTuple):
 class StoppingRule(Policy):
     """What the rules share: one arm, values in [low, high], and a question put at public times.
 
-    alpha: relative error of the estimate, in (0, 1).
-    beta: probability of a larger error, in (0, 1).
-    low: least value there can be; public, as is high.
-    high: largest value there can be.
-    cap: values after which the mean is said in any case; a mean of 0 never halts the rule.
+    Args:
+        alpha: relative error of the estimate, in (0, 1).
+        beta: probability of a larger error, in (0, 1).
+        low: least value there can be; public, as is high.
+        high: largest value there can be.
+        cap: values after which the mean is said in any case; a mean of 0 never halts the rule.
     """
 
-    size_name: ClassVar[str] = ""
     arms: int = field(init=False, repr=False, default=1)
     alpha: float
     beta: float
@@ -77,9 +80,9 @@ class StoppingRule(Policy):
         included.
         """
 
-    @abstractmethod
     def following(self, count: int) -> int:
         """The number of values at which to ask next, after `count` of them."""
+        return count + 1
 
     @final
     def mechanism(self) -> AboveThreshold:
@@ -153,9 +156,6 @@ class NAS(StoppingRule):
     def bar(self, count: int) -> float:
         return nas_bar(count, self.alpha, self.beta)
 
-    def following(self, count: int) -> int:
-        return count + 1
-
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -184,9 +184,6 @@ class DPNAS(StoppingRule, PrivatePolicy):
 
     def bar(self, count: int) -> float:
         return private_bar(count, math.log(count), self.alpha, self.beta, float(self.epsilon))
-
-    def following(self, count: int) -> int:
-        return count + 1
 
 
 @final

@@ -4,42 +4,74 @@ of several arms at a time.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, final
+from typing import final
 
-from dpbandits.core.plan import Hold, Plan, PublicRng
+from dpbandits.core.inputs import shown
+from dpbandits.core.plan import Hold, Plan
 from dpbandits.oracles.base import DecisionSet, shortened
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import Statistics, StatisticsPolicy
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.base import Statistics, empty, fold
+from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.private import PrivatePolicy
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuperArmPolicy(Policy):
     """A policy that plays a super arm each round and sees the reward of every arm in it.
 
-    problem: which super arms are feasible, and the oracle that finds the best one for given
-        weights.
+    Args:
+        problem: which super arms are feasible, and the oracle that finds the best one for given
+            weights; for some policies it has to be a matroid.
 
     Raises:
-        TypeError: `problem` is no decision set.
+        TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.
     """
 
-    size_name: ClassVar[str] = "problem"
     problem: DecisionSet
     arms: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.problem, DecisionSet):
-            given = type(self.problem).__name__
-            raise TypeError(
-                "Expected problem= to be a decision set such as "
-                f"dpbandits.UniformMatroid(arms=5, rank=2), got {given}."
-            )
+        check_problem(self.problem, matroid=self.about.matroid)
         object.__setattr__(self, "arms", self.problem.arms)
         super().__post_init__()
+
+    @final
+    def init(self) -> Statistics:
+        return empty(self.arms)
+
+    @final
+    def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
+        return fold(state, release)
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        """Rounds in the arm's next batch; one, where a policy does not say more."""
+        return 1
+
+    @final
+    @property
+    def width(self) -> int:
+        """How many rewards of a super arm are read, at most."""
+        return 1 if self.about.narrow else self.problem.size
+
+    @final
+    @property
+    def share(self) -> float:
+        """What the rewards of one arm cost a private policy: epsilon/K, or all of it where one
+        reward is read.
+        """
+        assert isinstance(self, PrivatePolicy)
+        return float(self.budget / self.width)
+
+    @final
+    def observed(self, s: Statistics, action: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The arms of a super arm whose rewards are told; None: all.
+
+        A policy that reads one of them reads the arm with the fewest released rewards, the lowest
+        on a tie: public, as the counts are.
+        """
+        return (min(action, key=lambda arm: (s.rounds[arm], arm)),) if self.about.narrow else None
 
     @final
     def best(self, weights: Sequence[float]) -> tuple[int, ...]:
@@ -47,9 +79,48 @@ class SuperArmPolicy(Policy):
 
         Raises:
             ValueError: no sorted tuple of different arms, or longer than the problem's `size`, for
-            which the noise is scaled.
+                which the noise is scaled.
         """
         return checked_answer(self.problem, self.problem.best(weights))
+
+    @final
+    def batch_left(self, s: Statistics, arm: int) -> int:
+        """Rounds until the arm's open batch is full."""
+        return max(1, self.batch(s, arm) - s.open[arm])
+
+    @final
+    def hold(self, s: Statistics, action: tuple[int, ...]) -> Hold:
+        """Play the super arm until the batch of one of its arms is full; release the arms whose
+        batches are full then.
+        """
+        observe = self.observed(s, action)
+        left = {arm: self.batch_left(s, arm) for arm in observe or action}
+        rounds = min(left.values())
+        full = tuple(arm for arm, n in left.items() if n == rounds)
+        return Hold(action, rounds, full, observe=observe)
+
+    @final
+    def hold_best(self, s: Statistics, scores: Sequence[float], unseen: float) -> Hold:
+        """Hold the best super arm for these indices; `unseen` is the weight of an arm without a
+        release.
+        """
+        weights = [score if n else unseen for score, n in zip(scores, s.rounds, strict=True)]
+        return self.hold(s, self.best(weights))
+
+
+def check_problem(problem: object, *, matroid: bool) -> None:
+    if matroid and not isinstance(problem, Matroid):
+        given = shown(problem) if isinstance(problem, type) else f"a {type(problem).__name__}"
+        raise TypeError(
+            "Expected problem= to be a matroid such as dpbandits.UniformMatroid(arms=5, "
+            f"rank=2), got {given}. "
+            "For other decision sets use the semi-bandit policies, such as CUCB and DPKLCUCB."
+        )
+    if not isinstance(problem, DecisionSet):
+        raise TypeError(
+            "Expected problem= to be a decision set such as "
+            f"dpbandits.UniformMatroid(arms=5, rank=2), got {type(problem).__name__}."
+        )
 
 
 def checked_answer(problem: DecisionSet, action: tuple[int, ...]) -> tuple[int, ...]:
@@ -66,39 +137,3 @@ def checked_answer(problem: DecisionSet, action: tuple[int, ...]) -> tuple[int, 
             "dpbandits.oracles.check_decision_set tries all of it."
         )
     return action
-
-
-@dataclass(frozen=True, kw_only=True)
-class SuperArmIndex(SuperArmPolicy, StatisticsPolicy):
-    """Plays the best super arm for the arms' indices until the batch of one of its arms is full;
-    the arms whose are, are released.
-    """
-
-    @property
-    def unseen(self) -> float:
-        """Weight of an arm without a release: of a matroid above every index, so that its first
-        bases cover all arms; else 1.
-        """
-        return 1e9 if isinstance(self.problem, Matroid) else 1.0
-
-    @abstractmethod
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        """Every arm's index at round t, from released values; NaN where an arm has no release
-        behind it.
-        """
-
-    @abstractmethod
-    def batch(self, s: Statistics, arm: int) -> int:
-        """Rounds in the arm's next batch."""
-
-    @final
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        scores = self.scores(state, state.t + 1)
-        action = self.best(
-            [score if n else self.unseen for score, n in zip(scores, state.rounds, strict=True)]
-        )
-        left = [max(1, self.batch(state, arm) - state.open[arm]) for arm in action]
-        rounds = min(left)
-        return Hold(
-            action, rounds, tuple(arm for arm, n in zip(action, left, strict=True) if n == rounds)
-        )

@@ -12,19 +12,24 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpbandits.core.arrays import Floats
+from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative, LazyForgetful
-from dpbandits.policies.bandit.cumulative import growing_batch
+from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
-from dpbandits.policies.super_arms.base import SuperArmIndex
-from dpbandits.policies.super_arms.optimistic import Optimistic, per_gap, statistical
+from dpbandits.policies.formulas.schedules import growing_batch
+from dpbandits.policies.private import PrivatePolicy
+from dpbandits.policies.super_arms.base import SuperArmPolicy
+from dpbandits.policies.super_arms.optimistic import hold_optimistic, per_gap, statistical
+
+__all__ = ["CUCB", "DPKLCUCB", "LazyCUCB"]
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CUCB(Optimistic):
+class CUCB(SuperArmPolicy):
     """Combinatorial UCB, without privacy.
 
     Source: Chen, Wang, Yuan and Wang 2016, CUCB. Guarantee: none.
@@ -42,7 +47,10 @@ class CUCB(Optimistic):
     grid: int = 1024
 
     def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.problem.size)
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.radius)
 
     def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
         return statistical(n, math.log(t))
@@ -53,7 +61,7 @@ class CUCB(Optimistic):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class LazyCUCB(Optimistic, PrivatePolicy):
+class LazyCUCB(SuperArmPolicy, PrivatePolicy):
     """CUCB on the newest full batch of each arm; batch sizes double, each reward is read once
     (ours).
 
@@ -80,8 +88,13 @@ class LazyCUCB(Optimistic, PrivatePolicy):
     )
 
     def mechanism(self) -> EachArm:
-        inner = LazyForgetful(epsilon=self.budget / self.problem.size, grid=Grid(steps=self.grid))
-        return EachArm(inner=inner, width=self.problem.size)
+        return EachArm(
+            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.radius)
 
     def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
         log_mt = math.log(self.arms) + math.log(t)
@@ -98,14 +111,16 @@ class LazyCUCB(Optimistic, PrivatePolicy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DPKLCUCB(SuperArmIndex, PrivatePolicy):
+class DPKLCUCB(SuperArmPolicy, PrivatePolicy):
     """The DP-KLUCB index on every arm with its share of the budget, and any oracle (ours).
 
     Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025. Guarantee:
     epsilon-DP; a record of up to K rewards pays epsilon/K for each. Regret: none proved.
 
-    first: rounds in an arm's first batch; None stands for ⌈32 K/epsilon⌉. alpha: growth of an arm's
-        rounds. level: factor on ln t.
+    Args:
+        first: rounds in an arm's first batch; None stands for ⌈32 K/epsilon⌉.
+        alpha: growth of an arm's rounds.
+        level: factor on ln t.
 
     Both defaults belong together (60 runs each on top 5 of 20, top 3 of 10 with gaps .1, and paths
     in a 5 × 5 grid, epsilon = .5 and 2): at T = 10⁶ level ½ has .53 to .64 of the mean regret of
@@ -128,20 +143,21 @@ class DPKLCUCB(SuperArmIndex, PrivatePolicy):
     level: float = 0.5
 
     def validate(self) -> None:
-        self._number("alpha", 1.001, 1000)
+        self._growing(32 * self.problem.size / self.budget)
         self._number("level", 0, 100)
-        self._first(32 * self.problem.size / self.budget)
-
-    @property
-    def share(self) -> float:
-        """What one arm's rewards cost: epsilon/K."""
-        return float(self.budget / self.problem.size)
 
     def mechanism(self) -> EachArm:
-        inner = LazyCumulative(epsilon=self.budget / self.problem.size, grid=Grid(steps=self.grid))
-        return EachArm(inner=inner, width=self.problem.size)
+        return EachArm(
+            inner=LazyCumulative(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        unseen = 1e9 if isinstance(self.problem, Matroid) else 1.0  # first bases cover all arms
+        return self.hold_best(state, self.scores(state, state.t + 1), unseen)
 
     def scores(self, s: Statistics, t: int) -> list[float]:
+        """Every arm's index at round t; NaN where an arm has no release behind it."""
         level, share = self.level * math.log(t), self.share
         return [
             indices.dp_klucb(total / n, n, level, share) if n else math.nan
@@ -150,6 +166,3 @@ class DPKLCUCB(SuperArmIndex, PrivatePolicy):
 
     def batch(self, s: Statistics, arm: int) -> int:
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
-
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.nan

@@ -5,7 +5,6 @@ randomised on their side.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -13,76 +12,54 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpbandits.core.arrays import Floats
+from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LocalLaplace
+from dpbandits.oracles.base import DecisionSet
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.contract import About
+from dpbandits.policies.private import PrivatePolicy
+from dpbandits.policies.super_arms.base import SuperArmPolicy
 from dpbandits.policies.super_arms.optimistic import (
-    Optimistic,
-    least_seen,
+    hold_optimistic,
     noise_radius,
     per_gap,
     statistical,
 )
 
+__all__ = ["CUCBLDP1", "CUCBLDP2"]
+
 PAPER = "Chen, Zheng, Zhou, Yang, Chen and Wang 2020"
 
 
-@dataclass(frozen=True, kw_only=True)
-class OnSuperArmReports(Optimistic, PrivatePolicy):
-    """CUCB on Laplace reports; `width` of a super arm's rewards go into one report, each at
-    epsilon/width.
+def report_radius(n: Floats, t: int, scale: float, published: int | None) -> Floats:
+    """CUCB's radius and the noise's; published: the horizon, for the radius that was published."""
+    if published is not None:
+        return np.asarray(4.0 * scale * np.sqrt(2.0 * math.log(published) / n))
+    return statistical(n, math.log(t)) + noise_radius(n, n, scale, math.log(t))
+
+
+def report_bound(gaps: Sequence[float], rounds: int, scale: float, problem: DecisionSet) -> float:
+    """Bonus below the smallest gap per arm, B∞ = 1 (with linear rewards B∞ = K: the paper's Fact
+    1).
     """
-
-    horizon: int | None = None
-    preset: str = "valid"
-
-    def validate(self) -> None:
-        self._one_of("preset", "valid", "published")
-        self._horizon(required=self.preset == "published")
-
-    @property
-    @abstractmethod
-    def width(self) -> int:
-        """How many rewards one report is about, at most."""
-
-    @final
-    def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
-
-    @final
-    def randomizer(self) -> LocalLaplace:
-        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
-
-    @final
-    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
-        scale = self.width / float(self.budget)
-        if self.horizon is not None and self.preset == "published":
-            return np.asarray(4.0 * scale * np.sqrt(2.0 * math.log(self.horizon) / n))
-        return statistical(n, math.log(t)) + noise_radius(n, n, scale, math.log(t))
-
-    @final
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        # Bonus below the smallest gap per arm, B∞ = 1 (with linear rewards B∞ = K: the paper's Fact
-        # 1).
-        smooth = float(self.problem.size) if self.problem.linear else 1.0
-        return per_gap(
-            gaps, (1.0 + self.width / float(self.budget)) ** 2 * smooth**2 * math.log(rounds)
-        )
+    smooth = float(problem.size) if problem.linear else 1.0
+    return per_gap(gaps, (1.0 + scale) ** 2 * smooth**2 * math.log(rounds))
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CUCBLDP1(OnSuperArmReports):
+class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
     """CUCB where every reward of the super arm is reported, K of them at epsilon/K each.
 
     Source: Chen et al. 2020, Algorithm 1 (CUCB-LDP1). Guarantee: epsilon-LDP for every report.
     Regret: O(Σ K² B∞² ln T/(epsilon² Δ)).
 
-    preset: "valid" (default): radius √(3 ln t/(2n)) plus the noise's at δ = t⁻³, any horizon.
-        "published": 4√(2 K² ln T/(epsilon² n)), which needs T and is no confidence bound for large
-        epsilon or few reports; the guarantee is the same.
-    horizon: T, for "published".
+    Args:
+        preset: "valid" (default): radius √(3 ln t/(2n)) plus the noise's at δ = t⁻³, any horizon.
+            "published": 4√(2 K² ln T/(epsilon² n)), which needs T and is no confidence bound for
+            large epsilon or few reports; the guarantee is the same.
+        horizon: T, for "published".
     """
 
     about: ClassVar[About] = About(
@@ -96,14 +73,33 @@ class CUCBLDP1(OnSuperArmReports):
         every_round=True,
     )
 
-    @property
-    def width(self) -> int:
-        return self.problem.size
+    horizon: int | None = None
+    preset: str = "valid"
+
+    def validate(self) -> None:
+        self._one_of("preset", "valid", "published")
+        self._horizon(required=self.preset == "published")
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def randomizer(self) -> LocalLaplace:
+        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.radius)
+
+    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
+        published = self.horizon if self.preset == "published" else None
+        return report_radius(n, t, self.width / float(self.budget), published)
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return report_bound(gaps, rounds, self.width / float(self.budget), self.problem)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CUCBLDP2(OnSuperArmReports):
+class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
     """CUCB where one reward of the super arm is reported, that of its least-reported arm, at the
     whole epsilon.
 
@@ -112,7 +108,9 @@ class CUCBLDP2(OnSuperArmReports):
     Regret: O(Σ B∞² ln T/(epsilon² Δ)), optimal for rewards that are smooth in the largest error
     (B∞).
 
-    preset, horizon: as in CUCBLDP1, with 1 for K.
+    Args:
+        preset: "valid" (default) or "published": as in CUCBLDP1, with 1 for K.
+        horizon: T, for "published".
 
     >>> from dpbandits.oracles import TopK
     >>> policy = CUCBLDP2(problem=TopK(arms=5, k=3), epsilon=1)
@@ -128,12 +126,29 @@ class CUCBLDP2(OnSuperArmReports):
         twin="CUCB",
         privacy="local",
         feedback="semi",
+        narrow=True,
         every_round=True,
     )
 
-    @property
-    def width(self) -> int:
-        return 1
+    horizon: int | None = None
+    preset: str = "valid"
 
-    def observed(self, s: Statistics, action: tuple[int, ...]) -> tuple[int, ...]:
-        return least_seen(s, action)
+    def validate(self) -> None:
+        self._one_of("preset", "valid", "published")
+        self._horizon(required=self.preset == "published")
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def randomizer(self) -> LocalLaplace:
+        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.radius)
+
+    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
+        published = self.horizon if self.preset == "published" else None
+        return report_radius(n, t, self.width / float(self.budget), published)
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        return report_bound(gaps, rounds, self.width / float(self.budget), self.problem)

@@ -5,74 +5,43 @@ oracle.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.core.plan import Hold, Plan, PublicRng
-from dpbandits.policies.base import Statistics, StatisticsPolicy
+from dpbandits.core.plan import Hold
+from dpbandits.policies.base import Statistics
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
+Radius = Callable[[Floats, Floats, int], Floats]
+"""What is added to the means at round t: of the rewards and the noise draws behind each arm's mean,
+each of shape (arms,) and the rewards at least 1, and of t.
+"""
 
-@dataclass(frozen=True, kw_only=True)
-class Optimistic(SuperArmPolicy, StatisticsPolicy):
-    """Plays the oracle's answer to min(1, mean + radius), 1 for an arm without a release, until one
-    of its batches is full.
+
+def upper_bounds(s: Statistics, radius: Radius) -> Floats:
+    """min(1, mean + radius) of every arm in the next round, shape (arms,); 1 for an arm without a
+    release.
+    """
+    n = np.array(s.rounds, np.float64)
+    seen = n > 0
+    n[~seen] = 1.0
+    index = np.array(s.totals) / n + radius(n, np.array(s.draws, np.float64), s.t + 1)
+    return np.where(seen, np.minimum(1.0, index), 1.0)
+
+
+def hold_optimistic(policy: SuperArmPolicy, s: Statistics, radius: Radius) -> Hold:
+    """Hold the best super arm for the upper bounds.
 
     Where an index is not above 0 any super arm will do (Chen et al. 2020); here one with such arms,
     so that they are seen again.
     """
-
-    @abstractmethod
-    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """What is added to the means at round t. n, draws: rewards and noise draws behind each
-        arm's mean, shape (arms,), n >= 1.
-        """
-
-    def observed(self, s: Statistics, action: tuple[int, ...]) -> tuple[int, ...] | None:
-        """The arms of a super arm whose rewards are told; None: all."""
-        return None
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        """Rounds in the arm's next batch."""
-        return 1
-
-    @final
-    def scores(self, s: Statistics, t: int) -> Floats:
-        """Every arm's index at round t, shape (arms,)."""
-        n = np.array(s.rounds, np.float64)
-        seen = n > 0
-        n[~seen] = 1.0
-        index = np.array(s.totals) / n + self.radius(n, np.array(s.draws, np.float64), t)
-        return np.where(seen, np.minimum(1.0, index), 1.0)
-
-    @final
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        index = self.scores(state, state.t + 1)
-        lost = index <= 0.0
-        weights: Any = np.where(lost, 1.0, 0.0) if lost.any() else index
-        action = self.best(weights)
-        observe = self.observed(state, action)
-        told = observe or action
-        left = [max(1, self.batch(state, arm) - state.open[arm]) for arm in told]
-        rounds = min(left)
-        return Hold(
-            action,
-            rounds,
-            tuple(arm for arm, n in zip(told, left, strict=True) if n == rounds),
-            observe=observe,
-        )
-
-
-def least_seen(s: Statistics, action: tuple[int, ...]) -> tuple[int]:
-    """Of a super arm the arm with the fewest released rewards, the lowest on a tie: public, as the
-    counts are.
-    """
-    return (min(action, key=lambda arm: (s.rounds[arm], arm)),)
+    index = upper_bounds(s, radius)
+    lost = index <= 0.0
+    weights: Any = np.where(lost, 1.0, 0.0) if lost.any() else index
+    return policy.hold(s, policy.best(weights))
 
 
 def statistical(n: Floats, log_t: float) -> Floats:

@@ -5,7 +5,6 @@ round.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,60 +13,32 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpbandits.core.arrays import Floats
+from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, EachArm
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.contract import About, PrivatePolicy
+from dpbandits.policies.contract import About
+from dpbandits.policies.private import PrivatePolicy
+from dpbandits.policies.super_arms.base import SuperArmPolicy
 from dpbandits.policies.super_arms.local import PAPER
 from dpbandits.policies.super_arms.optimistic import (
-    Optimistic,
-    least_seen,
+    hold_optimistic,
     noise_radius,
     per_gap,
     statistical,
 )
 
+__all__ = ["CUCBDP", "CUCBDPMax"]
 
-@dataclass(frozen=True, kw_only=True)
-class OnTrees(Optimistic, PrivatePolicy):
-    """CUCB on one tree of T leaves an arm; `width` arms of a super arm feed theirs each round."""
 
-    horizon: int
-
-    def validate(self) -> None:
-        self._horizon(required=True)
-
-    @property
-    @abstractmethod
-    def width(self) -> int:
-        """How many trees one round feeds, at most."""
-
-    @property
-    def tree_epsilon(self) -> Fraction:
-        """What one tree costs its rewards."""
-        return self.budget / self.width
-
-    @final
-    @property
-    def node_scale(self) -> float:
-        """Scale of a node's noise, in reward units."""
-        return self.horizon.bit_length() / float(self.tree_epsilon)
-
-    def mechanism(self) -> EachArm:
-        return EachArm(
-            inner=BinaryTree(
-                epsilon=self.tree_epsilon, leaves=self.horizon, grid=Grid(steps=self.grid)
-            ),
-            width=self.width,
-        )
-
-    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
-        return statistical(n, math.log(t)) + noise_radius(n, draws, self.node_scale, math.log(t))
+def tree_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
+    """CUCB's radius and the noise's, for nodes of this scale."""
+    return statistical(n, math.log(t)) + noise_radius(n, draws, scale, math.log(t))
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CUCBDP(OnTrees):
+class CUCBDP(SuperArmPolicy, PrivatePolicy):
     """CUCB on trees that see every reward of the super arm; the horizon must be known.
 
     Source: Chen et al. 2020, Algorithm 3 (CUCB-DP).
@@ -78,10 +49,11 @@ class CUCBDP(OnTrees):
     Regret: O(Σ K ln T/Δ + m K ln² T/epsilon) up to ln ln factors ("tight", linear rewards); as
     published O(Σ K ln² T/Δ + m K ln³ T ln(K ln T)/epsilon).
 
-    preset: "tight": radius √(3 ln t/(2n)) as CUCB's, and the Chan–Shi–Song radius of the noise at δ
-        = t⁻³. "published": √(4 ln(mT)/n) + 12 K ln³ T/(epsilon n), the second term above 1 until an
-        arm has 158 000 rewards at T = 10⁶, K = 5, epsilon = 1.
-    horizon: T, rounds; an arm's tree has T leaves.
+    Args:
+        preset: "tight": radius √(3 ln t/(2n)) as CUCB's, and the Chan–Shi–Song radius of the noise
+            at δ = t⁻³. "published": √(4 ln(mT)/n) + 12 K ln³ T/(epsilon n), the second term above 1
+            until an arm has 158 000 rewards at T = 10⁶, K = 5, epsilon = 1.
+        horizon: T, rounds; an arm's tree has T leaves.
 
     >>> from dpbandits.oracles import TopK
     >>> str(CUCBDP(problem=TopK(arms=5, k=2), epsilon=1, horizon=1000).guarantee.epsilon)
@@ -98,22 +70,25 @@ class CUCBDP(OnTrees):
         needs_horizon=True,
         every_round=True,
     )
+    horizon: int
     preset: str = "tight"
 
     def validate(self) -> None:
-        super().validate()
+        self._horizon(required=True)
         self._one_of("preset", "tight", "published")
 
     @property
-    def width(self) -> int:
-        return self.problem.size
-
-    @property
     def tree_epsilon(self) -> Fraction:
+        """What one tree costs its rewards."""
         if self.preset == "tight":
             return self.budget / self.width
         log_horizon = Fraction(str(round(math.log(max(2, self.horizon)), 6)))
         return self.budget * self.horizon.bit_length() / (2 * self.width * log_horizon)
+
+    @property
+    def node_scale(self) -> float:
+        """Scale of a node's noise, in reward units."""
+        return self.horizon.bit_length() / float(self.tree_epsilon)
 
     def mechanism(self) -> EachArm:
         claimed = self.budget / self.width if self.preset == "published" else None
@@ -125,9 +100,12 @@ class CUCBDP(OnTrees):
         )
         return EachArm(inner=tree, width=self.width)
 
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.radius)
+
     def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
         if self.preset == "tight":
-            return super().radius(n, draws, t)
+            return tree_radius(n, draws, t, self.node_scale)
         log_h = math.log(max(2, self.horizon))
         extra = 12.0 * self.width * log_h**3 / (float(self.budget) * n)
         return np.asarray(np.sqrt(4.0 * (math.log(self.arms) + log_h) / n) + extra)
@@ -142,7 +120,7 @@ class CUCBDP(OnTrees):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CUCBDPMax(OnTrees):
+class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
     """CUCB on trees of which a round feeds one, that of the super arm's least-seen arm; the horizon
     must be known.
 
@@ -151,7 +129,8 @@ class CUCBDPMax(OnTrees):
     Guarantee: epsilon-DP; one reward a round is read, so no factor K. Regret: O(Σ B∞² ln T/Δ + m B∞
     ln² T/epsilon), with B∞ as in CUCBLDP2.
 
-    horizon: T, rounds; an arm's tree has T leaves.
+    Args:
+        horizon: T, rounds; an arm's tree has T leaves.
     """
 
     about: ClassVar[About] = About(
@@ -161,16 +140,30 @@ class CUCBDPMax(OnTrees):
         proof="cucb_dp_max",
         twin="CUCB",
         feedback="semi",
+        narrow=True,
         needs_horizon=True,
         every_round=True,
     )
 
-    @property
-    def width(self) -> int:
-        return 1
+    horizon: int
 
-    def observed(self, s: Statistics, action: tuple[int, ...]) -> tuple[int, ...]:
-        return least_seen(s, action)
+    def validate(self) -> None:
+        self._horizon(required=True)
+
+    @property
+    def node_scale(self) -> float:
+        """Scale of a node's noise, in reward units."""
+        return self.horizon.bit_length() / float(self.budget)
+
+    def mechanism(self) -> EachArm:
+        tree = BinaryTree(epsilon=self.budget, leaves=self.horizon, grid=Grid(steps=self.grid))
+        return EachArm(inner=tree, width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.radius)
+
+    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
+        return tree_radius(n, draws, t, self.node_scale)
 
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         smooth = float(self.problem.size) if self.problem.linear else 1.0

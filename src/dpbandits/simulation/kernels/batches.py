@@ -9,15 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.simulation.parts.jit import divergence, growing_batch, index, jit
+from dpbandits.simulation.parts.jit import (
+    adac_ucb,
+    adap_klucb,
+    adap_ucb,
+    clip01,
+    crossing,
+    dp_imed,
+    dp_klucb,
+    growing_batch,
+    jit,
+    kl_level,
+    lazy_ucb,
+)
 from dpbandits.simulation.parts.primitives import block_sum, gaussian, laplace, play
 
 ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED = range(5)
-
-clip01 = divergence.clip01
-adap_ucb, adap_klucb, adac_ucb = index.adap_ucb, index.adap_klucb, index.adac_ucb
-dp_klucb, dp_imed, kl_level = index.dp_klucb, index.dp_imed, index.kl_level
-lazy_ucb, crossing = index.lazy_ucb, index.crossing
 
 
 @jit

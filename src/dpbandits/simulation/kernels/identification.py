@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.simulation.parts.jit import duel, jit
-from dpbandits.simulation.parts.primitives import binomial, block_sum, laplace, play
-
-leading, challenging, settled, planned = duel.leading, duel.challenging, duel.settled, duel.planned
-leading_bits, challenging_bits, settled_bits = (
-    duel.leading_bits,
-    duel.challenging_bits,
-    duel.settled_bits,
+from dpbandits.simulation.parts.jit import (
+    challenging,
+    challenging_bits,
+    jit,
+    leading,
+    leading_bits,
+    planned,
+    settled,
+    settled_bits,
 )
+from dpbandits.simulation.parts.primitives import binomial, block_sum, laplace, play
 
 
 @jit

@@ -11,12 +11,18 @@ import numpy as np
 
 from dpbandits.simulation.parts.bases import improve, play_basis
 from dpbandits.simulation.parts.jit import (
+    crossing,
+    dp_klucb,
     growing_batch,
-    index,
     inline,
     jit,
-    posterior,
+    kl_level,
+    kl_ucb,
+    lazy_ucb,
+    pooled,
     posterior_sd,
+    shrunk,
+    ucb1,
 )
 from dpbandits.simulation.parts.primitives import block_sum, laplace
 
@@ -24,9 +30,6 @@ OMM, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS, NOISE_AWARE, POOLED = range(9
 # in place of a first batch: every reward read at once; batches of 1, 2, 4, … that forget
 EXACT, FORGET = 0, -1
 
-ucb1, kl_ucb, kl_level = index.ucb1, index.kl_ucb, index.kl_level
-lazy_ucb, dp_klucb, crossing = index.lazy_ucb, index.dp_klucb, index.crossing
-pooled, shrunk = posterior.pooled, posterior.shrunk
 
 UNSEEN = 1e15  # as `policies/matroid.py` has it
 

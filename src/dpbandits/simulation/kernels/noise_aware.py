@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.simulation.parts.jit import growing_batch, index, jit, posterior_sd
+from dpbandits.simulation.parts.jit import growing_batch, jit, neglected, posterior_sd
 from dpbandits.simulation.parts.primitives import block_sum, laplace, play
-
-neglected = index.neglected
 
 FAR = 2**62
 KNOTS = np.array([-9.0, -6.0, -4.0, -2.5, -1.2, 0.0, 1.2, 2.5, 4.0, 6.0, 9.0])

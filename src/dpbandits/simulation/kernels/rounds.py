@@ -13,21 +13,24 @@ from typing import Any
 import numpy as np
 
 from dpbandits.simulation.kernels.counters import hybrid_leaf, tree_leaf
-from dpbandits.simulation.parts.jit import index, inline, jit
+from dpbandits.simulation.parts.jit import (
+    dp_ucb_bound,
+    dp_ucb_published,
+    dp_ucb_tight,
+    forced_rounds,
+    hybrid_ucb,
+    inline,
+    jit,
+    kl_level,
+    kl_ucb,
+    ldp_ucb,
+    ucb1,
+)
 from dpbandits.simulation.parts.primitives import argmax, laplace, reward
 
 UCB1, KL_UCB, PUBLISHED, TIGHT, BOUND, HYBRID, LDP_UCB = range(7)
 PLAIN, LOCAL_LAPLACE, RESPONSE = range(3)
 EXACT, TREE, POWERS, DOUBLING, PRINTED = range(5)
-
-ucb1, kl_ucb, kl_level = index.ucb1, index.kl_ucb, index.kl_level
-ldp_ucb, forced_rounds = index.ldp_ucb, index.forced_rounds
-dp_ucb_published, dp_ucb_tight, dp_ucb_bound = (
-    index.dp_ucb_published,
-    index.dp_ucb_tight,
-    index.dp_ucb_bound,
-)
-hybrid_ucb = index.hybrid_ucb
 
 
 @inline

@@ -20,10 +20,8 @@ from typing import Any
 import numpy as np
 
 from dpbandits.simulation.parts.envelope import log_beta, log_density, set_envelopes
-from dpbandits.simulation.parts.jit import index, jit
+from dpbandits.simulation.parts.jit import jit, lifted_mean
 from dpbandits.simulation.parts.primitives import block_sum, laplace, play
-
-lifted_mean = index.lifted_mean
 
 WINDOW = 0.1  # a window lasts until an arm's centre has moved by so many standard deviations
 BUSY = 0.5  # rate of candidates above which playing each round is cheaper

@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpbandits.simulation.parts.jit import index, jit
+from dpbandits.simulation.parts.jit import jit, lifted_mean
 
-lifted_mean = index.lifted_mean
 SEARCH = 12
 
 

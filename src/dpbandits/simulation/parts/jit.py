@@ -5,21 +5,19 @@ that cannot go stale.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from types import FunctionType, ModuleType, SimpleNamespace
+from pkgutil import iter_modules
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
 
-from dpbandits.policies.bandit import cumulative, noise_aware
-from dpbandits.policies.experts import leaders as experts
-from dpbandits.policies.formulas import bars, divergences, indices, pooling, thresholds, top_two
-from dpbandits.policies.identification import elimination
+from dpbandits.policies import formulas
 
 
 def cache_folder() -> str:
@@ -66,40 +64,42 @@ def inline(function: Callable[..., Any]) -> Any:
     return jit(function, inline="always")
 
 
-def compiled_copy(module: ModuleType, **replaced: Any) -> SimpleNamespace:
-    """The module's functions, compiled: they are run a second time as a module of their own whose
-    globals are compiled too.
-    """
+def run_again(module: ModuleType) -> ModuleType:
+    """A second copy of a module: its functions look names up in globals of their own."""
     spec = importlib.util.find_spec(module.__name__)
     assert spec is not None
     assert spec.loader is not None
     copy = importlib.util.module_from_spec(spec)
-    sys.modules[copy.__name__], original = copy, sys.modules[copy.__name__]
-    try:
-        spec.loader.exec_module(copy)
-    finally:
-        sys.modules[copy.__name__] = original
-    found = {
-        n: f
-        for n, f in vars(copy).items()
-        if isinstance(f, FunctionType) and f.__module__ == module.__name__
+    spec.loader.exec_module(copy)
+    return copy
+
+
+def compiled_folder(package: ModuleType) -> dict[str, Any]:
+    """Every function of the package's modules, compiled as it stands, by its name.
+
+    In copies of the modules each name of such a function, an imported one too, stands for the
+    compiled one: numba looks names up when a function is first called.
+    """
+    names = [found.name for found in iter_modules(package.__path__, f"{package.__name__}.")]
+    copies = [run_again(importlib.import_module(name)) for name in names]
+    compiled = {
+        (name, at): jit(function)
+        for name, copy in zip(names, copies, strict=True)
+        for at, function in vars(copy).items()
+        if isinstance(function, FunctionType) and function.__module__ == name
     }
-    compiled = {name: jit(function) for name, function in found.items()}
-    vars(copy).update(compiled | replaced)
-    return SimpleNamespace(**compiled)
+    for copy in copies:
+        for at, value in vars(copy).items():
+            if isinstance(value, FunctionType):
+                vars(copy)[at] = compiled.get((value.__module__, at), value)
+    return {at: function for (_, at), function in compiled.items()}
 
 
-divergence = compiled_copy(divergences)
-index = compiled_copy(
-    indices,
-    **{name: getattr(divergence, name) for name in ("clip01", "d_eps", "d_eps_upper", "kl_upper")},
-)
-threshold = compiled_copy(thresholds, kl=divergence.kl)
-posterior = compiled_copy(pooling)
-duel = compiled_copy(top_two, **vars(threshold))
-growing_batch = jit(cumulative.growing_batch)
-elimination_width = jit(elimination.elimination_width)
-epoch = jit(elimination.epoch)
-hedge_rate, ftrl_rate = jit(experts.hedge_rate), jit(experts.ftrl_rate)
-posterior_sd = jit(noise_aware.posterior_sd)
-nas_bar, private_bar = jit(bars.nas_bar), jit(bars.private_bar)
+FORMULAS = compiled_folder(formulas)
+
+
+def __getattr__(name: str) -> Any:
+    """A compiled formula, so that `from dpbandits.simulation.parts.jit import ucb1` finds it."""
+    if name not in FORMULAS:
+        raise AttributeError(f"There is no formula {name!r} in policies/formulas/.")
+    return FORMULAS[name]

@@ -21,7 +21,7 @@ from dpbandits.policies import (
     NoiseAwareMAT,
 )
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.matroid.optimistic import PrivateMatroidPolicy
+from dpbandits.policies.private import PrivatePolicy
 from dpbandits.simulation.kernels import matroid
 
 RULES: dict[type[Policy], int] = {
@@ -44,13 +44,13 @@ def known(problem: Matroid) -> Tableau | None:
 
 def on_matroid(policy: Any, steps: int) -> Callable[..., Any] | None:
     """None where the matroid has no tableau: the policy then plays the plain way."""
-    found = known(policy.matroid)
+    found = known(policy.problem)
     if found is None:
         return None
-    rule, private = RULES[type(policy)], isinstance(policy, PrivateMatroidPolicy)
+    rule, private = RULES[type(policy)], isinstance(policy, PrivatePolicy)
     if isinstance(policy, NoiseAwareMAT) and policy.pool:
         rule = matroid.POOLED
-    share = policy.share if isinstance(policy, PrivateMatroidPolicy) else 1.0
+    share = policy.share if private else 1.0
     constant = float(getattr(policy, "level", getattr(policy, "c", 0.0)))
     first = getattr(policy, "first", matroid.FORGET if private else matroid.EXACT)
     alpha, scale = float(getattr(policy, "alpha", 1.5)), steps / share if private else 0.0

@@ -1,0 +1,95 @@
+"""`check_environment`: what simulations rely on in every environment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpbandits.checks.checks import require
+from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import refuse_class
+from dpbandits.core.privacy import Grid
+from dpbandits.environments import Environment, Lattice
+
+ALARM = 1e-6
+"""Probability that a correct environment fails, at most: a tenth of it for each comparison, all
+arms together.
+"""
+SAMPLES = 20_000
+
+
+def check_environment(environment: Environment, grid: Grid = Grid(steps=8)) -> None:
+    """Run every check on an environment of yours, of whose rounds it plays up to 20,000.
+
+    Rewards lie in [0, 1] and follow from the given generator alone; where rounds are independent
+    (`lattice` is not None), single rewards, blocks and the lattice have one law.
+
+    Raises:
+        CheckFailed: the first broken promise. A correct environment fails with a probability of at
+            most 10⁻⁶.
+    """
+    refuse_class(environment, "an environment", "YourEnvironment(...)")
+    means = environment.means
+    require(means.ndim == 1 and len(means) > 0, f"means have the shape {means.shape}.")
+    require(bool(np.all((means >= 0) & (means <= 1))), "A mean lies outside [0, 1].")
+    few = 1 if environment.logged else min(50, environment.length or 50)  # a log may be short
+    rewards = [first_rewards(environment, few) for _ in range(2)]
+    require(rewards[0] == rewards[1], "With one seed two fresh environments give other rewards.")
+    require(all(0 <= reward <= 1 for reward in rewards[0]), "A reward lies outside [0, 1].")
+    lattice = environment.lattice(grid)
+    if lattice is not None:
+        lattice_is_a_law(environment, lattice, grid)
+        laws_agree(environment, lattice, grid)
+
+
+def first_rewards(environment: Environment, rounds: int) -> list[float]:
+    played, rng = environment.fresh(), np.random.default_rng(1)
+    return [played.draw(at % played.arms, rng) for at in range(rounds)]
+
+
+def lattice_is_a_law(environment: Environment, lattice: Lattice, grid: Grid) -> None:
+    values, rows = lattice
+    require(
+        rows.shape == (environment.arms, len(values)),
+        f"The lattice's probabilities have the shape {rows.shape}, not (arms, levels) = "
+        f"{(environment.arms, len(values))}.",
+    )
+    require(
+        bool(np.all(rows >= 0)) and np.allclose(rows.sum(axis=1), 1, atol=1e-9),
+        "A row of the lattice's probabilities is no law.",
+    )
+    require(
+        bool(np.all((values >= 0) & (values <= grid.steps))),
+        f"A value of the lattice is no number of grid steps from 0 to {grid.steps}.",
+    )
+    moved = float(np.abs(rows @ values / grid.steps - environment.means).max())
+    require(
+        moved <= 0.5 / grid.steps + 1e-9,
+        f"The lattice's means are {moved:.3g} off: rounding moves them by half a step at most.",
+    )
+
+
+def laws_agree(environment: Environment, lattice: Lattice, grid: Grid) -> None:
+    """Each arm's rewards and blocks against the lattice, by the Hoeffding and DKW bounds."""
+    rng, values = np.random.default_rng(2), lattice.values
+    width = math.sqrt(math.log(20 * environment.arms / ALARM) / (2 * SAMPLES))
+    for arm, row in enumerate(lattice.probabilities):
+        mean = many_draws(partial(environment.draw, arm, rng)).mean()
+        off = abs(mean - environment.means[arm])
+        require(off <= width, f"Arm {arm}'s rewards average {mean:.4f}, {off:.4f} off its mean.")
+        law = np.bincount(values, row, grid.steps + 1)
+        for rounds, exact in ((1, law), (2, np.convolve(law, law))):
+            sums = many_draws(partial(environment.block, arm, rounds, grid, rng))
+            seen = np.bincount(sums.astype(np.int64), minlength=len(exact)) / SAMPLES
+            require(
+                len(seen) == len(exact) and float(np.abs(np.cumsum(seen - exact)).max()) <= width,
+                f"Arm {arm}'s blocks of {rounds} rounds have another law than the lattice.",
+            )
+
+
+def many_draws(draw: Callable[[], Any]) -> Floats:
+    return np.array([draw() for _ in range(SAMPLES)], np.float64)

@@ -1,0 +1,131 @@
+"""`check_mechanism`: what the vault and the ledger rely on in every mechanism."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.checks.checks import require
+from dpbandits.checks.tape import Recorder
+from dpbandits.core.errors import CheckFailed, Diverged
+from dpbandits.core.inputs import refuse_class
+from dpbandits.core.plan import EVERY
+from dpbandits.mechanisms import Block, Mechanism
+from dpbandits.mechanisms.restored import Readings
+from dpbandits.noise.sources import Noise, SimulatedNoise
+
+Rounds = tuple[tuple[int, ...], ...]
+"""Rewards in grid steps: an entry a round, and in it an entry a coordinate."""
+
+
+class MechanismTrial(NamedTuple):
+    """A mechanism, and the records it is tried on.
+
+    whole: whether a record is the rewards of all actions.
+    """
+
+    mechanism: Mechanism
+    rounds: Rounds
+    whole: bool
+
+    def block(self, rewards: tuple[int, ...]) -> Block:
+        if self.whole:
+            return Block((EVERY,), np.array(rewards), (1,))
+        return Block(tuple(range(len(rewards))), rewards, (1,) * len(rewards))
+
+    def play(self, rounds: Rounds, noise: Noise) -> None:
+        memory = self.mechanism.init(len(rounds[0]))
+        for rewards in rounds:
+            memory, _ = self.mechanism.answer(memory, self.block(rewards), noise)
+
+
+def check_mechanism(
+    mechanism: Mechanism, *, coordinates: int = 2, readings: int = 16, whole: bool = False
+) -> None:
+    """Run every check on a mechanism of yours.
+
+    The exact loss of all its answers never exceeds its promise when one record changes, it changes
+    no memory in place (an interrupted reading is done again from there), and its memory survives
+    JSON, as it does in a saved session.
+
+    Args:
+        coordinates: arms, or actions of a whole record; few, for all changes of a record are tried.
+        readings: how often each is read; as often as one record may matter.
+        whole: whether it reads whole records (full information).
+
+    Raises:
+        CheckFailed: the first broken promise.
+    """
+    refuse_class(mechanism, "a mechanism", "YourMechanism(epsilon=1)")
+    bits = np.random.default_rng(1).integers(0, 2, (readings, coordinates)) * mechanism.grid.steps
+    trial = MechanismTrial(mechanism, tuple(map(tuple, bits.tolist())), whole)
+    memory_stays(trial)
+    memory_survives_json(trial)
+    promise_covers_loss(trial)
+
+
+def promise_covers_loss(trial: MechanismTrial) -> None:
+    """Change one record anywhere: the exact loss of all answers together is within the promise."""
+    promise = trial.mechanism.promise()
+    if promise is None:
+        return
+    first, worst = Recorder(2), Fraction(0)
+    trial.play(trial.rounds, first)
+    for rounds in neighbours(trial):
+        other = Recorder(2, script=first.draws)
+        try:
+            trial.play(rounds, other)
+        except Diverged as error:
+            raise CheckFailed(
+                f"One changed reward changes what is asked of the noise: {error}"
+            ) from None
+        worst = max(worst, other.loss())
+    require(worst <= promise.cost, f"One record can cost {worst}, the promise is {promise.cost}.")
+    require(worst > 0, "No change of a reward changes any answer: the check saw nothing.")
+
+
+def neighbours(trial: MechanismTrial) -> Iterator[Rounds]:
+    """Rounds that differ in one record: any rewards on the coordinates one record may touch."""
+    steps, coordinates = trial.mechanism.grid.steps, len(trial.rounds[0])
+    width = coordinates if trial.whole else min(trial.mechanism.width, coordinates)
+    for at, rewards in enumerate(trial.rounds):
+        for where in combinations(range(coordinates), width):
+            for values in product((0, steps), repeat=width):
+                changed = list(rewards)
+                for coordinate, value in zip(where, values, strict=True):
+                    changed[coordinate] = value
+                yield (*trial.rounds[:at], tuple(changed), *trial.rounds[at + 1 :])
+
+
+def memory_stays(trial: MechanismTrial) -> None:
+    """A block that is read again from the old memory, with the same noise, gives the same."""
+    memory = trial.mechanism.init(len(trial.rounds[0]))
+    for at, rewards in enumerate(trial.rounds):
+        before = deepcopy(memory)
+        told = trial.mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
+        require(memory == before, f"Reading {at + 1} changes its memory in place.")
+        again = trial.mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
+        require(told == again, f"Reading {at + 1} draws randomness beside the noise it is given.")
+        memory = told[0]
+
+
+def memory_survives_json(trial: MechanismTrial) -> None:
+    """What JSON gives back is accepted by `remembers`, and answers as the memory itself does."""
+    mechanism, steps = trial.mechanism, trial.mechanism.grid.steps
+    memory: Any = mechanism.init(len(trial.rounds[0]))
+    for at, rewards in enumerate(trial.rounds):
+        restored = json.loads(json.dumps(memory))
+        read = [Readings(at, at, 0, steps)] * len(rewards)
+        require(
+            mechanism.remembers(restored, read),
+            f"After {at} readings `remembers` refuses the memory that JSON gives back.",
+        )
+        memory, told = mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
+        _, again = mechanism.answer(restored, trial.block(rewards), SimulatedNoise(at))
+        require(told == again, f"After {at} readings restored memory answers something else.")

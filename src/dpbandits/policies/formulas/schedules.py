@@ -1,0 +1,38 @@
+"""Schedules: how long an arm is played before its next release, how far apart two arms must be
+then, and how fast the policies with full information learn.
+"""
+
+from __future__ import annotations
+
+import math
+
+
+def growing_batch(rounds: int, first: int, alpha: float) -> int:
+    """Rounds in the batch of an arm with `rounds` released: `first`, then what makes its rounds
+    grow by the factor alpha.
+    """
+    return first if rounds == 0 else max(1, math.ceil(min(2.0**62, (alpha - 1.0) * rounds)))
+
+
+def elimination_width(pulls: int, arms: int, beta: float) -> float:
+    """Two confidence radii √(ln(4 K n²/beta)/(2n)) after n pulls of each arm."""
+    return 2.0 * math.sqrt(math.log(4.0 * arms * pulls * pulls / beta) / (2.0 * pulls))
+
+
+def epoch(stage: int, alive: int, beta: float, eps: float) -> tuple[int, float]:
+    """Pulls of each arm in epoch `stage`, R_e, and the elimination width 2h_e + 2c_e."""
+    gap = 2.0**-stage
+    log8 = math.log(8.0 * alive * stage * stage / beta)
+    log4 = math.log(4.0 * alive * stage * stage / beta)
+    pulls = math.ceil(max(32.0 * log8 / (gap * gap), 8.0 * log4 / (eps * gap)) + 1.0)
+    return pulls, 2.0 * math.sqrt(log8 / (2.0 * pulls)) + 2.0 * log4 / (pulls * eps)
+
+
+def hedge_rate(round: int, actions: int) -> float:
+    """2√(ln K/t)."""
+    return 2.0 * math.sqrt(math.log(actions) / round)
+
+
+def ftrl_rate(horizon: int, actions: int) -> float:
+    """√(8 ln K/T)."""
+    return math.sqrt(8.0 * math.log(actions) / horizon)

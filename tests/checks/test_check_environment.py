@@ -1,0 +1,85 @@
+"""`check_environment`: ours pass, and broken ones fail for the right reason."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.checks import CheckFailed, check_environment
+from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.privacy import Grid
+from dpbandits.environments import Independent, Lattice
+
+OURS = [
+    dpb.Bernoulli([0.5, 0.25, 1.0]),
+    dpb.Beta([1, 3], [2, 1]),
+    dpb.Uniform([0.0, 0.25], [1.0, 0.5]),
+    dpb.Categorical([0, 0.25, 1], [[0.2, 0.3, 0.5], [0.5, 0.5, 0]]),
+    dpb.Table([[0, 1], [0.5, 0.25], [1, 1]]),
+    dpb.LoggedReplay([0, 1, 0, 1] * 40, [0.5, 1, 0, 0.25] * 40, arms=2),
+]
+
+
+@pytest.mark.parametrize("environment", OURS, ids=lambda environment: type(environment).__name__)
+def test_ours_pass(environment: dpb.Environment) -> None:
+    check_environment(environment)
+
+
+class Broken(Independent):
+    """Coins of chance 1/4 and 1/2, with a fault."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(np.array([0.25, 0.5]))
+        self.fault = fault
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        if self.fault == "own coins":
+            rng = np.random.default_rng()
+        chance = self.means[action] + 0.05 * (self.fault == "biased")
+        return float(rng.random() < chance) * (2.0 if self.fault == "too large" else 1.0)
+
+    def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
+        return np.array([self.draw(arm, rng) for arm in arms.tolist()])
+
+    def on_grid(self, steps: int) -> Lattice:
+        levels = np.array([0, steps // 2, steps])
+        rows = np.array([[0.75, 0.0, 0.25], [0.25, 0.5, 0.25]])
+        if self.fault == "other means":
+            rows = rows[::-1]
+        return Lattice(levels, rows / 2 if self.fault == "no law" else rows)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("own coins", "two fresh environments give other rewards"),
+        ("too large", r"A reward lies outside \[0, 1\]"),
+        ("biased", "rewards average"),
+        ("other means", "means are .* off"),
+        ("no law", "no law"),
+    ],
+)
+def test_faults_are_named(fault: str, message: str) -> None:
+    with pytest.raises(CheckFailed, match=message):
+        check_environment(Broken(fault))
+
+
+def test_blocks_of_another_law_are_found() -> None:
+    class Sticky(dpb.Environment):
+        """Its blocks repeat one reward: single rounds are right, two together are not."""
+
+        def __init__(self) -> None:
+            self.means = np.array([0.5])
+
+        def draw(self, action: int, rng: np.random.Generator) -> float:
+            return float(rng.random() < 0.5)
+
+        def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
+            return int(rng.random() < 0.5) * rounds * grid.steps
+
+        def lattice(self, grid: Grid) -> Lattice:
+            return Lattice(np.array([0, grid.steps]), np.array([[0.5, 0.5]]))
+
+    with pytest.raises(CheckFailed, match="blocks of 2 rounds"):
+        check_environment(Sticky())

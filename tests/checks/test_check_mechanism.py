@@ -1,0 +1,109 @@
+"""`check_mechanism`: every mechanism we ship passes, and broken ones fail for the right reason."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import pytest
+
+from dpbandits import mechanisms
+from dpbandits.checks import CheckFailed, check_mechanism
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import (
+    AboveThreshold,
+    Answer,
+    BinaryTree,
+    EachAction,
+    EachArm,
+    Exact,
+    GaussianBatches,
+    Hybrid,
+    LazyCumulative,
+    LazyForgetful,
+    Logarithmic,
+    Mechanism,
+    NoisyMax,
+    Pure,
+)
+from dpbandits.noise.sources import Noise
+
+ONE, GRID = Fraction(1), Grid(steps=4)
+HALF = LazyCumulative(epsilon=ONE / 2, grid=GRID)
+OURS: list[tuple[Mechanism, bool]] = [
+    (LazyForgetful(epsilon=ONE, grid=GRID), False),
+    (LazyCumulative(epsilon=ONE, grid=GRID), False),
+    (GaussianBatches(rho=ONE, grid=GRID), False),
+    (BinaryTree(epsilon=ONE, leaves=16, grid=GRID), False),
+    (BinaryTree(epsilon=ONE, leaves=16, padded=True, grid=GRID), False),
+    (Hybrid(epsilon=ONE, segments="powers", grid=GRID), False),
+    (Hybrid(epsilon=ONE, segments="doubling", root=True, grid=GRID), False),
+    (Logarithmic(epsilon=ONE, grid=GRID), False),
+    (AboveThreshold(epsilon=ONE, grid=GRID, cap=16), False),
+    (Exact(grid=GRID), False),
+    (EachArm(inner=HALF, width=2), False),
+    (EachAction(inner=HALF, actions=2), True),
+    (NoisyMax(epsilon=ONE, grid=GRID), True),
+    (NoisyMax(epsilon=ONE, grid=GRID, selection="permute-and-flip"), True),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "whole"), OURS, ids=lambda value: type(value).__name__)
+def test_ours_pass(mechanism: Mechanism, whole: bool) -> None:
+    check_mechanism(mechanism, whole=whole)
+
+
+def test_all_of_ours_are_tried() -> None:
+    exported = {getattr(mechanisms, name) for name in mechanisms.__all__}
+    made = {c for c in exported if issubclass(c, Mechanism) and not inspect.isabstract(c)}
+    assert made == {type(mechanism) for mechanism, _ in OURS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(Pure):
+    """The newest batch, with a fault."""
+
+    fault: str
+    proof: ClassVar[str] = "lazy_forgetful"
+
+    def start(self) -> Any:
+        return [0]
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Answer]:
+        epsilon = 2 * self.epsilon if self.fault == "too little noise" else self.epsilon
+        if self.fault == "raw":
+            noisy = total
+        elif self.fault == "decides by a reward" and total == 0:
+            noisy = 0
+        else:
+            noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=epsilon)
+        if self.fault == "in place":
+            memory[0] += 1
+        if self.fault == "own coins":
+            noisy += random.getrandbits(30)
+        new = {0: 0} if self.fault == "no JSON" else [0]
+        return new, Answer(noisy / self.grid.steps, count, 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("too little noise", "One record can cost 2, the promise is 1"),
+        ("raw", "the check saw nothing"),
+        ("decides by a reward", "changes what is asked of the noise"),
+        ("in place", "changes its memory in place"),
+        ("no JSON", "`remembers` refuses the memory"),
+        ("own coins", "draws randomness beside the noise"),
+    ],
+)
+def test_faults_are_named(fault: str, message: str) -> None:
+    with pytest.raises(CheckFailed, match=message):
+        check_mechanism(Broken(epsilon=ONE, grid=GRID, fault=fault))
+
+
+def test_a_class_is_refused() -> None:
+    with pytest.raises(TypeError, match="YourMechanism"):
+        check_mechanism(LazyForgetful)  # type: ignore[arg-type]

@@ -1,0 +1,90 @@
+"""What holds for every registered policy, and no policy may be forgotten in."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import dpbandits as dpb
+from dpbandits.core.signatures import argument_texts
+from dpbandits.policies import POLICIES, formulas
+from dpbandits.policies.contract import Policy
+from dpbandits.terminal.cli import app
+from tests.places import REPOSITORY
+
+DEEPEST = 4
+"""Classes of a policy's line, `Policy` and the policy itself included."""
+
+
+def printed(*command: str) -> str:
+    result = CliRunner().invoke(app, list(command), env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    return " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_inheritance_is_shallow(name: str) -> None:
+    line = [cls.__name__ for cls in POLICIES[name].__mro__ if issubclass(cls, Policy)]
+    assert len(line) <= DEEPEST, line
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_policy_is_exported_explained_listed_and_proved(name: str) -> None:
+    cls = POLICIES[name]
+    assert getattr(dpb, name) is cls
+    assert name in dpb.__all__
+    assert name in printed("list")
+    explained = printed("explain", name)
+    assert f"dpb.{name}(" in explained
+    texts = argument_texts(cls)
+    for field in (field for field in fields(cls) if field.init):
+        assert texts.get(field.name), field.name
+        assert field.name in explained
+        # a table folds its last column, so the first words tell that the text is there
+        assert " ".join(texts[field.name].split()[:3]) in explained, field.name
+    proved = (
+        (REPOSITORY / "proofs" / f"{cls.about.proof}.md").is_file() if cls.about.proof else None
+    )
+    assert proved is (None if cls.about.privacy == "none" else True)
+
+
+def test_every_policy_in_the_package_is_registered() -> None:
+    """A class that can be made and that declares what is known of it is a policy for users."""
+    found, folders = set[type[Policy]](), list[type[Policy]]([Policy])
+    while folders:
+        cls = folders.pop()
+        folders += cls.__subclasses__()
+        ours = cls.__module__.startswith("dpbandits.policies.")
+        if ours and not inspect.isabstract(cls) and "about" in vars(cls):
+            found.add(cls)
+    assert found == set(POLICIES.values())
+
+
+def test_every_formula_is_compiled() -> None:
+    """The folder is walked: each function of each of its files has a compiled form of its name."""
+    from dpbandits.simulation.parts import jit
+
+    named: list[str] = []
+    for file in sorted(Path(formulas.__path__[0]).glob("*.py")):
+        module = inspect.getmodulename(str(file))
+        if module == "__init__":
+            continue
+        code = __import__(f"{formulas.__name__}.{module}", fromlist=["*"])
+        named += [
+            name
+            for name, function in inspect.getmembers(code, inspect.isfunction)
+            if function.__module__ == code.__name__
+        ]
+    assert len(named) == len(set(named)) > 40
+    assert set(jit.FORMULAS) == set(named)
+    assert jit.growing_batch(8, 3, 1.5) == 4
+    # one that calls another file's formulas
+    assert jit.dp_klucb(0.5, 10, 1.0, 1.0) == pytest.approx(
+        formulas.indices.dp_klucb(0.5, 10, 1.0, 1.0)
+    )
+    with pytest.raises(AttributeError, match="no formula 'nothing'"):
+        jit.nothing  # noqa: B018
