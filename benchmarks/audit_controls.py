@@ -18,7 +18,8 @@ from dpbandits.auditing.local.level import report_law_level
 from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.report import LevelResult
 from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject
+from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.statistical.subjects import PolicySubject
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.checks.examples import examples
 from dpbandits.mechanisms import Mechanism

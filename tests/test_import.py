@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 HEAVY = (
+    "jinja2",
     "matplotlib",
     "numba",
     "polars",
@@ -35,7 +36,7 @@ def test_import_is_light() -> None:
 
 def test_core_works_without_the_extras() -> None:
     """A session and a simulation run where no optional package can be imported."""
-    blocked = ("matplotlib", "polars", "pydantic", "typer", "rich", "joblib")
+    blocked = ("jinja2", "matplotlib", "polars", "pydantic", "typer", "rich", "joblib")
     code = f"""
 import sys
 for name in {blocked!r}:

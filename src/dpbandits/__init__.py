@@ -73,8 +73,6 @@ from dpbandits.version import __version__
 
 if TYPE_CHECKING:
     from dpbandits.auditing.audit import audit
-else:
-    from dpbandits import auditing as audit  # the package can be called
 
 __all__ = [
     "AuditReport",
@@ -147,3 +145,12 @@ __all__ = [
     "upper_bound",
     *_POLICIES,
 ]
+
+
+def __getattr__(name: str) -> object:
+    """`audit` is imported when it is first asked for: most programs audit nothing."""
+    if name != "audit":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from dpbandits.auditing.audit import audit
+
+    return audit

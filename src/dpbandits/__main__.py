@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-EXTRAS = ("joblib", "matplotlib", "polars", "pydantic", "rich", "typer")
+EXTRAS = ("jinja2", "joblib", "matplotlib", "polars", "pydantic", "rich", "typer")
 """What `dpbandits[experiments]` installs and some command imports."""
 
 

@@ -21,7 +21,8 @@ from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.recounting.recount import replay
 from dpbandits.auditing.report_text import conclusion
 from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject
+from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.statistical.subjects import PolicySubject
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.mechanisms import GaussianBatches
 from dpbandits.noise import Noise

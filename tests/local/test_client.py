@@ -4,6 +4,7 @@ crosses to the server.
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
@@ -14,12 +15,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from examples.local_privacy.server import MEANS, USERS, Pipe, serve, users_command
 
 import dpbandits as dpb
 from dpbandits.checks.tape import Recorder
 from dpbandits.core.errors import MessageError
 from dpbandits.core.privacy import Grid
-from dpbandits.demos.local_privacy import MEANS, Pipe, serve, users_command
 from dpbandits.local import messages
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse, Randomizer
@@ -229,10 +230,9 @@ def test_only_reports_cross_between_server_and_users() -> None:
 
 
 BROKEN = """
-import sys, json
+import runpy, sys
 from dpbandits.mechanisms.randomizers import LocalLaplace
-from dpbandits.demos import users
-how = sys.argv.pop(1)
+how, users = sys.argv.pop(1), sys.argv.pop(1)
 honest = LocalLaplace.randomise
 def randomise(self, steps, noise):
     if how == "unrandomised":
@@ -241,7 +241,7 @@ def randomise(self, steps, noise):
     print(f"debug: reward {steps / self.grid.steps}", file=where, flush=True)
     return honest(self, steps, noise)
 LocalLaplace.randomise = randomise
-users.answer_decisions()
+runpy.run_path(users, run_name="__main__")
 """
 
 
@@ -254,7 +254,7 @@ def test_a_client_that_leaks_is_caught(how: str, tmp_path: Path) -> None:
     script.write_text(BROKEN)
     command = users_command(most="1/100")
     pipe = Pipe()
-    command[1:3] = [str(script), how]
+    command[1:2] = [str(script), how, str(USERS)]
     if how == "unrandomised":
         serve(policy(), 10, command, noise=dpb.SecureNoise(), pipe=pipe)
         assert len(leaks(pipe.received)) == 10
@@ -265,7 +265,25 @@ def test_a_client_that_leaks_is_caught(how: str, tmp_path: Path) -> None:
 
 
 def test_the_demonstration_runs() -> None:
-    command = [sys.executable, "-m", "dpbandits.demos.local_privacy", "--users", "30"]
+    command = [sys.executable, str(USERS.with_name("server.py")), "--users", "30"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "all of them reports" in shown
     assert "secure noise" in shown
+
+
+def test_the_users_program_knows_no_server() -> None:
+    """As the import contract of the package asks of the user's side: `dpbandits.local` keeps it,
+    and of the package the users' program imports that and the noise alone.
+    """
+    modules = [
+        node.module if isinstance(node, ast.ImportFrom) else name.name
+        for node in ast.walk(ast.parse(USERS.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in node.names
+    ]
+    ours = {module for module in modules if module and module.startswith("dpbandits")}
+    assert ours == {"dpbandits.local.client", "dpbandits.noise.sources"}
+    assert {str(module).split(".")[0] for module in modules} <= {
+        "dpbandits",
+        *sys.stdlib_module_names,
+    }

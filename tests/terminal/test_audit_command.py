@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dpbandits.auditing.page import write_page
+from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.terminal.cli import app
 
 
@@ -115,3 +117,29 @@ def test_a_page_that_fails_leaves_the_report(
     assert done.exit_code == 2
     assert "Passed" in done.stdout
     assert "No space left" in done.stderr
+
+
+def test_without_the_template_library_the_command_says_what_to_install(tmp_path: Path) -> None:
+    """Before it audits anything."""
+    code = (
+        "import sys; sys.modules['jinja2'] = None; sys.argv[1:] = ['audit', 'UCB1', '--html', 'x']"
+        "; from dpbandits.__main__ import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert (
+        done.stderr.strip() == "The command line needs jinja2: pip install 'dpbandits[experiments]'"
+    )
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_page_is_escaped(tmp_path: Path) -> None:
+    report = AuditReport(
+        '<b>\'s & "more"', None, (LevelResult("statistical", "no verdict", evidence="<i>"),)
+    )
+    text = write_page(report, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<b>" not in text
+    assert "<i>" not in text
+    assert "&lt;b&gt;" in text

@@ -1,5 +1,5 @@
-"""`dpbandits data` and `dpbandits demo films`, on a small MovieLens folder. No network: addresses
-are files here.
+"""`dpbandits data`, and the example of films that reads what it keeps, on a small MovieLens folder.
+No network: addresses are files here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
+from examples.films.__main__ import main
+from typer.testing import CliRunner, Result
 
 from dpbandits.datasets import films_from_counts, library, movielens
 from tests.places import DATA
@@ -60,9 +63,7 @@ def owner(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "command", [("data", "list"), ("data", "add"), ("data", "download"), ("demo", "films")]
-)
+@pytest.mark.parametrize("command", [("data", "list"), ("data", "add"), ("data", "download")])
 def test_help_teaches_with_an_example(command: tuple[str, str]) -> None:
     result = dpbandits(*command, "--help")
     assert result.exit_code == 0
@@ -111,8 +112,8 @@ def test_wrong_data_is_one_line(kept: Path, owner: Path, folder: Path, tmp_path:
     with (folder / "ratings.csv").open("a") as file:
         file.write("1,999,4.0,9\n")
     line = one_line(dpbandits("data", "add", SMALL, str(folder)))
-    assert "dpbandits demo films --drop-unlisted --data PATH" in line
-    assert "drop_unlisted=" not in line
+    assert "load it from where it is: `movielens(PATH, drop_unlisted=True)` in Python" in line
+    assert "pass drop_unlisted=" not in line
     assert not kept.exists() or list(kept.iterdir()) == []
 
 
@@ -128,8 +129,20 @@ def test_an_interruption_says_that_nothing_is_kept(
     assert result.stderr == "Stopped. Nothing of it was kept.\n"
 
 
+def films_command(*arguments: str) -> Result:
+    app = typer.Typer()
+    app.command()(main)
+    return CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}, catch_exceptions=False)
+
+
+def test_the_example_teaches_with_an_example() -> None:
+    result = films_command("--help")
+    assert result.exit_code == 0
+    assert "Example: python -m examples.films" in result.stdout
+
+
 def films(*arguments: str) -> str:
-    result = dpbandits("demo", "films", "--films", "12", "--rounds", "3000", *arguments)
+    result = films_command("--films", "12", "--rounds", "3000", *arguments)
     assert result.exit_code == 0
     return result.stdout
 
@@ -143,7 +156,7 @@ def returns(text: str) -> dict[str, float]:
 
 
 def test_films_without_data_say_how_to_get_it(kept: Path) -> None:
-    line = one_line(dpbandits("demo", "films"))
+    line = one_line(films_command())
     assert "dpbandits data download" in line
     assert "dpbandits data add" in line
 
@@ -194,20 +207,14 @@ def test_unplayed_films_have_no_estimate_and_popularity_is_no_tie_break(folder: 
 
 
 def test_wrong_films_are_one_line(folder: Path, tmp_path: Path) -> None:
-    assert "there is nothing at nowhere" in one_line(
-        dpbandits("demo", "films", "--data", "nowhere")
-    )
-    assert "films=100 to be from 1 to 12" in one_line(
-        dpbandits("demo", "films", "--data", str(folder))
-    )
+    assert "there is nothing at nowhere" in one_line(films_command("--data", "nowhere"))
+    assert "films=100 to be from 1 to 12" in one_line(films_command("--data", str(folder)))
     assert "epsilon=" in one_line(
-        dpbandits("demo", "films", "--data", str(folder), "--films", "12", "--epsilon", "much")
+        films_command("--data", str(folder), "--films", "12", "--epsilon", "much")
     )
     with (folder / "ratings.csv").open("a") as file:
         file.write("1,999,4.0,9\n")
-    assert "add --drop-unlisted" in one_line(
-        dpbandits("demo", "films", "--data", str(folder), "--films", "12")
-    )
+    assert "add --drop-unlisted" in one_line(films_command("--data", str(folder), "--films", "12"))
     assert "80 users" in films("--data", str(folder), "--drop-unlisted")
     counts = tmp_path / "counts.json"
     counts.write_text(
@@ -215,7 +222,7 @@ def test_wrong_films_are_one_line(folder: Path, tmp_path: Path) -> None:
         '"vector": [1]}]}'
     )
     assert films_from_counts(counts).people == 9
-    assert "Add --independent" in one_line(dpbandits("demo", "films", "--data", str(counts)))
+    assert "Add --independent" in one_line(films_command("--data", str(counts)))
     assert "The 1 most rated films of 9 users" in films("--data", str(counts), "--independent")
 
 
@@ -224,7 +231,7 @@ def test_wrong_films_are_one_line(folder: Path, tmp_path: Path) -> None:
     reason="needs the real data ml-latest-small/ in ../shared/data",
 )
 def test_the_real_films() -> None:
-    result = dpbandits("demo", "films", "--data", str(REAL / "ml-latest-small"), "--drop-unlisted")
+    result = films_command("--data", str(REAL / "ml-latest-small"), "--drop-unlisted")
     assert result.exit_code == 0
     assert (
         "The 100 most rated films of 610 users, sets of 17 with independent genre vectors"

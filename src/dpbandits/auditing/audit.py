@@ -19,7 +19,8 @@ from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.resolve import WHITE, is_subject, own_claim, resolve, title_of, why_no_claim
 from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.subjects import ROUNDS, MechanismSubject, PolicySubject, Subject
+from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.statistical.subjects import ROUNDS, PolicySubject, Subject
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.auditing.transcript.neighbours import draws_gaussians
 from dpbandits.core.privacy import Real, as_fraction
@@ -175,51 +176,42 @@ def run_level(
 ) -> list[LevelResult]:
     """The level's verdict; None if the level does not apply."""
     policy = feed(made) if isinstance(made, Mechanism) else made
-    white = isinstance(policy, Policy)
-    randomizer = (
-        made.randomizer()
-        if isinstance(made, Policy)
-        else made
-        if isinstance(made, Randomizer)
-        else None
-    )
+    randomizer = made.randomizer() if isinstance(made, Policy) else None
+    randomizer = made if isinstance(made, Randomizer) else randomizer
+    central = isinstance(policy, Policy) and randomizer is None
     match level:
-        case "report law":
-            return [report_law_level(randomizer, claim)] if randomizer is not None else []
-        case "transcript":
+        case "report law" if isinstance(randomizer, Randomizer):
+            return [report_law_level(randomizer, claim)]
+        case "transcript" if central:
             seconds = budget if how.runs is None else None
-            return (
-                [transcript_level(policy, claim, budget=seconds, seed=how.seed)]
-                if white and randomizer is None
-                else []
-            )
-        case "exact law":
-            return (
-                [deepest_law(made, EXACT_ROUNDS, how.effort(budget), claim=claim)]
-                if isinstance(made, Policy)
-                else []
-            )
-    subject, no_claim = black_box(made, how, budget), why_no_claim(made)
+            return [transcript_level(policy, claim, budget=seconds, seed=how.seed)]
+        case "exact law" if isinstance(made, Policy):
+            return [deepest_law(made, EXACT_ROUNDS, how.effort(budget), claim=claim)]
+        case "statistical":
+            return [counted_level(made, policy if central else None, claim, budget, how)]
+    return []
+
+
+def counted_level(
+    made: Any, policy: Policy | None, claim: Fraction | None, budget: float, how: AuditSetting
+) -> LevelResult:
+    """Of runs. policy: what plays it, where it can be looked into."""
+    subject = black_box(made, how, budget)
     found = statistical_level(
         subject,
         claim,
         budget=budget,
         seed=how.seed,
         workers=how.workers,
-        no_claim=no_claim,
+        no_claim=why_no_claim(made),
         runs=how.runs,
         tell=how.tell,
     )
-    if (
-        found.outcome == "not refuted"
-        and white
-        and randomizer is None
-        and draws_gaussians(policy, how.seed)
-    ):
+    if found.outcome == "not refuted" and policy and draws_gaussians(policy, how.seed):
         evidence, details = f"{NO_EPSILON}; {found.evidence}", found.details | {"why": NO_EPSILON}
-        return [replace(found, outcome="no verdict", evidence=evidence, details=details)]
+        return replace(found, outcome="no verdict", evidence=evidence, details=details)
     hint = subject.hint() if isinstance(subject, ForeignSubject) else ""
-    return [replace(found, evidence=f"{found.evidence}; {hint}") if hint else found]
+    return replace(found, evidence=f"{found.evidence}; {hint}") if hint else found
 
 
 def black_box(made: Any, how: AuditSetting, budget: float = math.inf) -> Subject:

@@ -6,18 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, final
+from dataclasses import dataclass, field
+from typing import Any, final
 
 from dpbandits.core.plan import EVERY, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.mechanisms.base import Mechanism, Separable
 from dpbandits.policies.contract import About, Feedback, Policy, Release
 
 
-def about(feedback: Feedback) -> About:
-    return About(paper="", algorithm="", bound="", feedback=feedback, goal="estimate")
-
-
+@final
 @dataclass(frozen=True, kw_only=True)
 class Feeding(Policy):
     """A policy that goes on whatever the mechanism answers; the answers are what an audit looks at.
@@ -28,25 +25,25 @@ class Feeding(Policy):
     fed: Mechanism = field(repr=True)
     each: int = 1
 
-    @final
     def validate(self) -> None:
         """The policy declares the privacy that its mechanism promises."""
         promise = self.fed.promise()
-        object.__setattr__(
-            self,
-            "about",
-            replace(self.about, privacy="none" if promise is None else promise.measure),
+        about = About(
+            paper="",
+            algorithm="",
+            bound="",
+            privacy="none" if promise is None else promise.measure,
+            feedback=kind_of(self.fed),
+            goal="estimate",
         )
+        object.__setattr__(self, "about", about)
 
-    @final
     def mechanism(self) -> Mechanism:
         return self.fed
 
-    @final
     def init(self) -> tuple[int]:
         return (0,)
 
-    @final
     def plan(self, state: tuple[int], rng: PublicRng) -> Plan:
         match self.about.feedback:
             case "bandit":
@@ -55,39 +52,30 @@ class Feeding(Policy):
                 return Hold(tuple(range(self.arms)), self.each, tuple(range(self.arms)))
         return Hold(0, self.each, (EVERY,))
 
-    @final
     def update(self, state: tuple[int], plan: Plan, release: Release) -> tuple[int]:
         return (state[0] + 1,)
 
-    @final
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         return math.nan
-
-
-@final
-class OneArm(Feeding):
-    about: ClassVar[About] = about("bandit")
-
-
-@final
-class ManyArms(Feeding):
-    about: ClassVar[About] = about("semi")
-
-
-@final
-class WholeRecords(Feeding):
-    about: ClassVar[About] = about("full")
 
 
 def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
     """The policy for this mechanism's kind of records: single rewards, super arms of its width, or
     vectors of all actions.
     """
+    match kind_of(mechanism):
+        case "bandit":
+            return Feeding(fed=mechanism, each=each)
+        case "semi":
+            return Feeding(fed=mechanism, each=each, arms=mechanism.width)
+    return Feeding(fed=mechanism, each=each, arms=getattr(mechanism, "actions", 3))
+
+
+def kind_of(mechanism: Mechanism) -> Feedback:
+    """What one of its records shows."""
     if isinstance(mechanism, Separable):
-        return OneArm(fed=mechanism, each=each)
-    if mechanism.width > 1:
-        return ManyArms(fed=mechanism, each=each, arms=mechanism.width)
-    return WholeRecords(fed=mechanism, each=each, arms=getattr(mechanism, "actions", 3))
+        return "bandit"
+    return "semi" if mechanism.width > 1 else "full"
 
 
 def longest(policy: Policy) -> int:

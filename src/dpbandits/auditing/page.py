@@ -6,17 +6,16 @@ from __future__ import annotations
 
 import io
 import math
-from base64 import b64encode
-from html import escape
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from dpbandits.auditing.report import AuditReport
 from dpbandits.auditing.report_text import COLUMNS, conclusion, figure_of, heading, level_cells
-from dpbandits.version import __version__
+from dpbandits.pages import render
 
 COLOURS = {
     "passed": "#2e7d32",
@@ -53,45 +52,24 @@ def report_table(report: AuditReport) -> Table:
     return shown
 
 
+def show(report: AuditReport, console: Console) -> None:
+    """The table and the conclusion, on a terminal."""
+    console.print(report_table(report))
+    console.print(conclusion(report), markup=False, highlight=False)
+
+
 def write_page(report: AuditReport, path: Path) -> Path:
     """Write a page that needs no other file."""
-    rows = "\n".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in level_cells(level)) + "</tr>"
-        for level in report.levels
+    return render.write_page(
+        path,
+        "audit.html",
+        title=f"Audit: {heading(report)}",
+        conclusion=conclusion(report),
+        picture=picture(report).encode(),
+        columns=COLUMNS,
+        rows=[level_cells(level) for level in report.levels],
+        json=report.to_json(),
     )
-    names = "".join(f"<th>{name}</th>" for name in COLUMNS)
-    image = b64encode(picture(report).encode()).decode()
-    text = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Audit: {escape(report.subject)}</title>
-<style>body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}}
-td,th{{padding:.3rem .8rem;text-align:left;vertical-align:top;border-bottom:1px solid #ddd}}
-table{{border-collapse:collapse}}img{{max-width:100%}}footer{{color:#666}}</style></head><body>
-<h1>{escape(heading(report))}</h1>
-<p><strong>{escape(conclusion(report))}</strong></p>
-<figure><img alt="Certified epsilon of each level against the claim"
-src="data:image/svg+xml;base64,{image}"></figure>
-<table><thead><tr>{names}</tr></thead><tbody>
-{rows}
-</tbody></table>
-<p>{escape(MEANING)}</p>
-<details><summary>As JSON</summary><pre>{escape(report.to_json())}</pre></details>
-<footer>dpbandits {escape(__version__)}</footer></body></html>
-"""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-MEANING = (
-    "The transcript level replays runs with one record changed and the same noised values, and "
-    "adds up the exact loss of the releases. "
-    "The exact law is the probability of every decision sequence of a short run. The statistical "
-    "level counts a learnt event in runs that "
-    "took no part in the learning; its bound is wrong with the probability shown, at most. Its "
-    "reach, the pale bar, is the largest ε "
-    "that so many runs could have shown of anything. A bound below the claim refutes nothing: it "
-    "is what could be certified."
-)
 
 
 def picture(report: AuditReport) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpbandits.checks.checks import (
-    beats_uniform,
     hosts_agree,
     ledger_equals_claim,
     loss_within_claim,
@@ -15,6 +14,7 @@ from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
 from dpbandits.checks.law import compiled_law
 from dpbandits.checks.mechanism import check_mechanism
+from dpbandits.checks.regret import beats_uniform
 from dpbandits.checks.sessions import (
     late_and_missing_tells,
     only_reports_enter,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dpbandits.checks.checks import horizon_of, require
 from dpbandits.core.arrays import Integers
 from dpbandits.environments import Bernoulli
 from dpbandits.policies.contract import Policy
@@ -47,8 +48,6 @@ def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path
     """Raise `CheckFailed` if the compiled play counts after `rounds` rounds differ in law from the
     host's.
     """
-    from dpbandits.checks.checks import horizon_of, require
-
     rounds = min(rounds, horizon_of(policy))
     environment = Bernoulli(np.linspace(0.85, 0.35, policy.arms) if policy.arms > 1 else [0.5])
     player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import methodcaller
 from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
@@ -13,7 +14,8 @@ from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import Diverged
 from dpbandits.core.privacy import Grid, NoiseKind
 from dpbandits.environments.base import Environment
-from dpbandits.noise.sources import Noise, Selection, SimulatedNoise, Values
+from dpbandits.noise.relay import Relay
+from dpbandits.noise.sources import Noise, SimulatedNoise
 
 
 @final
@@ -131,7 +133,7 @@ def loss(before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]) -> Fract
 
 @final
 @dataclass
-class Recorder:
+class Recorder(Relay):
     """Seeded noise that writes down every call; with `script`, the same noised values come out
     again whatever goes in.
 
@@ -152,44 +154,26 @@ class Recorder:
         # noise of each threshold -> its place among the draws
         self._thresholds: dict[int, int] = {}
 
-    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        return self._record(
-            "laplace",
-            value,
-            sensitivity,
-            epsilon,
-            lambda: self._base.laplace(value, sensitivity=sensitivity, epsilon=epsilon),
-        )
-
-    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        return self._record(
-            "gaussian",
-            value,
-            sensitivity,
-            rho,
-            lambda: self._base.gaussian(value, sensitivity=sensitivity, rho=rho),
-        )
-
-    def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
-        def call() -> int:
-            return self._base.select(values, sensitivity=sensitivity, epsilon=epsilon, law=law)
-
-        return self._record(
-            f"select by {law}", tuple(int(v) for v in values), sensitivity, epsilon, call
-        )
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        """Noise that is added, and selections."""
+        (value,), family, rate = exact, verb, price.get("rho") or price["epsilon"]
+        if verb == "select":
+            family, value = f"select by {price['law']}", tuple(int(v) for v in value)
+        draw = methodcaller(verb, *exact, **price)
+        return self._record(family, value, price["sensitivity"], rate, draw)
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        def call() -> int:
+        def draw(base: Noise) -> int:
             """Never the same twice: questions name their threshold by its noise. What comes out is
             the recorder's to choose.
             """
-            noise = self._base.threshold(sensitivity=sensitivity, epsilon=epsilon)
+            noise = base.threshold(sensitivity=sensitivity, epsilon=epsilon)
             while noise in self._thresholds:
                 noise += 1
             return noise
 
         place = len(self.draws)
-        noise = self._record("threshold", 0, sensitivity, epsilon, call)
+        noise = self._record("threshold", 0, sensitivity, epsilon, draw)
         self._thresholds[noise] = place
         return noise
 
@@ -202,16 +186,11 @@ class Recorder:
                 "counted."
             )
 
-        def call() -> int:
-            return self._base.exceeds(
-                value, bar, threshold, sensitivity=sensitivity, epsilon=epsilon
-            )
-
-        return bool(
-            self._record(
-                f"exceeds {bar}", value, sensitivity, epsilon, call, self._thresholds[threshold]
-            )
+        draw = methodcaller(
+            "exceeds", value, bar, threshold, sensitivity=sensitivity, epsilon=epsilon
         )
+        of = self._thresholds[threshold]
+        return bool(self._record(f"exceeds {bar}", value, sensitivity, epsilon, draw, of))
 
     def uniform(self) -> float:
         at = len(self.thrown)
@@ -238,11 +217,11 @@ class Recorder:
         value: Any,
         sensitivity: int,
         price: Fraction,
-        call: Callable[[], int],
+        draw: Callable[[Noise], int],
         of: int = -1,
     ) -> int:
         if self.script is None:
-            noisy = call()
+            noisy = draw(self._base)
         else:
             at = len(self.draws)
             if at >= len(self.script):

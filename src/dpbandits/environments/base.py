@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NamedTuple, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -110,12 +110,18 @@ class Environment(metaclass=Explained):
     @final
     @property
     def gaps(self) -> Floats:
-        gaps: Floats = self.means.max() - self.means
-        return gaps
+        return np.asarray(self.means.max() - self.means)
 
     def fresh(self) -> Self:
         """This environment at its first round; the same object if rounds are independent."""
         return self
+
+    @final
+    def _with(self, **changes: Any) -> Self:
+        """The same data with another position, say; nothing of it is copied or checked again."""
+        copy = object.__new__(type(self))
+        copy.__dict__ |= self.__dict__ | changes
+        return copy
 
     def lattice(self, grid: Grid) -> Lattice | None:
         """The exact law on the grid if rounds are independent, else None."""

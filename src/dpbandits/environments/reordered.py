@@ -25,9 +25,7 @@ class Reordered(Environment):
         return f"Reordered({self.of!r}, {self.order.tolist()})"
 
     def fresh(self) -> Self:
-        copy = object.__new__(type(self))
-        copy.__dict__ |= self.__dict__ | {"of": self.of.fresh()}
-        return copy
+        return self._with(of=self.of.fresh())
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return self.of.draw(int(self.order[action]), rng)

@@ -1,140 +1,17 @@
-"""Real data as environments: whole tables of rewards, and logs of decisions somebody else made."""
+"""Real data as an environment: a log of decisions somebody else made."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Self, TypeVar, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.arrays import Integers
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import MOST_ARMS, numbers_in, switch, whole_number
+from dpbandits.core.inputs import MOST_ARMS, numbers_in, whole_number
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, Lattice, two_point
-
-E = TypeVar("E", bound=Environment)
-
-
-@final
-class Table(Environment):
-    """A table of rewards, shape (rounds, arms), entries in [0, 1]: round t of a run plays row t,
-    one person a row.
-
-    resample: draw a random row each round (with replacement) instead; rounds are then independent
-        and unlimited.
-    """
-
-    def __init__(self, rewards: ArrayLike, *, resample: bool = False) -> None:
-        self.rewards = numbers_in(rewards, "rewards", secret=True)
-        if self.rewards.ndim != 2 or 0 in self.rewards.shape:
-            raise ValueError(
-                "Expected rewards of shape (rounds, arms) with at least one of each, got shape "
-                f"{self.rewards.shape}."
-            )
-        if not np.all((self.rewards >= 0) & (self.rewards <= 1)):
-            row, arm = np.argwhere(~((self.rewards >= 0) & (self.rewards <= 1)))[0]
-            raise ValueError(
-                f"Expected rewards in [0, 1]; row {row}, arm {arm} is not (rescale, or fill what "
-                "is missing)."
-            )
-        self.resample, self.means, self._next = (
-            switch(resample, "resample"),
-            self.rewards.mean(axis=0),
-            0,
-        )
-        self.length = None if self.resample else len(self.rewards)
-        self.fixed = not self.resample
-        self._lattices: dict[Grid, Lattice] = {}
-        self._rows: dict[Grid, Integers] = {}
-
-    def __repr__(self) -> str:
-        return f"Table(rounds={len(self.rewards)}, arms={self.arms}, resample={self.resample})"
-
-    def fresh(self) -> Self:
-        return self if self.resample else rewound(self, _next=0)
-
-    def draw(self, action: int, rng: np.random.Generator) -> float:
-        row = int(rng.integers(len(self.rewards))) if self.resample else self._take(1)
-        return float(self.rewards[row, action])
-
-    def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
-        law = self.lattice(grid)
-        if law is not None:
-            values, probabilities = law
-            return int(rng.multinomial(rounds, probabilities[action]) @ values)
-        start = self._take(rounds)
-        rewards = self.rewards[start : start + rounds, action]
-        if grid.rounding == "bernoulli":
-            return grid.steps * int((rng.random(rounds) < rewards).sum())
-        return int(np.rint(rewards * grid.steps).sum())
-
-    def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
-        row = int(rng.integers(len(self.rewards))) if self.resample else self._take(1)
-        return np.asarray(self.rewards[row, arms])
-
-    def block_many(
-        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
-    ) -> Integers:
-        """One person's rewards stay together: how often each row was played is drawn, then
-        summed.
-        """
-        times, rows = self._times(rounds, rng)
-        if grid.rounding == "bernoulli":
-            return np.asarray(
-                grid.steps * rng.binomial(times[:, None], self.rewards[rows][:, arms]).sum(axis=0),
-                np.int64,
-            )
-        if grid not in self._rows:
-            self._rows[grid] = np.rint(self.rewards * grid.steps).astype(np.int64)
-        played = self._rows[grid][rows]
-        return np.asarray(
-            (times @ played)[arms] if len(arms) == self.arms else times @ played[:, arms], np.int64
-        )
-
-    def between(self, start: int, stop: int, arms: Integers) -> Floats:
-        if self.resample:
-            return super().between(start, stop, arms)
-        return np.asarray(self.rewards[start:stop, arms].sum(axis=0))
-
-    def _times(self, rounds: int, rng: np.random.Generator) -> tuple[Integers, Integers | slice]:
-        """How often each of which rows is played in the next `rounds` rounds."""
-        if not self.resample:
-            start = self._take(rounds)
-            return np.ones(rounds, np.int64), slice(start, start + rounds)
-        n = len(self.rewards)
-        if rounds < n:
-            rows, times = np.unique(rng.integers(n, size=rounds), return_counts=True)
-            return times, rows
-        return rng.multinomial(rounds, np.full(n, 1 / n)), slice(None)
-
-    def lattice(self, grid: Grid) -> Lattice | None:
-        if not self.resample:
-            return None
-        if grid not in self._lattices:  # a walk over the whole table: once is enough
-            self._lattices[grid] = (
-                two_point(self.means, grid)
-                if grid.rounding == "bernoulli"
-                else self._counted(grid.steps)
-            )
-        return self._lattices[grid]
-
-    def _counted(self, steps: int) -> Lattice:
-        rounded = np.rint(self.rewards * steps).astype(np.int64)
-        values, where = np.unique(rounded, return_inverse=True)
-        where = where.reshape(rounded.shape)
-        counts = np.stack(
-            [np.bincount(where[:, arm], minlength=len(values)) for arm in range(self.arms)]
-        )
-        return Lattice(values, counts / len(self.rewards))
-
-    def _take(self, rounds: int) -> int:
-        if self._next + rounds > len(self.rewards):
-            raise EnvironmentExhausted(
-                f"The table has {len(self.rewards)} rows; use resample=True to play longer."
-            )
-        self._next += rounds
-        return self._next - rounds
+from dpbandits.environments.base import Environment
 
 
 @final
@@ -197,7 +74,7 @@ class LoggedReplay(Environment):
         return float(self.keep.mean()) / self.arms
 
     def fresh(self) -> Self:
-        return rewound(self, _next=0, accepted=0)
+        return self._with(_next=0, accepted=0)
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         while self._next < len(self.actions):
@@ -224,15 +101,7 @@ class LoggedReplay(Environment):
                 f"Expected {n} propensities in (0, 1], one an entry; got shape {p.shape}, or one "
                 "outside."
             )
-        keep: NDArray[np.float64] = p.min() / p
-        return keep
-
-
-def rewound(environment: E, **position: int) -> E:
-    """The same data, at another position."""
-    copy = object.__new__(type(environment))
-    copy.__dict__ |= environment.__dict__ | position
-    return copy
+        return np.asarray(p.min() / p)
 
 
 def whole_actions(actions: ArrayLike, arms: int) -> Integers:

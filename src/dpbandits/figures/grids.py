@@ -4,7 +4,7 @@ are those of `plots`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -15,8 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from dpbandits.figures.compared_policies import Panel, in_panel
-from dpbandits.figures.palette import looks
-from dpbandits.figures.plots import PRIVATE_BOUND, STYLE, draw_curves, scale_rounds
+from dpbandits.figures.palette import Look, looks
+from dpbandits.figures.plots import PRIVATE_BOUND, STYLE, draw_curves, error_bars, scale_rounds
 from dpbandits.sweeps.results import Results
 from dpbandits.theory.bounds import private_lower_bound
 
@@ -45,12 +45,7 @@ def regret_grid(
     """
     with matplotlib.rc_context(STYLE):
         columns = max(len(rows[0]), len(rows[-1]) + (ends is not None))
-        figure = Figure(
-            figsize=(columns * CELL[0] + 0.4, len(rows) * CELL[1] + 0.75),
-            facecolor="white",
-            layout="constrained",
-        )
-        axes = figure.subplots(len(rows), columns, squeeze=False)
+        figure, axes = cells(len(rows), columns, 0.75)
         # A policy without privacy is in several panels of one environment: its rows come once.
         shown = thinned(
             pl.concat([in_panel(results.bands, panel) for row in rows for panel in row]).unique(
@@ -58,16 +53,17 @@ def regret_grid(
             )
         )
         for line, row in zip(axes, rows, strict=True):
-            for ax in line[len(row) :]:
-                ax.set_visible(False)
             for ax, panel in zip(line, row, strict=False):
+                ax.set_visible(True)
                 draw_panel(ax, results, in_panel(shown, panel), panel, bound)
                 scale_grid(ax, shown)
             line[0].set_ylabel("regret")
         if ends is not None:
             draw_ends(axes[-1][len(rows[-1])], results, ends)
             scale_grid(axes[-1][len(rows[-1])], shown)
-        legend(figure, results, shown["label"].unique(maintain_order=True).to_list(), bound)
+        styles = looks(list(results.cells))
+        named = [(label, styles[label]) for label in shown["label"].unique(maintain_order=True)]
+        legend(figure, named + [("lower bound Σ Δ ln T/d_ε", PRIVATE_BOUND)] * bound)
         figure.supxlabel("round (log scale); shaded: 95 % confidence band of the mean", fontsize=9)
     return figure
 
@@ -115,35 +111,36 @@ def draw_ends(ax: Axes, results: Results, environment: str) -> None:
         (pl.col("environment") == environment) & pl.col("epsilon").is_not_null()
     )
     for (label,), part in rows.sort("epsilon").group_by("label", maintain_order=True):
-        look, error = styles[str(label)], 1.96 * part["error"].fill_null(0).to_numpy()
-        ax.errorbar(
-            part["epsilon"],
-            part["mean"],
-            error,
-            color=look.colour,
-            linestyle=look.dash,
-            marker="o",
-            markersize=3,
-            linewidth=1.4,
-        )
+        error_bars(ax, part["epsilon"], part["mean"], part["error"], styles[str(label)])
     ax.set_xscale("log")
     ax.set_title("final regret against ε", fontsize=9)
 
 
-def legend(figure: Figure, results: Results, labels: list[str], bound: bool) -> None:
-    styles = looks(list(results.cells))
-    named = [(label, styles[label]) for label in labels] + [
-        ("lower bound Σ Δ ln T/d_ε", PRIVATE_BOUND)
-    ] * bound
+def legend(figure: Figure, named: list[tuple[str, Look]], width: float = NAME) -> None:
+    """One for all panels, above them. width: of a name, in inches."""
     lines = [
         Line2D([], [], color=look.colour, linestyle=look.dash, label=label) for label, look in named
     ]
-    ncols = min(len(lines), int(figure.get_figwidth() / NAME))
     figure.legend(
         handles=lines,
         loc="outside upper center",
-        ncols=ncols,
+        ncols=min(len(lines), int(figure.get_figwidth() / width)),
         frameon=False,
         fontsize=9,
         handlelength=3,
     )
+
+
+def cells(rows: int, columns: int, above: float) -> tuple[Figure, Any]:
+    """A figure and its axes, shape (rows, columns), none of which is seen yet. above: inches for
+    the legend.
+    """
+    figure = Figure(
+        figsize=(columns * CELL[0] + 0.4, rows * CELL[1] + above),
+        facecolor="white",
+        layout="constrained",
+    )
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for ax in axes.flat:
+        ax.set_visible(False)
+    return figure, axes

@@ -14,12 +14,11 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from dpbandits.figures.grids import CELL, NAME
+from dpbandits.figures.grids import NAME, cells, legend
 from dpbandits.figures.palette import BOUND, DASHES, Look
-from dpbandits.figures.plots import FEW, STYLE
+from dpbandits.figures.plots import FEW, STYLE, error_bars
 from dpbandits.sweeps.results import Results
 
 GUIDES = (Look(BOUND, DASHES[3]), Look("#777777", DASHES[1]))
@@ -60,40 +59,21 @@ def line_grid(
     """Panels in rows, both scales logarithmic, the same in every panel. Bars: 95 % confidence
     intervals.
     """
+    guides = list(dict.fromkeys(name for row in rows for panel in row for name in panel.guides))
+    every = pl.concat(
+        [panel.frame.select("label", "x", "y", "error") for row in rows for panel in row]
+    )
+    named = [(label, styles[label]) for label in every["label"].unique(maintain_order=True)]
+    named += [(name, look_of(i)) for i, name in enumerate(guides)]
     with matplotlib.rc_context(STYLE):
-        columns = max(len(row) for row in rows)
-        figure = Figure(
-            figsize=(columns * CELL[0] + 0.4, len(rows) * CELL[1] + 0.9),
-            facecolor="white",
-            layout="constrained",
-        )
-        axes = figure.subplots(len(rows), columns, squeeze=False)
-        every = pl.concat(
-            [panel.frame.select("label", "x", "y", "error") for row in rows for panel in row]
-        )
+        figure, axes = cells(len(rows), max(len(row) for row in rows), 0.9)
         for line, row in zip(axes, rows, strict=True):
             for ax, panel in zip(line, row, strict=False):
+                ax.set_visible(True)
                 draw_lines(ax, panel, styles)
                 log_axes(ax, every)
-            for ax in line[len(row) :]:
-                ax.set_visible(False)
             line[0].set_ylabel(y)
-        guides = list(dict.fromkeys(name for row in rows for panel in row for name in panel.guides))
-        named = [(label, styles[label]) for label in every["label"].unique(maintain_order=True)]
-        named += [(name, look_of(i)) for i, name in enumerate(guides)]
-        lines = [
-            Line2D([], [], color=look.colour, linestyle=look.dash, label=label)
-            for label, look in named
-        ]
-        ncols = min(len(lines), int(figure.get_figwidth() / (NAME + 0.2)))
-        figure.legend(
-            handles=lines,
-            loc="outside upper center",
-            ncols=ncols,
-            frameon=False,
-            fontsize=9,
-            handlelength=3,
-        )
+        legend(figure, named, NAME + 0.2)
         figure.supxlabel(f"{x}; bars: 95 % confidence interval of the mean", fontsize=9)
     return figure
 
@@ -105,17 +85,7 @@ def draw_lines(ax: Axes, panel: Lines, styles: Mapping[str, Look]) -> None:
         ax.plot(panel.at, values, color=look_of(i).colour, linestyle=look_of(i).dash, linewidth=1.1)
     for (label,), part in panel.frame.group_by("label", maintain_order=True):
         look, part = styles[str(label)], part.sort("x")
-        error = 1.96 * part["error"].fill_null(0).to_numpy()
-        ax.errorbar(
-            part["x"],
-            part["y"],
-            error,
-            color=look.colour,
-            linestyle=look.dash,
-            marker="o",
-            markersize=3,
-            linewidth=1.4,
-        )
+        error_bars(ax, part["x"], part["y"], part["error"], look)
     ax.set_title(panel.title, fontsize=9)
 
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 from matplotlib.axes import Axes
+from scipy.optimize import isotonic_regression
 
 from dpbandits.figures.palette import Look
 
@@ -27,27 +29,16 @@ def spread(wanted: list[float], gap: float, low: float, high: float) -> list[flo
     wanted ones as that allows.
 
     Neighbours that are too close join a group, which is centred on its members' mean (least
-    squares, pool adjacent violators).
+    squares).
     """
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    gap = min(gap, (high - low) / max(1, len(wanted) - 1))
-    groups: list[tuple[float, int]] = []  # (sum of wanted minus offset, members)
-    for rank, i in enumerate(order):
-        total, size = wanted[i] - rank * gap, 1
-        while groups and groups[-1][0] / groups[-1][1] >= total / size:
-            before = groups.pop()
-            total, size = total + before[0], size + before[1]
-        groups.append((total, size))
-    last = len(wanted) - 1
-    level = [
-        min(max(total / size, low), high - last * gap)
-        for total, size in groups
-        for _ in range(size)
-    ]
-    placed = [0.0] * len(wanted)
-    for rank, i in enumerate(order):
-        placed[i] = level[rank] + rank * gap
-    return placed
+    if not wanted:
+        return []
+    steps = min(gap, (high - low) / max(1, len(wanted) - 1)) * np.arange(len(wanted))
+    order = np.argsort(wanted, kind="stable")
+    level = isotonic_regression(np.asarray(wanted)[order] - steps).x
+    placed = np.empty(len(wanted))
+    placed[order] = np.minimum(np.maximum(level, low), high - steps[-1]) + steps
+    return [float(place) for place in placed]
 
 
 def label_ends(axes: Axes, ends: list[End], size: float = 9) -> None:

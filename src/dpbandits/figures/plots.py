@@ -117,22 +117,13 @@ def epsilon_figure(
         ends, styles = [], looks(list(results.cells))
         for (label,), part in rows.group_by("label", maintain_order=True):
             look, part = styles[str(label)], part.sort("epsilon")
-            x = epsilons if part["epsilon"].null_count() else part["epsilon"].to_list()
+            level = bool(part["epsilon"].null_count())
+            x = epsilons if level else part["epsilon"].to_list()
             mean, error = (
                 np.broadcast_to(part[name].fill_null(0).to_numpy(), (len(x),))
                 for name in ("mean", "error")
             )
-            marker = "" if part["epsilon"].null_count() else "o"
-            ax.errorbar(
-                x,
-                mean,
-                1.96 * error,
-                color=look.colour,
-                linestyle=look.dash,
-                marker=marker,
-                markersize=4,
-                linewidth=1.6,
-            )
+            error_bars(ax, x, mean, error, look, "" if level else "o", size=4, width=1.6)
             ends.append(End(str(label), x[-1], float(mean[-1]), look))
         ax.set_xscale("log" if log_x else "linear")
         ax.xaxis.set_major_locator(FixedLocator(epsilons))
@@ -141,16 +132,35 @@ def epsilon_figure(
         scale_regret(ax, rows.with_columns(round=pl.col("rounds")), below=1.5)
         ax.set_title(environment)
         ax.set_ylabel("regret at the end")
-        below(
-            ax,
-            (
-                f"privacy budget ε{' (log scale)' if log_x else ''}; bars: 95 % confidence "
-                "interval of the mean"
-            ),
-            layout,
-        )
+        axis = f"privacy budget ε{' (log scale)' if log_x else ''}"
+        below(ax, f"{axis}; bars: 95 % confidence interval of the mean", layout)
         write_names(ax, ends, layout)
     return figure
+
+
+def error_bars(
+    ax: Axes,
+    x: Any,
+    y: Any,
+    error: Any,
+    look: Look,
+    marker: str = "o",
+    size: float = 3,
+    width: float = 1.4,
+) -> None:
+    """A line through the numbers, each with its 95 % confidence interval; one without an error has
+    none.
+    """
+    ax.errorbar(
+        x,
+        y,
+        1.96 * np.nan_to_num(np.asarray(error, np.float64)),
+        color=look.colour,
+        linestyle=look.dash,
+        marker=marker,
+        markersize=size,
+        linewidth=width,
+    )
 
 
 def save(figure: Figure, stem: Path) -> tuple[Path, Path]:

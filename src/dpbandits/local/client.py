@@ -211,11 +211,8 @@ def require_device_budget(budget: object) -> None:
     if isinstance(budget, type) or not all(
         callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")
     ):
-        came = (
-            f"the class {budget.__name__}"
-            if isinstance(budget, type)
-            else f"an object of type {type(budget).__name__}"
-        )
+        kind = budget if isinstance(budget, type) else type(budget)
+        came = f"{'the class' if kind is budget else 'an object of type'} {kind.__name__}"
         raise TypeError(
             "Expected budget= to be a budget such as FileBudget(path, total=2), or an object of "
             f"your own with spend, recall and keep; got {came}."

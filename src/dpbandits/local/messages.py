@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from dpbandits.core.errors import MessageError
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.core.values import once
+from dpbandits.core.values import frozen, once
 from dpbandits.mechanisms.randomizers import (
     LocalLaplace,
     RandomizedResponse,
@@ -148,15 +148,9 @@ def decision_from_json(text: str) -> Asked:
         MessageError: this is not such a message, or it observes arms that were not played.
     """
     data = fields_of(text, {"id", "action", "observe"}, "a decision")
-    action = tuple(data["action"]) if isinstance(data["action"], list) else data["action"]
+    action, observe = frozen(data["action"]), frozen(data["observe"])
     played = action if isinstance(action, tuple) else (action,)
-    observe = (
-        played
-        if data["observe"] is None
-        else tuple(data["observe"])
-        if isinstance(data["observe"], list)
-        else ()
-    )
+    observe = played if observe is None else observe if isinstance(observe, tuple) else ()
     if not whole_at_least(data["id"], 1) or not all(
         whole_at_least(arm, 0) for arm in (*played, *observe)
     ):
@@ -190,7 +184,7 @@ def report_from_json(text: str) -> Told:
         MessageError: this is not such a message, or it contains more than a report.
     """
     data = fields_of(text, {"id", "steps", "randomizer", "noise"}, "a report")
-    steps = tuple(data["steps"]) if isinstance(data["steps"], list) else data["steps"]
+    steps = frozen(data["steps"])
     numbers = steps if isinstance(steps, tuple) else (steps,)
     if (
         not whole_at_least(data["id"], 1)

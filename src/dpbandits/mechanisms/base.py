@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.privacy import Grid, Guarantee, Measure, as_fraction
+from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.core.values import alike
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.sources import Noise
@@ -140,15 +140,37 @@ class Separable(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pure(Separable):
-    """A coordinate-wise mechanism with a pure-DP price `epsilon` for replacing one reward."""
+class Around(Mechanism):
+    """A mechanism around another one: it reads the other's grid, and keeps the other's memory."""
+
+    inner: Mechanism
+    grid: Grid = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "grid", self.inner.grid)
+
+    def promise(self) -> Guarantee | None:
+        return self.inner.promise()
+
+    def init(self, coordinates: int) -> Any:
+        return self.inner.init(coordinates)
+
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        return self.inner.remembers(memory, readings)
+
+    def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
+        return self.inner.answer(memory, block, noise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pure(Mechanism):
+    """A mechanism with a pure-DP price `epsilon` for replacing one record."""
 
     epsilon: Fraction
     grid: Grid = Grid()
     # what a publication says of these constants, where that is something else
     claimed: Fraction | None = None
-    proof: ClassVar[str]
-    measure: ClassVar[Measure] = "pure"
+    proof: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))

@@ -9,12 +9,11 @@ lose reward (zero-out), the lead moves by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, final
 
-from dpbandits.core.privacy import Grid, Guarantee, as_fraction
-from dpbandits.mechanisms.base import Block, Mechanism
+from dpbandits.core.privacy import Guarantee
+from dpbandits.mechanisms.base import Block, Pure
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.sources import Noise, Selection
 
@@ -28,7 +27,7 @@ class Choice(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class NoisyMax(Mechanism):
+class NoisyMax(Pure):
     """The index of the largest of a whole record's noised sums. Guarantee: epsilon, or epsilon/2
     under zero-out.
 
@@ -41,25 +40,11 @@ class NoisyMax(Mechanism):
         "permute-and-flip" (exponential noise).
     """
 
-    epsilon: Fraction
-    grid: Grid = Grid()
     selection: Selection = "laplace"
-    # what a publication says of these constants, where that is something else
-    claimed: Fraction | None = None
     proof: ClassVar[str] = "noisy_max"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
-
     def promise(self) -> Guarantee:
-        return Guarantee(
-            measure="pure",
-            epsilon=self.epsilon,
-            zero_out=self.epsilon / 2,
-            claimed=self.claimed,
-            grid=self.grid,
-            proof=self.proof,
-        )
+        return replace(super().promise(), zero_out=self.epsilon / 2)
 
     def init(self, coordinates: int) -> None:
         return None

@@ -4,34 +4,21 @@ record, or to the arms of a super arm.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
-from dpbandits.core.privacy import Grid, Guarantee
-from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
-from dpbandits.mechanisms.restored import Readings
+from dpbandits.core.privacy import Guarantee
+from dpbandits.mechanisms.base import Answer, Around, Block, Separable
 from dpbandits.noise.sources import Noise
 
 
 @dataclass(frozen=True, kw_only=True)
-class Each(Mechanism):
+class Each(Around):
     """Each coordinate goes through `inner` alone, with noise of its own; a record pays for each
     coordinate that it touches.
     """
 
     inner: Separable
-    grid: Grid = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "grid", self.inner.grid)
-
-    def init(self, coordinates: int) -> list[Any]:
-        return self.inner.init(coordinates)
-
-    @final
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        return self.inner.remembers(memory, readings)
 
     @final
     def times(self, parts: int, proof: str) -> Guarantee | None:
@@ -50,7 +37,7 @@ class EachAction(Each):
 
     actions: int
 
-    def init(self, coordinates: int) -> list[Any]:
+    def init(self, coordinates: int) -> Any:
         if coordinates != self.actions:
             raise ValueError(
                 f"Expected a record of {self.actions} actions, the number this mechanism's "
@@ -81,8 +68,3 @@ class EachArm(Each):
 
     def promise(self) -> Guarantee | None:
         return self.times(self.width, "each_arm")
-
-    def answer(
-        self, memory: list[Any], block: Block, noise: Noise
-    ) -> tuple[list[Any], tuple[Answer, ...]]:
-        return self.inner.answer(memory, block, noise)

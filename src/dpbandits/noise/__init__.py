@@ -2,9 +2,9 @@
 default between them.
 """
 
+from dpbandits.noise.process import Process
 from dpbandits.noise.sources import (
     Noise,
-    Process,
     SecureNoise,
     Selection,
     SimulatedNoise,

@@ -31,8 +31,7 @@ def selection_law(sums: ArrayLike, *, scale: float, selection: Selection) -> NDA
     lag = (exact - exact.max()) / scale
     if selection == "exponential":
         weights: NDArray[np.float64] = np.exp(lag)
-        law: NDArray[np.float64] = weights / weights.sum()
-        return law
+        return np.asarray(weights / weights.sum())
     if selection == "permute-and-flip":
         return permute_and_flip_law(np.exp(lag))
     return discrete_laplace_law(exact, scale)
@@ -46,8 +45,7 @@ def permute_and_flip_law(q: NDArray[np.float64]) -> NDArray[np.float64]:
     nodes, weights = np.polynomial.legendre.leggauss(len(q) // 2 + 1)
     missed = 1 - np.outer((nodes + 1) / 2, q)
     others = np.stack([np.delete(missed, j, axis=1).prod(axis=1) for j in range(len(q))])
-    law: NDArray[np.float64] = q * (others @ weights) / 2
-    return law
+    return np.asarray(q * (others @ weights) / 2)
 
 
 def discrete_laplace_law(exact: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
@@ -65,20 +63,7 @@ def discrete_laplace_law(exact: NDArray[np.int64], scale: float) -> NDArray[np.f
     below = at_most - mass
     first = np.cumprod(np.vstack([np.ones_like(z, dtype=float), below[:-1]]), axis=0)
     later = np.cumprod(np.vstack([np.ones_like(z, dtype=float), at_most[:0:-1]]), axis=0)[::-1]
-    law: NDArray[np.float64] = (mass * first * later).sum(axis=1)
-    return law
-
-
-def laplace_win(lead: float, scale: float) -> float:
-    """P[the first of two actions is named] under continuous Laplace noise, its sum being larger by
-    `lead`.
-
-    >>> laplace_win(0.0, 1.0)
-    0.5
-    """
-    far = abs(lead) / scale
-    loses = 0.5 * math.exp(-far) * (1 + far / 2)
-    return 1 - loses if lead > 0 else loses
+    return np.asarray((mass * first * later).sum(axis=1))
 
 
 def published_loss(rounds: int, epsilon: float) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.core.values import checked_seed, damaged
 from dpbandits.noise.draws import fresh_choice, fresh_draw, secure_choice, secure_draws
+from dpbandits.noise.process import Process
 
 Values = Sequence[int] | NDArray[np.int64]
 """Whole grid steps."""
@@ -31,7 +31,10 @@ permute-and-flip mechanism).
 
 
 class Noise(Protocol):
-    """What mechanisms ask of a noise source. `value` and `sensitivity` are whole grid steps."""
+    """What mechanisms ask of a noise source. `value` and `sensitivity` are whole grid steps.
+
+    A source of one's own derives from it, and gives the methods without a body.
+    """
 
     kind: ClassVar[NoiseKind]
 
@@ -54,6 +57,7 @@ class Noise(Protocol):
         """Discrete Laplace noise of scale sensitivity/epsilon for the threshold of a sparse vector.
         It stays in private memory.
         """
+        return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
 
     def exceeds(
         self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
@@ -61,6 +65,7 @@ class Noise(Protocol):
         """Whether `value` plus such noise, drawn afresh, reaches the public `bar` plus what
         `threshold` gave last.
         """
+        return self.laplace(value, sensitivity=sensitivity, epsilon=epsilon) >= bar + threshold
 
     def uniform(self) -> float:
         """A uniform number in [0, 1), for coins a randomizer or Bernoulli rounding throws."""
@@ -69,7 +74,7 @@ class Noise(Protocol):
         """The source's position, as plain data a saved session keeps in its private part."""
 
 
-class SimulatedNoise:
+class SimulatedNoise(Noise):
     """Seeded noise for experiments. NOT private: whoever knows the seed can take the noise off
     again.
     """
@@ -114,14 +119,6 @@ class SimulatedNoise:
         )
         return int(np.argmax(exact + draws))
 
-    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
-
-    def exceeds(
-        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
-    ) -> bool:
-        return self.laplace(value, sensitivity=sensitivity, epsilon=epsilon) >= bar + threshold
-
     def uniform(self) -> float:
         return self._rng.random()
 
@@ -139,37 +136,7 @@ class SimulatedNoise:
         return int(self._rng.exponential(scale)) - int(self._rng.exponential(scale))
 
 
-class Process:
-    """Which process this is: a forked child holds a copy of all that its parent had drawn ahead,
-    whatever its process id.
-    """
-
-    forks = 0  # between the first process and this one
-    # OpenDP was there when this process was forked, and with it the state of its generator
-    generator_is_a_copy = False
-    id = os.getpid()
-
-    @classmethod
-    def forked(cls) -> None:
-        cls.forks += 1
-        cls.generator_is_a_copy |= "opendp" in sys.modules
-        cls.id = os.getpid()
-
-    @classmethod
-    def now(cls) -> int:
-        """Another number in a child than in its parent. A fork that went round Python shows by its
-        id, if at all.
-        """
-        if cls.id != os.getpid():
-            cls.forked()
-        return cls.forks
-
-
-if hasattr(os, "register_at_fork"):  # where there is fork
-    os.register_at_fork(after_in_child=Process.forked)
-
-
-class SecureNoise:
+class SecureNoise(Noise):
     """Exact discrete noise: what production uses. The same draw on two different sums would give
     away their exact difference.
 
@@ -222,14 +189,6 @@ class SecureNoise:
                 np.argmax(exact + secure_draws("laplace", 2 * sensitivity, epsilon, len(exact)))
             )
         return secure_choice(exact.tolist(), sensitivity, epsilon, law)
-
-    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
-
-    def exceeds(
-        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
-    ) -> bool:
-        return self.laplace(value, sensitivity=sensitivity, epsilon=epsilon) >= bar + threshold
 
     def uniform(self) -> float:
         return (int.from_bytes(os.urandom(7)) >> 3) / 2**53

@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 from dpbandits.figures.compared_policies import panels_of
 from dpbandits.figures.layout import NARROW, WIDE
 from dpbandits.figures.plots import epsilon_figure, regret_figure, save
-from dpbandits.reports.page import Picture
-from dpbandits.reports.report import Figures, write_report
+from dpbandits.reports.report import Figures, Picture, write_report
 from dpbandits.sweeps.results import Results
 
 PANELS = 2

@@ -6,89 +6,99 @@ from __future__ import annotations
 
 import platform
 from dataclasses import fields
-from html import escape
-from importlib.resources import files
 from pathlib import Path
-from string import Template
+from typing import Any, NamedTuple
 
-from dpbandits.figures.compared_policies import compared, panels_of
+from dpbandits.figures.compared_policies import Panel, compared, panels_of
+from dpbandits.pages.render import write_page
 from dpbandits.policies.contract import Policy
-from dpbandits.reports import page
 from dpbandits.reports.answers import answers
-from dpbandits.reports.comparison import COLUMNS, PROMISE, Column, TableRow, rounded, table_rows
+from dpbandits.reports.comparison import COLUMNS, PROMISE, rounded, table_rows
 from dpbandits.sweeps.results import Results
-from dpbandits.version import __version__
 
-Figures = dict[str, list[page.Picture]]
+
+class Picture(NamedTuple):
+    """One figure as SVG files: wide for a desk, narrow for a phone."""
+
+    wide: Path
+    narrow: Path
+    caption: str
+
+
+Figures = dict[str, list[Picture]]
 """For each environment."""
+
+Rows = list[tuple[bool, list[str]]]
+"""Of a table on the page: whether a row is set back, and its texts."""
 
 
 def write_report(results: Results, path: Path, *, figures: Figures, command: str) -> Path:
     """Write the page; it needs no other file and no network."""
     config = results.config
-    template = Template((files(__package__) / "report.html").read_text(encoding="utf-8"))
-    text = template.substitute(
-        title=escape(config.title),
-        about=page.paragraph(" ".join(config.about.split()), "lead"),
-        answers="\n".join(page.paragraph(text, "answer") for text in answers(results)),
-        environments="\n".join(
+    return write_page(
+        path,
+        "report.html",
+        title=config.title,
+        about=" ".join(config.about.split()),
+        answers=answers(results),
+        environments=[
             environment_part(results, name, figures.get(name, [])) for name in config.loaded
-        ),
-        columns=page.definitions([*COLUMNS[1:], PROMISE]),
-        policies=policy_table(results),
-        facts=page.paragraph(what_was_run(results)),
-        command=escape(command),
-        sweep=page.details("The sweep file", f"<pre>{escape(config.text)}</pre>")
-        if config.text
-        else "",
-        sources=page.items(sources(results)),
-        version=escape(__version__),
+        ],
+        columns=(*COLUMNS, PROMISE),
+        arm_columns=ARM_COLUMNS,
+        policy_columns=POLICY_COLUMNS,
+        policies=policy_rows(results),
+        facts=what_was_run(results),
+        command=command,
+        sweep=config.text,
+        sources=sources(results),
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
-def environment_part(results: Results, name: str, figures: list[page.Picture]) -> str:
+def environment_part(results: Results, name: str, figures: list[Picture]) -> dict[str, Any]:
     """One environment: its arms, its figures, and a table for each ε."""
     loaded = results.config.loaded[name]
     means, gaps = loaded.environment.means.tolist(), loaded.environment.gaps.tolist()
     names = loaded.arms or tuple(f"arm {i}" for i in range(len(means)))
-    arms = page.html_table(
-        ARMS, [[n, f"{m:.4g}", f"{g:.4g}"] for n, m, g in zip(names, means, gaps, strict=True)]
-    )
-    summary = f"{len(means)} arms, mean rewards from {min(means):.3g} to {max(means):.3g}"
-    parts = [
-        f"<h2>{escape(name)}</h2>",
-        page.paragraph(loaded.source, "small"),
-        page.details(summary, arms),
-    ]
-    parts += [page.figure(picture, f"{picture.caption} ({name})") for picture in figures]
-    for panel in panels_of(results):
-        if panel.environment == name:
-            columns = (*COLUMNS, PROMISE)
-            plain = [
-                row["guarantee"] is None for row in compared(results, panel).iter_rows(named=True)
-            ]
-            table = page.html_table(columns, table_rows(results, panel, columns), plain)
-            parts += [f"<h3>{escape(panel.title)}</h3>", f'<div class="wide">{table}</div>']
-    return "\n".join(parts)
+    return {
+        "name": name,
+        "source": loaded.source,
+        "summary": f"{len(means)} arms, mean rewards from {min(means):.3g} to {max(means):.3g}",
+        "arms": [
+            (False, [arm, f"{mean:.4g}", f"{gap:.4g}"])
+            for arm, mean, gap in zip(names, means, gaps, strict=True)
+        ],
+        "figures": figures,
+        "panels": [
+            (panel.title, panel_rows(results, panel))
+            for panel in panels_of(results)
+            if panel.environment == name
+        ],
+    }
 
 
-def policy_table(results: Results) -> str:
+def panel_rows(results: Results, panel: Panel) -> Rows:
+    """The panel's table; policies without privacy are set back."""
+    plain = compared(results, panel)["guarantee"].is_null()
+    return list(zip(plain, table_rows(results, panel, (*COLUMNS, PROMISE)), strict=True))
+
+
+def policy_rows(results: Results) -> Rows:
     """Every label: class and hyper-parameters, algorithm, paper, regret bound."""
     seen = {cell.label: cell.policy for cell in results.cells}
-    rows = [
-        [
-            label,
-            call(policy),
-            f"{policy.about.algorithm}: {policy.about.paper}",
-            policy.about.bound,
-            policy.about.twin or "–",
-        ]
+    return [
+        (
+            False,
+            [
+                label,
+                call(policy),
+                f"{policy.about.algorithm}: {policy.about.paper}",
+                policy.about.bound,
+                policy.about.twin or "–",
+            ],
+        )
         for label, policy in seen.items()
     ]
-    return page.html_table(POLICY_COLUMNS, rows)
 
 
 def call(policy: Policy) -> str:
@@ -160,16 +170,13 @@ def sources(results: Results) -> list[str]:
     )
 
 
-def nothing(row: TableRow) -> str:
-    return ""
+class Head(NamedTuple):
+    """A column's head where no row of the summary is shown."""
+
+    title: str
+    number: bool = False
+    meaning: str = ""
 
 
-ARMS = (
-    Column("arm", "", nothing, number=False),
-    Column("mean reward", "", nothing),
-    Column("gap to the best", "", nothing),
-)
-POLICY_COLUMNS = tuple(
-    Column(t, "", nothing, number=False)
-    for t in ("policy", "class", "source", "regret bound", "non-private twin")
-)
+ARM_COLUMNS = (Head("arm"), Head("mean reward", number=True), Head("gap to the best", number=True))
+POLICY_COLUMNS = tuple(map(Head, ("policy", "class", "source", "regret bound", "non-private twin")))

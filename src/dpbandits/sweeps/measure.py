@@ -68,7 +68,7 @@ def facts_of(cell: Cell) -> Facts:
     """
     # bounds are for independent rounds
     guarantee, fixed = cell.policy.guarantee, cell.environment.fixed
-    facts: Facts = {
+    return {
         "class": type(cell.policy).__name__,
         "twin": cell.policy.about.twin,
         "paper": cell.policy.about.paper,
@@ -83,7 +83,6 @@ def facts_of(cell: Cell) -> Facts:
         "spent": None if guarantee is None else text_of(ledger_total(cell)),
         "version": __version__,
     }
-    return facts
 
 
 def ledger_total(cell: Cell) -> Fraction | None:

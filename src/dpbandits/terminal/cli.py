@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from dpbandits.terminal.commands import data, demo
+from dpbandits.terminal.commands import data
 from dpbandits.terminal.commands.audit import audit_command
+from dpbandits.terminal.commands.demo import demo
 from dpbandits.terminal.commands.terminal import (
     QuickOption,
     WorkersOption,
@@ -29,7 +30,7 @@ app = typer.Typer(
         "[bold]dpbandits explain DPKLUCB[/]."
     ),
 )
-app.add_typer(demo.app, name="demo")
+app.command()(demo)
 app.add_typer(data.app, name="data")
 app.command("audit")(audit_command)
 

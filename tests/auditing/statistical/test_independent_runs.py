@@ -15,7 +15,8 @@ from dpbandits import AnytimeLazyUCB, NaiveFTNL, PrefixExponential
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject, code
+from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.statistical.subjects import PolicySubject, code
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise

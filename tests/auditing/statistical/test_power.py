@@ -18,7 +18,7 @@ from benchmarks.odd.releases import ALL, ONE, SPECIMENS, Honest, Placed
 import dpbandits as dpb
 from dpbandits.auditing.statistical.counting.features import lattice
 from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.subjects import MechanismSubject
+from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 
 
 @pytest.mark.parametrize("odd", SPECIMENS, ids=lambda odd: odd.name)

@@ -17,7 +17,8 @@ from dpbandits.auditing.statistical.counting.events import choose_event, hits
 from dpbandits.auditing.statistical.counting.scorers import keys_of
 from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
 from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.subjects import MechanismSubject, PolicySubject
+from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.statistical.subjects import PolicySubject
 from dpbandits.core.arrays import Floats
 from dpbandits.mechanisms import AboveThreshold, LazyForgetful, Mechanism, NoisyMax
 

@@ -14,10 +14,19 @@ from scipy.stats import binomtest, chisquare
 
 import dpbandits as dpb
 from dpbandits.noise import Noise, Selection
-from dpbandits.noise.selection_law import laplace_win, published_loss, selection_law
+from dpbandits.noise.selection_law import published_loss, selection_law
 from tests.policies.experts.alarm import ALARM
 
 SELECTIONS: tuple[Selection, ...] = ("laplace", "exponential", "permute-and-flip")
+
+
+def laplace_win(lead: float, scale: float) -> float:
+    """P[the first of two actions is named] under continuous Laplace noise, its sum being larger by
+    `lead`.
+    """
+    far = abs(lead) / scale
+    loses = 0.5 * math.exp(-far) * (1 + far / 2)
+    return 1 - loses if lead > 0 else loses
 
 
 @pytest.mark.parametrize("lead", [-3.0, -0.4, 0.0, 0.7, 5.0])

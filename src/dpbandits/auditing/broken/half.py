@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from dpbandits.auditing.broken.specimen import Specimen, with_mechanism
+from dpbandits.auditing.broken.specimen import ONE, Specimen, with_mechanism
 from dpbandits.core.privacy import Grid, Guarantee, NoiseKind
 from dpbandits.mechanisms import (
     AboveThreshold,
@@ -25,16 +25,16 @@ from dpbandits.mechanisms import (
     Randomizer,
     Separable,
 )
-from dpbandits.noise.sources import Noise, Selection, Values
+from dpbandits.mechanisms.base import Around
+from dpbandits.noise.relay import Relay
+from dpbandits.noise.sources import Noise
 from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
 from dpbandits.policies.bandit.local import LDPKLUCB, LDPUCB
 from dpbandits.policies.experts.noisy_leader import RNMFTNL
 
-ONE = Fraction(1)
-
 
 @final
-class Halved:
+class Halved(Relay):
     """Noise at half of each scale that is asked for."""
 
     kind: ClassVar[NoiseKind] = "simulated"
@@ -42,27 +42,12 @@ class Halved:
     def __init__(self, noise: Noise) -> None:
         self.full = noise
 
-    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        return self.full.laplace(value, sensitivity=sensitivity, epsilon=2 * epsilon)
-
-    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        return self.full.gaussian(value, sensitivity=sensitivity, rho=4 * rho)
-
-    def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
-        return self.full.select(values, sensitivity=sensitivity, epsilon=2 * epsilon, law=law)
-
-    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        return self.full.threshold(sensitivity=sensitivity, epsilon=2 * epsilon)
-
-    def exceeds(
-        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
-    ) -> bool:
-        return self.full.exceeds(
-            value, bar, threshold, sensitivity=sensitivity, epsilon=2 * epsilon
-        )
-
-    def uniform(self) -> float:
-        return self.full.uniform()
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        if "epsilon" in price:
+            price["epsilon"] *= 2
+        if "rho" in price:
+            price["rho"] *= 4
+        return getattr(self.full, verb)(*exact, **price)
 
     def state(self) -> dict[str, Any]:
         return self.full.state()
@@ -96,21 +81,10 @@ class HalfNoise(Separable):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class HalfNoiseWhole(Mechanism):
+class HalfNoiseWhole(Around):
     """BROKEN ON PURPOSE: the same for a mechanism that reads whole records."""
 
-    inner: Mechanism
     actions: int = 2
-    grid: Grid = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "grid", self.inner.grid)
-
-    def promise(self) -> Guarantee | None:
-        return self.inner.promise()
-
-    def init(self, coordinates: int) -> Any:
-        return self.inner.init(coordinates)
 
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
         return self.inner.answer(memory, block, Halved(noise))
@@ -165,14 +139,8 @@ def mechanisms_tried() -> Iterator[tuple[str, Mechanism]]:
 def twin(
     name: str, make: Callable[[], Any], level: str, claim: Fraction | None = ONE, truth: str = "2ε"
 ) -> Specimen:
-    return Specimen(
-        name=f"half noise: {name}",
-        what="half the noise it promises",
-        claim=claim,
-        make=make,
-        caught_by=level,
-        truth=truth,
-    )
+    what = "half the noise it promises"
+    return Specimen(f"half noise: {name}", what, make, level, truth, claim)
 
 
 def of_mechanism(name: str, mechanism: Mechanism) -> Specimen:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.broken.specimen import Specimen
+from dpbandits.auditing.broken.specimen import ONE, Specimen
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
-from dpbandits.mechanisms import Block, EachArm, Mechanism
+from dpbandits.mechanisms import Block, EachArm, Pure
+from dpbandits.mechanisms.base import Around
 from dpbandits.noise.sources import Noise
 from dpbandits.oracles import UniformMatroid
 from dpbandits.policies.bandit.tree import HybridUCB
@@ -21,30 +22,21 @@ from dpbandits.policies.base import Statistics
 from dpbandits.policies.experts.noisy_leader import RNMFTNL
 from dpbandits.policies.matroid.lazy import DPUCBMAT
 
-ONE = Fraction(1)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Understated(Mechanism):
+class Understated(Around):
     """BROKEN ON PURPOSE: promises `epsilon`, whatever `inner` costs a record of its width."""
 
     inner: EachArm
     epsilon: Fraction
-    grid: Grid = field(init=False, repr=False)
     width: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "grid", self.inner.grid)
+        super().__post_init__()
         object.__setattr__(self, "width", self.inner.width)
 
     def promise(self) -> Guarantee:
         return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid)
-
-    def init(self, coordinates: int) -> Any:
-        return self.inner.init(coordinates)
-
-    def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
-        return self.inner.answer(memory, block, noise)
 
 
 class OneVectorStart(DPUCBMAT):  # type: ignore[misc]  # final for everybody else
@@ -71,18 +63,13 @@ class NoisyWinner(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaxWithValue(Mechanism):
+class MaxWithValue(Pure):
     """BROKEN ON PURPOSE: report noisy max that also tells the winner's noisy sum. one_sided:
     exponential noise, which only adds.
     """
 
-    epsilon: Fraction
-    grid: Grid = Grid()
     actions: int = 3
     one_sided: bool = False
-
-    def promise(self) -> Guarantee:
-        return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid)
 
     def init(self, coordinates: int) -> None:
         return None

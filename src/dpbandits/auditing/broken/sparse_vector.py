@@ -13,11 +13,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.auditing.broken.specimen import Dishonest, Specimen
+from dpbandits.auditing.broken.specimen import ONE, Dishonest, Specimen
 from dpbandits.core.privacy import Grid
 from dpbandits.noise.sources import Noise
-
-ONE = Fraction(1)
 
 
 class Said(NamedTuple):

@@ -9,9 +9,10 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, final
 
-from dpbandits.mechanisms import Answer, Mechanism
-from dpbandits.mechanisms.base import Pure
+from dpbandits.mechanisms import Answer, Mechanism, Pure, Separable
 from dpbandits.policies.contract import Policy
+
+ONE = Fraction(1)
 
 
 @final
@@ -51,7 +52,7 @@ def with_mechanism(honest: Policy, breaks: Callable[[Any], Mechanism]) -> Policy
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dishonest(Pure):
+class Dishonest(Pure, Separable):
     """A mechanism for one arm that promises epsilon and does not keep it. Says whose proof it
     borrows.
     """

@@ -9,16 +9,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
-from dpbandits.auditing.broken.specimen import Dishonest, Specimen, with_mechanism
-from dpbandits.core.privacy import Grid, Guarantee
-from dpbandits.mechanisms import Answer, Block, Mechanism
+from dpbandits.auditing.broken.specimen import ONE, Dishonest, Specimen, with_mechanism
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import Answer, Block, Mechanism, Pure
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
 from dpbandits.policies.bandit.tree import DPUCBBound
 from dpbandits.policies.identification.elimination import DPSE
-
-ONE = Fraction(1)
 
 
 @final
@@ -127,16 +125,10 @@ class RawStopping(Dishonest):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SharedNoise(Mechanism):
+class SharedNoise(Pure):
     """BROKEN ON PURPOSE: one draw for all arms of a release. It cancels when two arms are
     compared.
     """
-
-    epsilon: Fraction
-    grid: Grid = Grid()
-
-    def promise(self) -> Guarantee:
-        return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid)
 
     def init(self, coordinates: int) -> None:
         return None

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from dpbandits.auditing.effort import Effort, Work
-from dpbandits.auditing.exact.enumeration import Enumeration, Laws
+from dpbandits.auditing.exact.branches import Laws
+from dpbandits.auditing.exact.enumeration import Enumeration
 from dpbandits.auditing.exact.lattice import CUTS
 from dpbandits.auditing.exact.loss import missing_mass, worst_pair
-from dpbandits.auditing.exact.selection import Choices, epochs, noisy_max_loss, worst_choice
+from dpbandits.auditing.exact.probe import LargestLoss
+from dpbandits.auditing.exact.selection import noisy_max_loss, of_epochs
 from dpbandits.auditing.mechanism_policy import first_release
 from dpbandits.auditing.report import LevelResult
 from dpbandits.auditing.transcript.outside_randomness import Outside
@@ -75,17 +77,7 @@ def exact_law(
         subject = small(policy, rounds, arms, grid)
         if first_release(subject) >= rounds:
             return nothing_released(rounds, start)
-        with Outside(calls=False) as outside:
-            found = (
-                of_epochs(subject, rounds)
-                if policy.about.feedback == "full"
-                else of_indices(subject, rounds, effort or Work(POINTS))
-            )
-        if outside.used or tosses(subject, rounds):
-            raise Unfit(
-                "it draws randomness that is neither its noise source's nor public, whose law is "
-                "not enumerated"
-            )
+        loss, error, price, evidence, details = law_of(subject, rounds, effort or Work(POINTS))
     except Unfit as reason:
         return LevelResult(
             LEVEL,
@@ -93,17 +85,18 @@ def exact_law(
             evidence=f"No exact law: {reason}.",
             seconds=time.monotonic() - start,
         )
-    loss, error, price, evidence, details = found
     attainable = float(claim if price is None else min(claim, price))
-    seconds, details = (
-        time.monotonic() - start,
-        {"arms": arms, "grid": grid, "rounds": rounds} | details,
-    )
     if attainable == 0:
         return nothing_released(rounds, start)
-    outcome: Any = "failed" if loss > claim + SLACK else "passed"
     return LevelResult(
-        LEVEL, outcome, loss, attainable, error, evidence=evidence, seconds=seconds, details=details
+        LEVEL,
+        "failed" if loss > claim + SLACK else "passed",
+        loss,
+        attainable,
+        error,
+        evidence=evidence,
+        seconds=time.monotonic() - start,
+        details={"arms": arms, "grid": grid, "rounds": rounds} | details,
     )
 
 
@@ -148,8 +141,24 @@ def tosses(policy: Policy, rounds: int) -> bool:
     return outside.used
 
 
-LargestLoss = tuple[float, float, Fraction | None, str, dict[str, Any]]
-"""Loss, error, price of the releases (None: no noise), evidence, details."""
+def law_of(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
+    """The worst that decisions tell, by the way that suits the policy.
+
+    Raises:
+        Unfit: its law is out of reach.
+    """
+    with Outside(calls=False) as outside:
+        found = (
+            of_epochs(policy, rounds)
+            if policy.about.feedback == "full"
+            else of_indices(policy, rounds, effort)
+        )
+    if outside.used or tosses(policy, rounds):
+        raise Unfit(
+            "it draws randomness that is neither its noise source's nor public, whose law is not "
+            "enumerated"
+        )
+    return found
 
 
 def small(policy: Policy, rounds: int, arms: int, grid: int) -> Policy:
@@ -222,26 +231,3 @@ def summary(laws: Laws, enumeration: Enumeration, cut: float) -> LargestLoss:
         f"{worst.other} by one changed reward"
     )
     return worst.loss, worst.error, price, evidence, details
-
-
-def of_epochs(policy: Policy, rounds: int) -> LargestLoss:
-    """In closed form: the worst choice of any epoch that ends in time."""
-    choices = Choices(policy)
-    found = max(
-        (worst_choice(choices, state, plan) for state, plan in epochs(choices, rounds)),
-        default=None,
-    )
-    if found is None or found.loss == 0:
-        return 0.0, 0.0, choices.price, "No choice depends on a reward.", {}
-    details = {"block": found.rounds, "sums": list(found.sums), "other": list(found.other)}
-    evidence = (
-        f"action {found.chosen + 1} after an epoch of {found.rounds} rounds with sums "
-        f"{found.sums}, {found.other} by one changed record"
-    )
-    return (
-        found.loss,
-        found.error if math.isfinite(found.error) else 0.0,
-        choices.price,
-        evidence,
-        details,
-    )

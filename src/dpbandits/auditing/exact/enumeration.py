@@ -13,64 +13,34 @@ trees and counters small.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort
+from dpbandits.auditing.exact.branches import (
+    BlockSums,
+    Branch,
+    Laws,
+    Mass,
+    Step,
+    after_round,
+    cut,
+    dropped_mass,
+)
 from dpbandits.auditing.exact.lattice import Axis, Box, axes_of, carry, decisions_on, totals
 from dpbandits.auditing.exact.probe import Blocks, Streams
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release
 
-BlockSums = tuple[tuple[int, int], ...]
-"""The sum and the rounds of every block released, in order."""
-
-
 POINTS_A_STEP = 10_000
 """Points of a lattice that are summed in the time that one step of the walk takes by itself."""
-
-
-class Mass(NamedTuple):
-    """Probability of a decision sequence: at least `low`, at most `low + lost`."""
-
-    low: float
-    lost: float
-
-
-Laws = dict[tuple[int, ...], dict[BlockSums, Mass]]
-"""Decisions -> block sums -> probability. One decision sequence has the same blocks whatever the
-rewards.
-"""
-
-
-class Step(NamedTuple):
-    """A `Hold`, cut off where nothing can follow it any more."""
-
-    arm: int
-    rounds: int
-    release: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Branch:
-    """What led to the same decisions and the same counts, with its probability spread over the
-    lattice.
-    """
-
-    state: Statistics  # totals are those of `exact`, without noise
-    step: Step
-    blocks: tuple[Blocks, ...]  # by arm
-    open: tuple[int, ...]  # rounds since the last release, by arm
-    axes: tuple[Axis, ...]
-    law: Floats
 
 
 class Enumeration:
@@ -235,31 +205,3 @@ class Enumeration:
             self._maps[blank, box] = decisions_on(box, decide), steps
         table, steps = self._maps[blank, box]
         return table, [a for a, _ in box], steps
-
-
-def dropped_mass(before: Branch, after: Branch) -> float:
-    """What the lattice left out of a branch's probability when it was released, and the rounding of
-    that difference.
-    """
-    if before.law is after.law:
-        return 0.0
-    mass = float(before.law.sum())
-    return max(0.0, mass - float(after.law.sum())) + 1e-14 * mass
-
-
-def after_round(branch: Branch) -> Branch:
-    """After one more round of its plan."""
-    arm = branch.step.arm
-    open_ = tuple(n + (c == arm) for c, n in enumerate(branch.open))
-    return replace(branch, step=branch.step._replace(rounds=branch.step.rounds - 1), open=open_)
-
-
-def cut(plan: Any, left: int) -> Step:
-    """The plan as far as it matters when `left` rounds are still to be decided: a release after the
-    last of them is seen by nobody.
-    """
-    if not isinstance(plan, Hold) or not isinstance(plan.action, int) or plan.drop or plan.observe:
-        raise Unfit("it plays something else than one arm at a time until a release")
-    if plan.rounds >= left:
-        return Step(plan.action, left, ())
-    return Step(plan.action, plan.rounds, plan.release)

@@ -49,8 +49,7 @@ def single(scale: Fraction) -> Floats:
     """
     reach = math.ceil(42 * scale) + 1  # e^-42 = 6e-19
     q = math.exp(-1 / scale)
-    law: Floats = (1 - q) / (1 + q) * q ** np.abs(np.arange(-reach, reach + 1))
-    return law
+    return np.asarray((1 - q) / (1 + q) * q ** np.abs(np.arange(-reach, reach + 1)))
 
 
 @cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from dpbandits.auditing.exact.enumeration import BlockSums, Laws, Mass
+from dpbandits.auditing.exact.branches import BlockSums, Laws, Mass
 
 
 class Worst(NamedTuple):

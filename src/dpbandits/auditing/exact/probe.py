@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from dpbandits.core.errors import Unfit
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms import Answer, Block, Mechanism, Separable
-from dpbandits.noise.sources import Selection, Values
+from dpbandits.noise.relay import Relay
+
+LargestLoss = tuple[float, float, Fraction | None, str, dict[str, Any]]
+"""Loss, error, price of the releases (None: no noise), evidence, details."""
 
 
 class NoiseCall(NamedTuple):
@@ -33,8 +36,16 @@ class NoiseCall(NamedTuple):
         return self.sensitivity / self.epsilon
 
 
-@final
-class Probe:
+REFUSED = {
+    "gaussian": "its noise is Gaussian, and no epsilon is claimed",
+    "select": "it releases choices, not sums",
+    "threshold": "it keeps a noised threshold, which is not an answer",
+    "exceeds": "it answers questions, not sums",
+    "uniform": "it throws coins, whose law is not enumerated here",
+}
+
+
+class Probe(Relay):
     """Noise that adds what it is told to each draw (nothing by default), or gives scripted values,
     and writes down every call.
     """
@@ -47,30 +58,13 @@ class Probe:
         self.offsets, self.script = offsets or {}, script
         self.asked: list[NoiseCall] = []
 
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        raise Unfit(REFUSED[verb])
+
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         at = len(self.asked)
         self.asked.append(NoiseCall(value, sensitivity, epsilon))
         return self.script[at] if self.script is not None else value + self.offsets.get(at, 0)
-
-    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        raise Unfit("its noise is Gaussian, and no epsilon is claimed")
-
-    def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
-        raise Unfit("it releases choices, not sums")
-
-    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        raise Unfit("it keeps a noised threshold, which is not an answer")
-
-    def exceeds(
-        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
-    ) -> bool:
-        raise Unfit("it answers questions, not sums")
-
-    def uniform(self) -> float:
-        raise Unfit("it throws coins, whose law is not enumerated here")
-
-    def state(self) -> dict[str, Any]:
-        return {}
 
 
 Blocks = tuple[tuple[int, int], ...]

@@ -12,16 +12,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from dpbandits.auditing.exact.lattice import decisions_on, mass
-from dpbandits.auditing.exact.probe import NoiseCall
+from dpbandits.auditing.exact.probe import LargestLoss, NoiseCall, Probe
 from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
-from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.noise.selection_law import selection_law
 from dpbandits.noise.sources import Selection, Values
@@ -47,41 +46,17 @@ class WorstChoice(NamedTuple):
 
 
 @final
-class Spy:
+class Spy(Probe):
     """Noise that names a given action, or adds nothing, and writes down what it was asked."""
 
-    kind: ClassVar[NoiseKind] = "simulated"
-
-    def __init__(self, chosen: int = 0, script: tuple[int, ...] = ()) -> None:
-        self.chosen, self.script = chosen, script
+    def __init__(self, chosen: int = 0, script: tuple[int, ...] | None = None) -> None:
+        super().__init__(script=script)
+        self.chosen = chosen
         self.selected: list[tuple[Any, int, Fraction, Selection]] = []
-        self.asked: list[NoiseCall] = []
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         self.selected.append((values, sensitivity, epsilon, law))
         return self.chosen
-
-    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        at = len(self.asked)
-        self.asked.append(NoiseCall(value, sensitivity, epsilon))
-        return self.script[at] if self.script else value
-
-    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        raise Unfit("its noise is Gaussian, and no epsilon is claimed")
-
-    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        raise Unfit("it keeps a noised threshold")
-
-    def exceeds(
-        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
-    ) -> bool:
-        raise Unfit("it answers questions")
-
-    def uniform(self) -> float:
-        raise Unfit("it throws coins, whose law is not enumerated here")
-
-    def state(self) -> dict[str, Any]:
-        return {}
 
 
 class Choices:
@@ -210,6 +185,29 @@ def worst_choice(choices: Choices, state: Leader, plan: Hold) -> WorstChoice:
                         k,
                     )
     return worst
+
+
+def of_epochs(policy: Policy, rounds: int) -> LargestLoss:
+    """In closed form: the worst choice of any epoch that ends in time."""
+    choices = Choices(policy)
+    found = max(
+        (worst_choice(choices, state, plan) for state, plan in epochs(choices, rounds)),
+        default=None,
+    )
+    if found is None or found.loss == 0:
+        return 0.0, 0.0, choices.price, "No choice depends on a reward.", {}
+    details = {"block": found.rounds, "sums": list(found.sums), "other": list(found.other)}
+    evidence = (
+        f"action {found.chosen + 1} after an epoch of {found.rounds} rounds with sums "
+        f"{found.sums}, {found.other} by one changed record"
+    )
+    return (
+        found.loss,
+        found.error if math.isfinite(found.error) else 0.0,
+        choices.price,
+        evidence,
+        details,
+    )
 
 
 def noisy_max_loss(mechanism: Mechanism, rounds: int) -> float:

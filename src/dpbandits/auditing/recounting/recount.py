@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpbandits.auditing.recounting.written import (
     a_mapping,
     checked_look,
@@ -19,9 +22,10 @@ from dpbandits.auditing.recounting.written import (
 )
 from dpbandits.auditing.statistical.counting.bounds import bound, reach
 from dpbandits.auditing.statistical.counting.events import Event, event_of
+from dpbandits.auditing.statistical.counting.last_lot import ALPHA
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import Neighbours
-from dpbandits.auditing.statistical.level import ALPHA
+from dpbandits.auditing.statistical.subjects import Subject
 from dpbandits.core.arrays import Floats
 from dpbandits.policies import POLICIES
 
@@ -124,23 +128,11 @@ def again(
             "it yourself"
         )
         return
-    arms, rounds, seed = (
-        setting.get("arms"),
-        int(setting.get("rounds", 8)),
-        int(setting.get("seed", 0)),
-    )
-    what = resolve(name, made.get("epsilon"), arms)
-    played = black_box(what, AuditSetting(seed, arms, rounds, name, 1, int(seen["runs"]), None))
-    a, b = tables_of(seen)
+    what = resolve(name, made.get("epsilon"), setting.get("arms"))
+    rounds, seed = int(setting.get("rounds", 8)), int(setting.get("seed", 0))
+    how = AuditSetting(seed, setting.get("arms"), rounds, name, 1, int(seen["runs"]), None)
     tell(f"{name}: playing {seen['runs']:,} runs again")
-    with Players(played, 1) as players:
-        counts = players.counts(
-            Neighbours(a, b, seen["pair"]),
-            written_event(seen, played.outcomes(a, 2, seed)),
-            int(seen["runs"]),
-            seed + ANOTHER,
-        )
-    found = bound(counts, int(seen["runs"]), ALPHA)
+    found = bound(counted_again(black_box(what, how), seen, seed), int(seen["runs"]), ALPHA)
     agrees = (
         ""
         if claim is None
@@ -149,6 +141,15 @@ def again(
         else ", no more than the claim"
     )
     yield f"played again with other seeds: ε ≥ {found.epsilon:.6g}{agrees}"
+
+
+def counted_again(subject: Subject, seen: dict[str, Any], seed: int) -> NDArray[np.int64]:
+    """How often the report's event comes in runs of other seeds."""
+    a, b = tables_of(seen)
+    event = written_event(seen, subject.outcomes(a, 2, seed))
+    with Players(subject, 1) as players:
+        pair = Neighbours(a, b, seen["pair"])
+        return players.counts(pair, event, int(seen["runs"]), seed + ANOTHER)
 
 
 def written_event(seen: dict[str, Any], outcomes: Floats) -> Event:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.auditing.statistical.level import ALPHA, LOOKS, MOST
+from dpbandits.auditing.statistical.counting.last_lot import ALPHA, LOOKS, MOST
 from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
 

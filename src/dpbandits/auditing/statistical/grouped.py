@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from operator import methodcaller
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -17,13 +18,14 @@ from dpbandits.auditing.statistical.vector_noise import ManyNoise
 from dpbandits.core.errors import Parting, Tossed
 from dpbandits.core.plan import Action, PublicRng
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.noise.sources import Selection, SimulatedNoise
+from dpbandits.noise.relay import Relay
+from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import decisions
 
 
 @final
-class Scripted:
+class Scripted(Relay):
     """Gives back what was drawn before, whole numbers and coins as they fell; then draws from
     `rest`, or parts.
     """
@@ -33,31 +35,16 @@ class Scripted:
     def __init__(self, script: tuple[float, ...], rest: SimulatedNoise | None) -> None:
         self._script, self._rest, self._at = script, rest, 0
 
-    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        return int(
-            self._take(lambda noise: noise.laplace(value, sensitivity=sensitivity, epsilon=epsilon))
-        )
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        return self._take(methodcaller(verb, *exact, **price))
 
-    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        return int(
-            self._take(lambda noise: noise.gaussian(value, sensitivity=sensitivity, rho=rho))
-        )
-
-    def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
-        return int(
-            self._take(
-                lambda noise: noise.select(
-                    values, sensitivity=sensitivity, epsilon=epsilon, law=law
-                )
-            )
-        )
-
-    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
+    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> Any:
         return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
 
     def exceeds(
         self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
     ) -> bool:
+        """One answer: runs part by what it says, not by the noise it was made of."""
         return bool(
             self._take(
                 lambda noise: (
@@ -66,12 +53,6 @@ class Scripted:
                 )
             )
         )
-
-    def uniform(self) -> float:
-        return float(self._take(lambda noise: noise.uniform()))
-
-    def state(self) -> dict[str, Any]:
-        return {"kind": self.kind}
 
     def _take(self, draw: Callable[[Any], Any]) -> Any:
         self._at += 1

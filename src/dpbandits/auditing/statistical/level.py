@@ -11,26 +11,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple, final
+from typing import Any
 
 import numpy as np
 
 from dpbandits.auditing.report import LevelResult, Outcome
-from dpbandits.auditing.statistical.counting.bounds import Bound, bound, reach
+from dpbandits.auditing.statistical.counting.bounds import Bound, reach
 from dpbandits.auditing.statistical.counting.events import Event, choose_event, hits
+from dpbandits.auditing.statistical.counting.last_lot import ALPHA, MOST, Counted, RunPlan, count
 from dpbandits.auditing.statistical.counting.pilot import Tried, pilot, run_share
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.subjects import Subject
 from dpbandits.core.arrays import Floats
 
 LEVEL = "statistical"
-ALPHA = 1e-6
-MOST = 12_000_000
-"""Runs a side of the last lot; a tight mechanism at epsilon = 0.1 needs 3.2 million for nine
-tenths.
-"""
 
 LEARNT, CELLS = 1_000_000, 8_000_000
 """Runs a side an event is learnt on, at most, and numbers in them. A quarter of that where a number
@@ -42,11 +38,6 @@ PILOT, LEARNING, CHOOSING = 0.35, 0.15, 0.1
 rest is for the runs that count.
 """
 
-LOOKS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""With a budget of seconds the last lot is looked at after these multiples of the runs there should
-be time for, as far as there is.
-"""
-
 
 STRANGE = (
     "its noise does not come from the source or seed it is given, so nobody can repeat this, and "
@@ -56,24 +47,6 @@ STRANGE = (
 
 def silent(_: str) -> None:
     """Progress that nobody asked for."""
-
-
-@final
-@dataclass(frozen=True)
-class RunPlan:
-    """How much is played: for `budget` seconds, or so many runs a side (of tapes of more than 64
-    rounds fewer, in proportion).
-    """
-
-    budget: float
-    runs: int | None
-    seed: int
-    tell: Callable[[str], None]
-    start: float
-
-    def left(self) -> float:
-        """Seconds; a little is kept for what comes after."""
-        return 0.95 * self.budget - (time.perf_counter() - self.start)
 
 
 def statistical_level(
@@ -169,46 +142,6 @@ def scoring(event: Event, lots: tuple[Floats, Floats]) -> float:
     return (time.perf_counter() - began) / min(few, len(lots[0]))
 
 
-class Counted(NamedTuple):
-    """What the last lot says at its best look. alpha: what that look may be wrong with. runs: of
-    all looks together.
-    """
-
-    bound: Bound
-    counts: list[int]
-    alpha: float
-    runs: int
-
-
-def count(players: Players, found: Tried, event: Event, plan: RunPlan, scoring: float) -> Counted:
-    """All at once if a number of runs is given. Otherwise after fixed shares of a number that is
-    settled before the first of them.
-    """
-    pair, seed, start = found.pair, plan.seed + 20_000, time.perf_counter()
-    if plan.runs is not None:
-        ends, alpha = [max(30, int(min(MOST, plan.runs) * run_share(pair)))], ALPHA
-    else:
-        pace, left = players.pace(pair, seed + 7) + scoring / players.workers, plan.left()
-        whole = int(np.clip(0.9 * left / pace, 40, MOST))
-        ends, alpha = [min(MOST, max(1, int(share * whole))) for share in LOOKS], ALPHA / len(LOOKS)
-    total, done, best = np.zeros(4, np.int64), 0, None
-    for at, end in enumerate(ends):
-        if done and (
-            end == done
-            or (
-                plan.runs is None
-                and (time.perf_counter() - start) / done * (end - done) > plan.left()
-            )
-        ):
-            break
-        plan.tell(f"counting {end:,} runs on either table")
-        total, done = total + players.counts(pair, event, end - done, seed + 10**6 * (at + 1)), end
-        seen = Counted(bound(total, done, alpha), total.tolist(), alpha, done)
-        best = seen if best is None or seen.bound.epsilon >= best.bound.epsilon else best
-    assert best is not None
-    return best._replace(runs=done)
-
-
 def varied(a: Floats, b: Floats) -> bool:
     """Whether any two outcomes differ."""
     return bool((a != a[0]).any() or (b != a[0]).any())
@@ -235,35 +168,32 @@ def statistical_verdict(
         "event": event.data(),
         "tables": [pair.a.tolist(), pair.b.tolist()],
     } | looked_at(tried)
-    evidence = (
-        f"{pair.label}: an event of probability {found.least:.4%} at least on one table, "
-        f"{found.most:.4%} at most on its neighbour, "
-        f"from {found.runs:,} runs on either"
-    )
-    if not found.epsilon:
-        evidence = f"{pair.label}: nothing told the tables apart in {found.runs:,} runs on either"
-    outcome: Outcome
-    if claim is None or (why_not and found.epsilon <= claim):
-        outcome, evidence = (
-            "not applicable",
-            f"{why_not} Seen: {evidence}" if found.epsilon else why_not,
-        )
-    elif found.epsilon > claim:
-        outcome = "failed"
-    elif far <= claim:
-        outcome, evidence = (
-            "no verdict",
-            (
-                f"these runs could not have shown more than ε = {far:.3g}, whatever it leaks; "
-                f"{evidence}"
-            ),
-        )
-    else:
-        outcome = "not refuted"
+    outcome, evidence = judged(found, far, pair.label, claim, why_not)
     seconds = time.perf_counter() - plan.start
     return LevelResult(
         LEVEL, outcome, found.epsilon, None, 0.0, 1 - ALPHA, evidence, seconds, details, far
     )
+
+
+def judged(
+    found: Bound, far: float, label: str, claim: Fraction | None, why_not: str
+) -> tuple[Outcome, str]:
+    """The outcome, and the sentence that goes with it. far: what so many runs can show."""
+    evidence = (
+        f"{label}: an event of probability {found.least:.4%} at least on one table, "
+        f"{found.most:.4%} at most on its neighbour, "
+        f"from {found.runs:,} runs on either"
+    )
+    if not found.epsilon:
+        evidence = f"{label}: nothing told the tables apart in {found.runs:,} runs on either"
+    if claim is None or (why_not and found.epsilon <= claim):
+        return "not applicable", f"{why_not} Seen: {evidence}" if found.epsilon else why_not
+    if found.epsilon > claim:
+        return "failed", evidence
+    if far > claim:
+        return "not refuted", evidence
+    could = f"these runs could not have shown more than ε = {far:.3g}, whatever it leaks"
+    return "no verdict", f"{could}; {evidence}"
 
 
 def looked_at(found: Tried) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.privacy import NoiseKind
+from dpbandits.noise.relay import Relay
 from dpbandits.noise.sources import Selection
 
 Whole = NDArray[np.int64]
@@ -19,7 +20,7 @@ ENDLESS = 1000
 
 
 @final
-class ManyNoise:
+class ManyNoise(Relay):
     """The laws of `SimulatedNoise`, `runs` independent draws a call. Code that branches on a noised
     value cannot use it and raises.
     """
@@ -45,11 +46,10 @@ class ManyNoise:
             self._kept.append(np.broadcast_to(answer, self.runs))
         return answer
 
-    def laplace(self, value: Any, *, sensitivity: int, epsilon: Fraction) -> Whole:
-        noisy: Whole = self._keep(value + self._two_sided(sensitivity / float(epsilon)))
-        return noisy
+    def laplace(self, value: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
+        return self._keep(value + self._two_sided(sensitivity / float(epsilon)))
 
-    def gaussian(self, value: Any, *, sensitivity: int, rho: Fraction) -> Whole:
+    def gaussian(self, value: Any, *, sensitivity: int, rho: Fraction) -> Any:
         sigma = sensitivity / math.sqrt(2 * float(rho))
         scale, draws = math.floor(sigma) + 1, np.zeros(self.runs, np.int64)
         waiting = np.arange(self.runs)
@@ -60,10 +60,9 @@ class ManyNoise:
             )
             draws[waiting[taken]] = draw[taken]
             waiting = waiting[~taken]
-        noisy: Whole = self._keep(value + draws)
-        return noisy
+        return self._keep(value + draws)
 
-    def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> Whole:
+    def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> Any:
         scale, exact = (
             2 * sensitivity / float(epsilon),
             np.stack([np.broadcast_to(v, self.runs) for v in values], axis=1),
@@ -78,25 +77,14 @@ class ManyNoise:
                 if law == "exponential"
                 else self._rng.exponential(scale, exact.shape)
             )
-        winners: Whole = self._keep(np.argmax(exact + draws, axis=1))
-        return winners
+        return self._keep(np.argmax(exact + draws, axis=1))
 
-    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
         raise TypeError("A question's answer decides what is asked next: one run at a time.")
 
-    def exceeds(
-        self, value: Any, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
-    ) -> bool:
-        raise TypeError("A question's answer decides what is asked next: one run at a time.")
-
-    def uniform(self) -> NDArray[np.float64]:
-        coins: NDArray[np.float64] = self._keep(self._rng.random(self.runs))
-        return coins
-
-    def state(self) -> dict[str, Any]:
-        return {"kind": self.kind}
+    def uniform(self) -> Any:
+        return self._keep(self._rng.random(self.runs))
 
     def _two_sided(self, scale: float) -> Whole:
         one, other = self._rng.exponential(scale, (2, self.runs)).astype(np.int64)
-        draws: Whole = one - other
-        return draws
+        return np.asarray(one - other)

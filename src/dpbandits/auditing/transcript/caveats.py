@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+BY_ITSELF = (
+    "It adds noise by itself, in a way that cannot be followed: pass exact values to the noise "
+    "source."
+)
+
 OWN_COINS = (
     "It tosses coins that no replay can script, not from the noise source it is given: its "
     "replays prove nothing."

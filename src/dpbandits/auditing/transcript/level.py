@@ -12,30 +12,24 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.mechanism_policy import longest
-from dpbandits.auditing.report import LevelResult, Outcome
+from dpbandits.auditing.report import LevelResult
 from dpbandits.auditing.transcript.caveats import OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.transcript.neighbours import SHORT, AuditRun, plays, record_changes
 from dpbandits.auditing.transcript.pricing import (
     Found,
     Pair,
-    Priced,
-    certified_loss,
     pair_of,
-    priced,
-    unbounded,
 )
+from dpbandits.auditing.transcript.verdict import LEVEL, transcript_verdict
 from dpbandits.auditing.transcript.witness import Witness
 from dpbandits.checks.checks import replay_is_blind
 from dpbandits.core.errors import CheckFailed, Diverged, Foreign, Leak, RequestsDiffer, Unclear
 from dpbandits.policies.contract import Policy
-
-LEVEL = "transcript"
 
 LEAST = 12
 """The pairs that are replayed in every run, even if no work is left. For these pairs, and for some
@@ -170,96 +164,3 @@ def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> F
     sizes = {pair.loss: pair for pair in sorted(pairs, key=lambda pair: pair.outcome)}
     worst = tuple(sizes[size] for size in sorted(sizes, reverse=True)[:KEPT])
     return Found(witness, len(pairs), len(cases), worst, unclear)
-
-
-def transcript_verdict(runs: list[Found], claim: Fraction, unit: str, start: float) -> LevelResult:
-    looked, unclear = (
-        [run for run in runs if run.worst],
-        next((run.unclear for run in runs if run.unclear), ""),
-    )
-    if not looked:
-        evidence = unclear or "No release in any run: there was nothing to look at."
-        return LevelResult(
-            LEVEL, "not applicable", evidence=evidence, seconds=time.perf_counter() - start
-        )
-    families = {draw.family for run in looked for draw in run.witness.draws}
-    if "gaussian" in families and unit == "epsilon":
-        return of_gaussians(looked, start)
-    found = priced(looked)
-    outcome, bound, evidence = (
-        judged(found, claim),
-        certified_loss(looked, found) if unit == "epsilon" else 0.0,
-        largest_loss_sentence(runs, found, unit),
-    )
-    if "laplace" in families and unit == "rho":
-        outcome, evidence = "not applicable", "It draws laplace noise, which is not priced in rho."
-    if unclear:
-        outcome, evidence = (
-            outcome if outcome == "failed" else "not applicable",
-            f"{unclear} Elsewhere: {evidence}",
-        )
-    return LevelResult(
-        LEVEL,
-        outcome,
-        bound,
-        evidence=evidence,
-        seconds=time.perf_counter() - start,
-        details=loss_details(runs, found, unit),
-    )
-
-
-def of_gaussians(runs: list[Found], start: float) -> LevelResult:
-    """The verdict if noise is Gaussian and the claim is a pure epsilon."""
-    told = unbounded(runs)
-    evidence = "Gaussian noise keeps no epsilon, whatever its scale: " + (
-        f"far out, answers tell any ε of a record in the block from round {runs[0].worst[0].round}."
-        if told
-        else "but these answers do not show all of it, so nothing is sure."
-    )
-    seconds = time.perf_counter() - start
-    return LevelResult(
-        LEVEL,
-        "failed" if told else "not applicable",
-        float("inf") if told else 0.0,
-        evidence=evidence,
-        seconds=seconds,
-    )
-
-
-def judged(found: Priced, claim: Fraction) -> Outcome:
-    if found.least > claim:
-        return "failed"
-    return "passed" if found.most is not None and found.most <= claim else "not applicable"
-
-
-def largest_loss_sentence(runs: list[Found], found: Priced, unit: str) -> str:
-    """Where the largest loss was found, and how sure it is."""
-    pairs, of = sum(run.pairs for run in runs), sum(run.of for run in runs)
-    said = (
-        f"largest loss {stated_loss(found)} {unit} in {pairs} of {of} neighbours; "
-        f"there a record changed in the block from round {found.case.pair.round}"
-    )
-    if found.most != found.least:
-        most = "" if found.most is None else f", {found.most} the most"
-        said += f"; the answers do not show all noise: {found.least} is sure{most}"
-    if any(run.witness.recorder.coins for run in runs):
-        said += "; coins fell as they fell in these runs, and nothing is sure of what they hide"
-    return said
-
-
-def stated_loss(found: Priced) -> Fraction:
-    return found.least if found.most is None else found.most
-
-
-def loss_details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
-    return {
-        "unit": unit,
-        "loss": str(stated_loss(found)),
-        "loss_value": float(stated_loss(found)),
-        "sure": found.most == found.least,
-        "pairs": sum(run.pairs for run in runs),
-        "of": sum(run.of for run in runs),
-        "rounds": max(run.witness.rounds for run in runs),
-        "change": list(found.case.pair.change),
-        "by_round": [[pair.round, float(pair.loss)] for run in runs for pair in run.worst],
-    }

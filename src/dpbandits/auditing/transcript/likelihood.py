@@ -13,6 +13,7 @@ import numpy as np
 
 from dpbandits.checks.tape import RecordedDraw
 from dpbandits.core.privacy import NoiseKind
+from dpbandits.noise.relay import Relay
 from dpbandits.noise.selection_law import selection_law
 from dpbandits.noise.sources import Selection, SimulatedNoise, Values
 
@@ -30,7 +31,7 @@ RARE = 2.0**-30
 """The chance of a coin that is pushed to an end."""
 
 
-class Pushed:
+class Pushed(Relay):
     """Seeded noise that lies at least a unit to one side of the exact value, and coins that are
     often next to 0 or to 1. Such outcomes are possible and tell much.
     """
@@ -41,33 +42,17 @@ class Pushed:
         self._plain, self._sign = SimulatedNoise(seed), 1 if up else -1
         self._asked, self._times = tuple[Any, ...](), 0
 
-    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        noise = self._plain.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
-        return value + (
-            noise
-            if self._again(value, sensitivity, epsilon)
-            else self._sign * (sensitivity + abs(noise))
-        )
-
-    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        noise = self._plain.gaussian(0, sensitivity=sensitivity, rho=rho)
-        return value + (
-            noise
-            if self._again(value, sensitivity, rho)
-            else self._sign * (sensitivity + abs(noise))
-        )
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        if verb in ("threshold", "exceeds"):
+            return getattr(self._plain, verb)(*exact, **price)
+        (value,), noise = exact, getattr(self._plain, verb)(0, **price)
+        if self._again(value, *price.values()):
+            return value + noise
+        return value + self._sign * (price["sensitivity"] + abs(noise))
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         """The action least likely to be named, or the likeliest."""
         return int(np.argmax(values) if self._sign > 0 else np.argmin(values))
-
-    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        return self._plain.threshold(sensitivity=sensitivity, epsilon=epsilon)
-
-    def exceeds(
-        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
-    ) -> bool:
-        return self._plain.exceeds(value, bar, threshold, sensitivity=sensitivity, epsilon=epsilon)
 
     def uniform(self) -> float:
         coin, end = self._plain.uniform(), self._plain.uniform()

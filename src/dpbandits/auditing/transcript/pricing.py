@@ -15,7 +15,7 @@ from dpbandits.auditing.mechanism_policy import Feeding
 from dpbandits.auditing.transcript.caveats import OWN_COINS
 from dpbandits.auditing.transcript.likelihood import log_ratio
 from dpbandits.auditing.transcript.shown_noise import ADDED
-from dpbandits.auditing.transcript.witness import Witness, change_of
+from dpbandits.auditing.transcript.witness import Witness
 from dpbandits.checks.tape import RecordedDraw, loss
 from dpbandits.core.errors import Foreign, Undecided
 
@@ -47,6 +47,10 @@ def pair_of(witness: Witness, event: int, change: Any, after: list[RecordedDraw]
         event,
         tuple(np.atleast_1d(change).tolist()),
     )
+
+
+def change_of(change: tuple[int, ...]) -> Any:
+    return np.array(change) if len(change) > 1 else change[0]
 
 
 class Found(NamedTuple):

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, final
 
-import numpy as np
-
 from dpbandits.auditing.effort import Effort, Work
-from dpbandits.auditing.transcript.caveats import OWN_COINS, TIMES, UNEVEN
+from dpbandits.auditing.transcript.caveats import BY_ITSELF, OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.transcript.neighbours import AuditRun
 from dpbandits.auditing.transcript.noise_sums import MOST, NoiseSums, answered, moved, sums_of
 from dpbandits.auditing.transcript.outside_randomness import Outside
@@ -18,11 +16,6 @@ from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided
 from dpbandits.simulation.transcript import Entered, Replay
-
-BY_ITSELF = (
-    "It adds noise by itself, in a way that cannot be followed: pass exact values to the noise "
-    "source."
-)
 
 
 @final
@@ -34,7 +27,9 @@ class Witness:
         self.effort = effort or Work()
         self.recorder, self.run = play.written()
         self.seed = play.seed
-        self.plans = self._still()
+        both = [self._unchanged(self.seed).plans for _ in range(2)]
+        # None where the policy draws them from a source of its own
+        self.plans = both[0] if both[0] == both[1] else None
 
     @property
     def draws(self) -> list[RecordedDraw]:
@@ -43,11 +38,6 @@ class Witness:
     @property
     def rounds(self) -> int:
         return self.run.path.rounds if self.run.path else 0
-
-    def _still(self) -> list[str] | None:
-        """The run's plans; None if the policy draws them from a source of its own."""
-        both = [self._unchanged(self.seed).plans for _ in range(2)]
-        return both[0] if both[0] == both[1] else None
 
     def _unchanged(self, seed: int | None) -> Replay:
         """Replay the unchanged table: with the same noise and coins everything must stay the same,
@@ -229,13 +219,8 @@ class Witness:
         return old - new.answers
 
     def _leak(self, event: int, certain: bool = False) -> Leak:
-        return Leak(
-            (
-                f"A record changed in the block that begins with round {self.begins(event)} "
-                "changes what is released, whatever the noise."
-            ),
-            certain,
-        )
+        text = f"A record changed in the block that begins with round {self.begins(event)} "
+        return Leak(text + "changes what is released, whatever the noise.", certain)
 
     def _same(self, replay: Replay, other: Recorder, event: int) -> None:
         if len(other.draws) != len(self.draws):
@@ -249,7 +234,3 @@ class Witness:
     def begins(self, event: int) -> int:
         block = self.run.events[event]
         return block.start + 1 if isinstance(block, Entered) else 0
-
-
-def change_of(change: tuple[int, ...]) -> Any:
-    return np.array(change) if len(change) > 1 else change[0]

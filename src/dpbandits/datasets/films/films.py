@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpbandits.core.arrays import Floats
 from dpbandits.datasets.reading.matrices import shuffled
 from dpbandits.environments.laws import Bernoulli
-from dpbandits.environments.replay import Table
+from dpbandits.environments.table import Table
 
 
 @final
@@ -46,8 +46,7 @@ class Films:
     @property
     def means(self) -> Floats:
         """Share of all users who rated the film, shape (films,)."""
-        means: Floats = self.counts / self.people
-        return means
+        return np.asarray(self.counts / self.people)
 
     def independent(self) -> Bernoulli:
         """Every film's reward is an independent coin, as in the matroid paper's experiment."""

@@ -68,8 +68,7 @@ class Network:
 
     def scaled_costs(self) -> Floats:
         """Costs divided by the largest, in [0, 1]; all 0 if nothing costs anything."""
-        scaled: Floats = self.cost / (self.cost.max() or 1.0)
-        return scaled
+        return np.asarray(self.cost / (self.cost.max() or 1.0))
 
     def rewards(self) -> Bernoulli:
         """Every edge as an arm with mean reward 1 - scaled cost, so that a cheap edge is a good
@@ -93,8 +92,7 @@ class Network:
                 "there and back."
             )
         heads = self.pairs[:, 1]
-        probabilities: Floats = 1 / np.bincount(heads)[heads]
-        return probabilities
+        return np.asarray(1 / np.bincount(heads)[heads])
 
     def both_ways(self) -> Network:
         """A directed network with every undirected edge there (in the same order) and then, in the
@@ -168,15 +166,10 @@ def parts(nodes: int, edges: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
     """Number of the connected part each node is in, counted from 0 by the parts' first nodes, shape
     (nodes,).
     """
-    parent = list(range(nodes))
+    from scipy.sparse import coo_array  # slow to import, rarely needed
+    from scipy.sparse.csgraph import connected_components
 
-    def root(node: int) -> int:
-        while parent[node] != node:
-            parent[node] = node = parent[parent[node]]
-        return node
-
-    for u, v in edges:
-        a, b = root(u), root(v)
-        parent[max(a, b)] = min(a, b)
-    roots = [root(node) for node in range(nodes)]
-    return np.unique(roots, return_inverse=True)[1].astype(np.int64)
+    ends = np.array(list(edges), np.int64).reshape(-1, 2)
+    graph = coo_array((np.ones(len(ends)), ends.T), shape=(nodes, nodes))
+    _, found = connected_components(graph, directed=False)
+    return np.asarray(found, np.int64)

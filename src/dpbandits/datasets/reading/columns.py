@@ -4,6 +4,7 @@ column.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -12,46 +13,26 @@ from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing, is_parquet, rows
+from dpbandits.datasets.reading.text_lines import is_whole
 
 
 class ColumnKind(NamedTuple):
-    """What a column's values must be; `parse` raises ValueError for anything else."""
+    """What a column's values must be. holds: whether a field is such a value (where it raises
+    ValueError, it is none).
+    """
 
     what: str
     dtype: type
-    parse: Callable[[str], Any]
+    holds: Callable[[str], bool]
+    read: Callable[[str], Any]
 
 
-def _text(field: str) -> str:
-    if not field.strip():
-        raise ValueError
-    return field
-
-
-def _whole(field: str) -> int:
-    if not (field.isascii() and field.isdigit() and len(field) <= 18):
-        raise ValueError
-    return int(field)
-
-
-def _in_unit(field: str) -> float:
-    number = float(field)
-    if not 0 <= number <= 1:
-        raise ValueError
-    return number
-
-
-def _positive(field: str) -> float:
-    number = float(field)
-    if not 0 < number < float("inf"):
-        raise ValueError
-    return number
-
-
-TEXT = ColumnKind("some text", np.object_, _text)
-WHOLE = ColumnKind("a whole number of at least 0", np.int64, _whole)
-REWARD = ColumnKind("a number in [0, 1]", np.float64, _in_unit)
-POSITIVE = ColumnKind("a finite number above 0", np.float64, _positive)
+TEXT = ColumnKind("some text", np.object_, lambda field: bool(field.strip()), str)
+WHOLE = ColumnKind("a whole number of at least 0", np.int64, is_whole, int)
+REWARD = ColumnKind("a number in [0, 1]", np.float64, lambda field: 0 <= float(field) <= 1, float)
+POSITIVE = ColumnKind(
+    "a finite number above 0", np.float64, lambda field: 0 < float(field) < math.inf, float
+)
 
 
 class Columns:
@@ -141,7 +122,10 @@ def parse_row(
         raise DataError(f"{place}: expected {width} fields, as in the header; found {len(fields)}.")
     for name, kind in kinds.items():
         try:
-            lists[name].append(kind.parse(fields[at[name]]))
+            field = fields[at[name]]
+            if not kind.holds(field):
+                raise ValueError
+            lists[name].append(kind.read(field))
         except ValueError:
             raise DataError(
                 f"{place}, column {name}: expected {kind.what}; what stands there (not shown) is "

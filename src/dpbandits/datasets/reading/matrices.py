@@ -16,7 +16,7 @@ from dpbandits.core.inputs import LARGEST_SEED, shown, whole_number
 from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.reading.columns import REWARD, ColumnKind, read_chosen
 from dpbandits.datasets.unpacked import zip_plausible
-from dpbandits.environments.replay import Table
+from dpbandits.environments.table import Table
 
 FORMATS = (".csv", ".csv.gz", ".parquet", ".npy", ".npz")
 

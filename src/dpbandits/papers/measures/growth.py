@@ -220,8 +220,7 @@ def slope_weights(values: Sequence[float]) -> list[float]:
     """
     x = np.log(values)
     x -= x.mean()
-    weights: list[float] = (x / (x @ x)).tolist()
-    return weights
+    return [float(weight) for weight in x / (x @ x)]
 
 
 def fixed_coordinates(rest: Size, moves: str) -> str:

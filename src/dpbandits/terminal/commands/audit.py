@@ -72,19 +72,15 @@ def audit_command(
 
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
+    from dpbandits.auditing import page  # here, so that a library it lacks is said at once
     from dpbandits.auditing.audit import audit as run
-    from dpbandits.auditing.page import report_table, write_page
-    from dpbandits.auditing.report_text import conclusion
 
     with one_line_errors("Nothing is kept of an audit."):
         if html is not None:
             check_page(html)
         folder = Path.cwd() if subject is not None and ":" in subject else None
-        with (
-            named_errors(),
-            importing_from(folder),
-            progress_line(sys.stderr.isatty() if progress is None else progress) as tell,
-        ):
+        shown = sys.stderr.isatty() if progress is None else progress
+        with named_errors(), importing_from(folder), progress_line(shown) as tell:
             if replay is not None:
                 code = recount(replay, subject, tell)
             elif subject is None:
@@ -103,17 +99,16 @@ def audit_command(
                     rounds=rounds,
                     progress=tell,
                 )
-    if replay is not None:
-        raise typer.Exit(code)
-    if as_json:
-        typer.echo(report.to_json())
-    else:
-        console.print(report_table(report))
-        console.print(conclusion(report), markup=False, highlight=False)
-    if html is not None:
-        with one_line_errors("The report above is all there is."):
-            write_page(report, html)
-    if code := CODES[report.verdict]:
+    if replay is None:
+        code = CODES[report.verdict]
+        if as_json:
+            typer.echo(report.to_json())
+        else:
+            page.show(report, console)
+        if html is not None:
+            with one_line_errors("The report above is all there is."):
+                page.write_page(report, html)
+    if code:
         raise typer.Exit(code)
 
 

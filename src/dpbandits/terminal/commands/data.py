@@ -61,7 +61,7 @@ def add_command(
 
     with one_line_errors(NOTHING_KEPT):
         with said(
-            LEAVE_OUT, "use it where it is: `dpbandits demo films --drop-unlisted --data PATH`"
+            LEAVE_OUT, "load it from where it is: `movielens(PATH, drop_unlisted=True)` in Python"
         ):
             kept = library.add(name, path)
         say_where(name, kept)

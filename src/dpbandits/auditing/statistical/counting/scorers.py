@@ -187,8 +187,7 @@ def by_joint(a: Floats, b: Floats, features: list[Feature]) -> Joint:
 def log_ratios(parts: Sequence[NDArray[np.int64]], size: int) -> Floats:
     """By cells, of which each run's is given, with half a run added to each."""
     hits = [np.bincount(part, minlength=size) + 0.5 for part in parts]
-    ratios: Floats = np.log(hits[0] / len(parts[0])) - np.log(hits[1] / len(parts[1]))
-    return ratios
+    return np.asarray(np.log(hits[0] / len(parts[0])) - np.log(hits[1] / len(parts[1])))
 
 
 def cuts_of(numbers: Floats, bins: int) -> Floats:

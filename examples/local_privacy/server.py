@@ -1,7 +1,7 @@
 """Local privacy in two processes: a server that plays CUCB-LDP2, and its users, who send noisy
 reports through a pipe.
 
-    python -m dpbandits.demos.local_privacy
+    python examples/local_privacy/server.py
 
 Every byte that crosses the pipe is kept, errors included, so that anyone can look at what the
 server could have seen.
@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from dpbandits.local.client import Client
 from dpbandits.noise.sources import Noise, SecureNoise
@@ -21,6 +22,9 @@ from dpbandits.oracles import TopKMax
 from dpbandits.policies import CUCBLDP2
 from dpbandits.policies.contract import Policy
 from dpbandits.session.session import Session
+
+USERS = Path(__file__).with_name("users.py")
+"""The program of the users, which imports nothing of the server."""
 
 MEANS = (0.1, 0.2, 0.3, 0.2, 0.1, 0.9, 0.8, 0.2)
 """Share of the users who like each arm. The server does not know it."""
@@ -38,8 +42,7 @@ def users_command(*options: str, most: object, means: Sequence[float] = MEANS) -
     """How the users' process is started."""
     return [
         sys.executable,
-        "-m",
-        "dpbandits.demos.users",
+        str(USERS),
         "--most",
         str(most),
         "--means",

@@ -1,5 +1,4 @@
-"""`dpbandits demo films`: a diverse set of films, recommended privately, beside the best one and
-random ones.
+"""A diverse set of films, recommended privately, beside the best one and random ones.
 
 Loaded films are in the order of their popularity, which ties would tell the policy. So they are
 shuffled first.

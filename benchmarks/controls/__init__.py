@@ -1,0 +1,1 @@
+"""Controls of the auditor, and exact losses: `python -m benchmarks.controls`."""

@@ -1,0 +1,1 @@
+"""Matroid bandits: `python -m benchmarks.matroid`."""

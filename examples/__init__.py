@@ -1,0 +1,1 @@
+"""Programs that use dpbandits, to read and to run."""

@@ -1,0 +1,1 @@
+"""A diverse set of films, recommended privately: `python -m examples.films`."""

@@ -1,0 +1,1 @@
+"""Local privacy in two processes: `python examples/local_privacy/server.py`."""

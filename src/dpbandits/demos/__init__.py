@@ -1,1 +1,0 @@
-"""Demonstrations that run: `python -m dpbandits.demos.local_privacy`."""

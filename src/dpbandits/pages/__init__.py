@@ -1,0 +1,1 @@
+"""Pages of HTML from templates: a file each, every text escaped. Needs the `experiments` extra."""
