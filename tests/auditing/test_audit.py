@@ -16,7 +16,7 @@ from benchmarks.audit_everything import instances, one_audit, row
 
 import dpbandits as dpb
 from dpbandits.auditing import audit as run
-from dpbandits.auditing.page import write_page
+from dpbandits.auditing.page import write_audit_page
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.report_text import conclusion, figure_of
 from dpbandits.core.privacy import Grid
@@ -171,7 +171,7 @@ def test_report_is_plain_data(tmp_path: Path) -> None:
     assert data["passed"] is True
     assert data["claim"] == "1"
     assert [level["level"] for level in data["levels"]] == ["transcript", "statistical"]
-    text = write_page(report, tmp_path / "audit.html").read_text()
+    text = write_audit_page(report, tmp_path / "audit.html").read_text()
     assert "data:image/svg+xml;base64," in text
     assert conclusion(report) in text
     lines = str(report).splitlines()

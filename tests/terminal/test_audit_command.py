@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dpbandits.auditing.page import write_page
+from dpbandits.auditing.page import write_audit_page
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.terminal.cli import app
 
@@ -110,7 +110,7 @@ def test_a_page_that_fails_leaves_the_report(
     def full(*_: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("dpbandits.auditing.page.write_page", full)
+    monkeypatch.setattr("dpbandits.auditing.page.write_audit_page", full)
     done = CliRunner().invoke(
         app, ["audit", "AnytimeLazyUCB", "--runs", "2000", "--html", str(tmp_path / "page.html")]
     )
@@ -139,7 +139,7 @@ def test_a_page_is_escaped(tmp_path: Path) -> None:
     report = AuditReport(
         '<b>\'s & "more"', None, (LevelResult("statistical", "no verdict", evidence="<i>"),)
     )
-    text = write_page(report, tmp_path / "page.html").read_text(encoding="utf-8")
+    text = write_audit_page(report, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<b>" not in text
     assert "<i>" not in text
     assert "&lt;b&gt;" in text

@@ -33,7 +33,7 @@ class Feeding(Policy):
             algorithm="",
             bound="",
             privacy="none" if promise is None else promise.measure,
-            feedback=kind_of(self.fed),
+            feedback=feedback_of(self.fed),
             goal="estimate",
         )
         object.__setattr__(self, "about", about)
@@ -63,7 +63,7 @@ def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
     """The policy for this mechanism's kind of records: single rewards, super arms of its width, or
     vectors of all actions.
     """
-    match kind_of(mechanism):
+    match feedback_of(mechanism):
         case "bandit":
             return Feeding(fed=mechanism, each=each)
         case "semi":
@@ -71,7 +71,7 @@ def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
     return Feeding(fed=mechanism, each=each, arms=getattr(mechanism, "actions", 3))
 
 
-def kind_of(mechanism: Mechanism) -> Feedback:
+def feedback_of(mechanism: Mechanism) -> Feedback:
     """What one of its records shows."""
     if isinstance(mechanism, Separable):
         return "bandit"

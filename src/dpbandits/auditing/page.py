@@ -58,7 +58,7 @@ def show(report: AuditReport, console: Console) -> None:
     console.print(conclusion(report), markup=False, highlight=False)
 
 
-def write_page(report: AuditReport, path: Path) -> Path:
+def write_audit_page(report: AuditReport, path: Path) -> Path:
     """Write a page that needs no other file."""
     return render.write_page(
         path,

@@ -31,9 +31,9 @@ def write_page(path: Path, template: str, **content: Any) -> Path:
     return path
 
 
-def inline(svg: bytes) -> str:
+def data_url(svg: bytes) -> str:
     """A picture as an address that holds the picture itself: one file to keep or to send."""
     return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
 
 
-TEMPLATES.filters["inline"] = inline
+TEMPLATES.filters["data_url"] = data_url

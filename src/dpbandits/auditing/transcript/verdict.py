@@ -33,7 +33,7 @@ def transcript_verdict(runs: list[Found], claim: Fraction, unit: str, start: flo
         return of_gaussians(looked, start)
     found = priced(looked)
     outcome, bound, evidence = (
-        judged(found, claim),
+        verdict_on(found, claim),
         certified_loss(looked, found) if unit == "epsilon" else 0.0,
         largest_loss_sentence(runs, found, unit),
     )
@@ -72,7 +72,7 @@ def of_gaussians(runs: list[Found], start: float) -> LevelResult:
     )
 
 
-def judged(found: Priced, claim: Fraction) -> Outcome:
+def verdict_on(found: Priced, claim: Fraction) -> Outcome:
     if found.least > claim:
         return "failed"
     return "passed" if found.most is not None and found.most <= claim else "not applicable"

@@ -14,7 +14,7 @@ from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.networks.networks import Network, cost
 from dpbandits.datasets.reading.text_lines import Line, is_whole, numbered_lines
 
-Rows = list[tuple[int, list[str]]]
+NumberedFields = list[tuple[int, list[str]]]
 
 
 def isp(path: PathLike) -> Network:
@@ -87,7 +87,7 @@ def social(path: PathLike, directed: bool | None = None) -> Network:
     )
 
 
-def header(name: str, rows: Rows) -> int:
+def header(name: str, rows: NumberedFields) -> int:
     """The number of nodes, from the first line."""
     line, fields = rows[0]
     if not all(is_whole(field) for field in fields) or int(fields[1]) != len(rows) - 1:
@@ -98,7 +98,7 @@ def header(name: str, rows: Rows) -> int:
     return int(fields[0])
 
 
-def social_nodes(name: str, rows: Rows, count: int | None) -> dict[str, int]:
+def social_nodes(name: str, rows: NumberedFields, count: int | None) -> dict[str, int]:
     """Nodes by name: in the order of their numbers where all have one, else as they come."""
     if count is None:
         found = node_numbers(field for _, fields in rows for field in fields[:2])
@@ -116,18 +116,18 @@ def social_nodes(name: str, rows: Rows, count: int | None) -> dict[str, int]:
     return node_numbers(str(node) for node in range(count))
 
 
-def undirected(name: str, nodes: dict[str, int], rows: Rows, costs: Floats) -> Network:
+def undirected(name: str, nodes: dict[str, int], rows: NumberedFields, costs: Floats) -> Network:
     edges = ends(nodes, rows)
     if all(u == v for u, v in edges):
         raise DataError(f"{name} holds no edge between two nodes: expected one a line.")
     return Network(tuple(nodes), edges, False, costs).simple()
 
 
-def ends(nodes: dict[str, int], rows: Rows) -> tuple[tuple[int, int], ...]:
+def ends(nodes: dict[str, int], rows: NumberedFields) -> tuple[tuple[int, int], ...]:
     return tuple((nodes[fields[0]], nodes[fields[1]]) for _, fields in rows)
 
 
-def split_fields(content: Iterable[Line]) -> Rows:
+def split_fields(content: Iterable[Line]) -> NumberedFields:
     return [(line, text.split()) for line, text in content]
 
 

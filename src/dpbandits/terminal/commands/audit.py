@@ -107,7 +107,7 @@ def audit_command(
             page.show(report, console)
         if html is not None:
             with one_line_errors("The report above is all there is."):
-                page.write_page(report, html)
+                page.write_audit_page(report, html)
     if code:
         raise typer.Exit(code)
 
