@@ -114,7 +114,7 @@ def choose_rule_player(
     rule: StoppingRule, environment: Environment, seed: int, compiled: bool
 ) -> tuple[Player, bool]:
     """How one run is played to its end, and whether threads can play several at once."""
-    if compiled and environment.lattice(rule.mechanism().grid) is not None:
+    if compiled and environment.lattice(rule.reader.grid) is not None:
         # numba: only when it is used
         from dpbandits.simulation.players.stopping import stopping_player
 

@@ -137,10 +137,9 @@ def checked(
             f"{policy.name} was made for horizon={horizon}; it cannot be played for "
             f"rounds={rounds}."
         )
-    if rounds * policy.mechanism().grid.steps >= 2**62:
+    if rounds * policy.reader.grid.steps >= 2**62:
         raise ValueError(
-            f"Expected rounds={rounds} times grid={policy.mechanism().grid.steps} to stay below "
-            "2**62."
+            f"Expected rounds={rounds} times grid={policy.reader.grid.steps} to stay below 2**62."
         )
     return rounds, runs, seed
 
@@ -188,7 +187,7 @@ def choose_player(
     policy: Policy, environment: Environment, rounds: int, seed: int, compiled: bool
 ) -> tuple[Player, bool]:
     """How one run is played, and whether threads can play several at once."""
-    if compiled and environment.lattice(policy.mechanism().grid) is not None:
+    if compiled and environment.lattice(policy.reader.grid) is not None:
         from dpbandits.simulation.players import compiled_player  # numba: only when it is used
 
         player = compiled_player(policy, environment, rounds, seed)

@@ -64,7 +64,7 @@ A kernel that identifies the best arm appends (arm, rounds it took), arm −1 if
 
 def kernel_for(policy: Policy) -> Kernel | None:
     build = BUILDERS.get(type(policy))
-    return build(policy, policy.mechanism().grid.steps) if build is not None else None
+    return build(policy, policy.reader.grid.steps) if build is not None else None
 
 
 def episodes(
@@ -192,7 +192,7 @@ def leaders(policy: Any, steps: int) -> Kernel:
             steps * policy.actions / float(policy.epsilon),
             False,
         )
-    mechanism = policy.mechanism()
+    mechanism = policy.reader
     noise = {
         "laplace": experts.LAPLACE,
         "exponential": experts.GUMBEL,
