@@ -247,7 +247,7 @@ def honest_at(honest: Any, policy: Any, steps: int, eps: float) -> Any:
     from functools import partial
 
     kernel = honest(policy, steps)
-    return partial(kernel.func, eps, steps / (2 * eps), steps)
+    return partial(kernel.func, (eps, steps / (2 * eps)), steps)
 
 
 def test_checks_are_seeded() -> None:

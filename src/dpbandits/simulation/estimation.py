@@ -20,8 +20,9 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.stopping.empirical import StoppingRule
 from dpbandits.session.estimator import required
 from dpbandits.session.session import Session
+from dpbandits.simulation.arguments import checked, checked_workers
 from dpbandits.simulation.plain import Path
-from dpbandits.simulation.simulate import Player, checked, checked_workers, play_all, play_plain
+from dpbandits.simulation.simulate import Player, play_all, play_plain
 
 
 @final
