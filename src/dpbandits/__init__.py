@@ -66,7 +66,8 @@ from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.session import Session
 from dpbandits.simulation.estimation import Estimates, estimates
 from dpbandits.simulation.identification import Identification, identify
-from dpbandits.simulation.simulate import Runs, simulate
+from dpbandits.simulation.runs import Runs
+from dpbandits.simulation.simulate import simulate
 from dpbandits.theory.bounds import lower_bound, upper_bound
 from dpbandits.theory.catalogue import policies
 from dpbandits.version import __version__

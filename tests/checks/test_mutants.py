@@ -19,6 +19,7 @@ from dpbandits.mechanisms import hybrid as hybrid_module
 from dpbandits.mechanisms import tree as tree_module
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.turn import Turn
 from dpbandits.session import Session
 from dpbandits.session.turn import Wheel
 from dpbandits.simulation import plain
@@ -126,7 +127,13 @@ def early_at_horizon(patch: pytest.MonkeyPatch) -> None:
                 else plan
             )
 
-    patch.setattr(plain, "Progress", Hasty)
+    opened, following = plain.open_turn, plain.next_turn
+
+    def hasty(turn: Turn) -> Turn:
+        return turn._replace(progress=Hasty(turn.plan))
+
+    patch.setattr(plain, "open_turn", lambda *given: hasty(opened(*given)))
+    patch.setattr(plain, "next_turn", lambda *given: hasty(following(*given)))
 
 
 def laplace_scale_halved(patch: pytest.MonkeyPatch) -> None:
@@ -240,7 +247,7 @@ def honest_at(honest: Any, policy: Any, steps: int, eps: float) -> Any:
     from functools import partial
 
     kernel = honest(policy, steps)
-    return partial(kernel.func, eps, steps / (2 * eps), steps)
+    return partial(kernel.func, (eps, steps / (2 * eps)), steps)
 
 
 def test_checks_are_seeded() -> None:

@@ -1,15 +1,16 @@
-"""The compiled twin of a policy against the round-by-round host: the integer play counts have equal
-laws (of one arm, the releases).
+"""The compiled twin of a policy against the plain hosts: equal laws of play counts, of regret, and
+of releases; against the event host of events, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from dpbandits.checks.checks import horizon_of, require
-from dpbandits.core.arrays import Integers
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.environments import Bernoulli
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.plain import Path, play_events, play_rounds
@@ -24,6 +25,9 @@ SIZES = ((12, 800), (120, 200), (1200, 24))
 BY_BATCHES = ((12, 2000), (120, 1000), (20_000, 200))
 """(rounds, runs) of the event host, for policies that it plays by batches."""
 
+BY_EVENTS = ((12, 400), (120, 100))
+"""(rounds, runs) of the event host, for policies that it plays round by round, too."""
+
 MANY = 100
 """From this number of runs on, the tests use limiting laws."""
 
@@ -32,53 +36,52 @@ MORE = 10
 
 
 def compiled_law(policy: Policy) -> None:
-    """Play counts of the compiled twin have the law of `Session`'s at several horizons, and of the
-    event host's at a long one.
+    """The compiled twin's runs have the law of `Session`'s at several horizons, and of the event
+    host's.
     """
     # rounds of vectors and oracles take several times as long
     share = 1 if policy.about.feedback == "bandit" else 2
     for rounds, runs in SIZES:
         compare_law(policy, rounds, runs // share, play_rounds)
-    if not (policy.about.every_round or policy.about.randomised or policy.randomizer() is not None):
-        for rounds, runs in BY_BATCHES:
-            compare_law(policy, rounds, runs // share, play_events)
+    by_rounds = policy.about.every_round or policy.about.randomised
+    for rounds, runs in BY_EVENTS if by_rounds or policy.randomizer() is not None else BY_BATCHES:
+        compare_law(policy, rounds, runs // share, play_events)
 
 
 def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path]) -> None:
-    """Raise `CheckFailed` if the compiled play counts after `rounds` rounds differ in law from the
-    host's.
-    """
+    """Raise `CheckFailed` if compiled runs of `rounds` rounds differ in law from the host's."""
     rounds = min(rounds, horizon_of(policy))
     environment = Bernoulli(np.linspace(0.85, 0.35, policy.arms) if policy.arms > 1 else [0.5])
     player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
     if not compiled:
         return  # a third party's policy: it is only ever played the plain way
     marks = np.array([rounds])
-    fast = np.stack([counts(policy, player(marks, run)) for run in range(MORE * runs)])
-    slow = np.stack(
-        [
-            counts(policy, play_plain(policy, environment, rounds, 32, marks, run, host=host))
-            for run in range(runs)
-        ]
-    )
+    plain = partial(play_plain, policy, environment, rounds, 32, marks, host=host)
+    # a Session knows no events; and where arms are drawn afresh each round, the twin counts a
+    # streak as one event
+    events = host is play_events and not policy.about.randomised
+    told = partial(compared, gaps=environment.gaps, events=events)
+    fast = np.stack([told(player(marks, run)) for run in range(MORE * runs)])
+    slow = np.stack([told(plain(run)) for run in range(runs)])
     p = smallest_p(slow, fast)
     tests = len(SIZES) + len(BY_BATCHES)
     require(
         p > FALSE_ALARM / tests,
-        f"Compiled and plain play counts differ in law at {rounds} rounds (p = {p:.1g}).",
+        f"Compiled and plain runs differ in law at {rounds} rounds (p = {p:.1g}).",
     )
 
 
-def counts(policy: Policy, path: Path) -> Integers:
-    """The numbers that are compared: play counts; with one arm these say nothing, so the number of
-    releases.
-    """
-    return np.array([path.releases]) if policy.arms == 1 else path.plays[0]
+def compared(path: Path, gaps: Floats, events: bool) -> Floats:
+    """Play counts, regret (without the last digits, which a sum's order changes) and releases."""
+    plays = path.plays[0]
+    regret = np.round(plays @ gaps, 6)
+    return np.array([*plays, regret, path.releases, *([path.events] if events else [])])
 
 
-def smallest_p(a: Integers, b: Integers) -> float:
-    """Bonferroni p-value for equal laws. Each arm has a Kolmogorov–Smirnov test, whose false alarms
-    on integers are rarer than it says, and, if runs are many, a rank test, which sees shifts.
+def smallest_p(a: Integers | Floats, b: Integers | Floats) -> float:
+    """Bonferroni p-value for equal laws. Each column has a Kolmogorov–Smirnov test, whose false
+    alarms on integers are rarer than it says, and, if runs are many, a rank test, which sees
+    shifts.
     """
     from scipy.stats import ks_2samp, mannwhitneyu
 

@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
@@ -125,6 +126,14 @@ class Policy(metaclass=Explained):
         Constants are the source's where it states them, else 1; NaN where no bound is proved.
         """
         return math.nan
+
+    @final
+    @cached_property
+    def reader(self) -> Mechanism:
+        """What `mechanism` makes, made once: for all runs of a simulation, and whoever asks for the
+        grid.
+        """
+        return self.mechanism()
 
     def randomizer(self) -> Randomizer | None:
         """The user's side, for policies that are private in the local model."""

@@ -15,7 +15,9 @@ from typing import Any, final
 
 from dpbandits.core.ledger import unbalanced
 from dpbandits.core.plan import Action, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.turn import next_turn, open_turn, told_in
 from dpbandits.session.decisions import Decision, Play
 from dpbandits.vault import Vault
 
@@ -30,7 +32,7 @@ that was told in this turn, the vault's records, rewards lost.
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is played between two releases. Public, and replaced whole.
+    """A turn of `policies/turn.py`, and what is asked about it. Public, and replaced whole.
 
     step: turns before this one. first: decisions asked before it. plays: its plan's actions, each
         kept once. only: the one play of a plan that holds an action.
@@ -56,26 +58,12 @@ class Turn:
                 self.plays[action] = play
         return play
 
-    def told(self) -> tuple[tuple[Any, int], ...]:
-        """(action, rounds told since the turn began), for a release."""
-        return tuple(sorted(self.progress.told.items()))
 
-
-def open_turn(policy: Policy, seed: int, state: Any, step: int, first: int) -> Turn:
-    """Plan from this state."""
-    rng = PublicRng(seed, step)
-    plan = policy.plan(state, rng)
-    if isinstance(plan, Draw) and len(plan.limits) != policy.arms:
-        raise ValueError(
-            f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} "
-            f"arms, got {len(plan.limits)}."
-        )
-    only = (
-        play_of(plan, plan.action, policy.about.feedback == "semi")
-        if isinstance(plan, Hold)
-        else None
-    )
-    return Turn(state, step, rng, plan, Progress(plan), first, {}, only)
+def asked_after(first: int, opened: wheel.Turn, semi: bool) -> Turn:
+    """An opened turn, to be asked about after the first so many decisions."""
+    plan = opened.plan
+    only = play_of(plan, plan.action, semi) if isinstance(plan, Hold) else None
+    return Turn(*opened, first, {}, only)
 
 
 def play_of(plan: Plan, action: Action, semi: bool) -> Play:
@@ -98,7 +86,8 @@ class Wheel:
         self.asked = self.lost = 0
         self.busy = False
         self._claim: ClaimedDecision | None = None
-        self.turn: Turn = open_turn(policy, seed, policy.init(), 0, 0)
+        opened = open_turn(policy, policy.init(), PublicRng(seed, 0))
+        self.turn: Turn = asked_after(0, opened, self.semi)
 
     def ask(self, campaign: str) -> Decision:
         """The next decision."""
@@ -145,7 +134,7 @@ class Wheel:
         """Have the vault's mechanism give the answer that waited for more records."""
         self._require_balance()
         self.busy = True
-        self.vault.finish(self.vault.records, self.turn.told())
+        self.vault.finish(self.vault.records, told_in(self.turn))
         self.advance()
 
     def go_on(self) -> None:
@@ -185,12 +174,8 @@ class Wheel:
 
     def advance(self) -> None:
         """Release, update, plan: from where an earlier call failed, if one did."""
-        turn, vault = self.turn, self.vault
-        if vault.turns == turn.step:
-            assert turn.progress.due is not None
+        if self.vault.turns == self.turn.step:
             self._require_balance()
-            vault.release(turn.progress.due, vault.records, turn.told(), turn.plan.drop)
-        assert vault.newest is not None
-        state = self.policy.update(turn.state, turn.plan, vault.newest)
-        self.turn = open_turn(self.policy, self.seed, state, turn.step + 1, self.asked)
+        opened = next_turn(self.policy, self.turn, self.vault)
+        self.turn = asked_after(self.asked, opened, self.semi)
         self.busy = False

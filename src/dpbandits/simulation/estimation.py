@@ -20,8 +20,9 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.stopping.empirical import StoppingRule
 from dpbandits.session.estimator import required
 from dpbandits.session.session import Session
+from dpbandits.simulation.arguments import checked, checked_workers
 from dpbandits.simulation.plain import Path
-from dpbandits.simulation.simulate import Player, checked, checked_workers, play_all, play_plain
+from dpbandits.simulation.simulate import Player, play_all, play_plain
 
 
 @final
@@ -114,7 +115,7 @@ def choose_rule_player(
     rule: StoppingRule, environment: Environment, seed: int, compiled: bool
 ) -> tuple[Player, bool]:
     """How one run is played to its end, and whether threads can play several at once."""
-    if compiled and environment.lattice(rule.mechanism().grid) is not None:
+    if compiled and environment.lattice(rule.reader.grid) is not None:
         # numba: only when it is used
         from dpbandits.simulation.players.stopping import stopping_player
 

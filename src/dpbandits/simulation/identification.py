@@ -18,15 +18,9 @@ from dpbandits.environments.base import Environment
 from dpbandits.environments.pairing import require_pair
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
+from dpbandits.simulation.arguments import checked, checked_workers
 from dpbandits.simulation.plain import Path, play_events
-from dpbandits.simulation.simulate import (
-    Player,
-    checked,
-    checked_workers,
-    choose_player,
-    play_all,
-    play_plain,
-)
+from dpbandits.simulation.simulate import Player, choose_player, play_all, play_plain
 
 CAP = 10**8
 """Rounds after which a run is given up, unless the caller or a finite environment says
@@ -155,14 +149,9 @@ def identify(
     player, is_compiled = naming_player(policy, environment, cap, seed, compiled)
     paths = play_all(player, np.array([cap]), runs=runs, workers=workers, threads=is_compiled)
     named = [path.found if is_compiled else named_by(policy, path.state) for path in paths]
-    return Identification(
-        policy=policy,
-        environment=environment,
-        seed=seed,
-        cap=cap,
-        arms=np.array([-1 if found is None else found.arm for found in named]),
-        samples=np.array([cap if found is None else found.rounds for found in named]),
-    )
+    arms = np.array([-1 if found is None else found.arm for found in named])
+    samples = np.array([cap if found is None else found.rounds for found in named])
+    return Identification(policy, environment, seed, cap, arms, samples)
 
 
 def with_confidence(policy: Policy, delta: float | None) -> Policy:

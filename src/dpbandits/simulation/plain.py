@@ -14,12 +14,13 @@ import numpy as np
 
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Entry, Grid
 from dpbandits.environments.base import Environment
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.turn import next_turn, open_turn
 from dpbandits.session.session import Session
 from dpbandits.simulation.curve import Curve
 from dpbandits.vault import open_vault
@@ -131,14 +132,12 @@ def play_events(
     """
     environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
     randomizer = policy.randomizer()
-    mechanism = policy.mechanism()
+    mechanism = policy.reader
     vault = opened(policy.about.feedback, mechanism, policy.arms, noise, randomizer)
-    state, t, step, events = policy.init(), 0, 0, 0
-    while t < rounds and not (until is not None and until(state)):
-        public = PublicRng(seed, step)
-        plan = policy.plan(state, public)
-        progress = Progress(plan)
-        for action, times in moves(plan, t, rounds - t, public):
+    turn, t, events = open_turn(policy, policy.init(), PublicRng(seed, 0)), 0, 0
+    while t < rounds and not (until is not None and until(turn.state)):
+        plan = turn.plan
+        for action, times in moves(plan, t, rounds - t, turn.rng):
             if randomizer is None:
                 sums = observe_block(
                     environment, policy, action, times, mechanism.grid, rng, plan.observe
@@ -152,10 +151,8 @@ def play_events(
                     vault.add(plan.observe or action, report)
             curve.play(t, action, times)
             t, events = t + times, events + 1
-            ended = progress.count(plan.observe or action, times)
-            if ended is not None:
-                release = vault.release(ended, t, tuple(sorted(progress.told.items())), plan.drop)
-                state, step = policy.update(state, plan, release), step + 1
+            if turn.progress.count(plan.observe or action, times) is not None:
+                turn = next_turn(policy, turn, vault)
                 break
     return Path(
         curve.close(),
@@ -163,7 +160,7 @@ def play_events(
         vault.releases,
         events,
         vault.ledger,
-        state,
+        turn.state,
         earned=curve.worth,
         rewards=curve.gained,
     )

@@ -13,16 +13,14 @@ from itertools import pairwise
 import numpy as np
 
 from dpbandits.core.arrays import Integers
-from dpbandits.core.inputs import LARGEST_SEED, whole_number
+from dpbandits.core.inputs import whole_number
 from dpbandits.environments.base import Environment
-from dpbandits.environments.pairing import require_pair
 from dpbandits.environments.reordered import Reordered, random_order
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.simulation.arguments import checked, checked_workers, kept_rounds
 from dpbandits.simulation.plain import Path, play_events, play_rounds
-from dpbandits.simulation.runs import Kept, Runs, checked_rounds
-
-__all__ = ["Path", "Runs", "default_checkpoints", "play_events", "play_rounds", "simulate"]
+from dpbandits.simulation.runs import Kept, Recompute, Runs
 
 Player = Callable[[Integers, int], Path]
 Host = Callable[..., Path]
@@ -67,12 +65,7 @@ def simulate(
     """
     rounds, runs, seed = checked(policy, environment, rounds, runs, seed)
     workers, first = checked_workers(workers), whole_number(first, "first")
-    checkpoints = (
-        default_checkpoints(rounds, policy.arms)
-        if at is None
-        else np.unique(np.append(checked_rounds(at, rounds), rounds))
-    )
-    require_memory(runs, len(checkpoints), policy.arms)
+    checkpoints = kept_rounds(policy, rounds, runs, at)
     player, threads = choose_player(policy, environment, rounds, seed, compiled)
     if shuffle:
         if problem_of(policy) is not None:
@@ -86,7 +79,19 @@ def simulate(
     def recompute(marks: Integers) -> Kept:
         return stacked(play(marks))
 
-    paths = play(checkpoints)
+    return runs_of(policy, environment, rounds, seed, checkpoints, play(checkpoints), recompute)
+
+
+def runs_of(
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    seed: int,
+    checkpoints: Integers,
+    paths: list[Path],
+    recompute: Recompute,
+) -> Runs:
+    """The paths of all runs, as what `simulate` returns."""
     kept = stacked(paths)
     return Runs(
         policy=policy,
@@ -116,79 +121,11 @@ def stacked(paths: list[Path]) -> Kept:
     )
 
 
-def checked(
-    policy: Policy, environment: Environment, rounds: object, runs: object, seed: object
-) -> tuple[int, int, int]:
-    """Rounds, runs and seed as plain ints; raises for what cannot be played."""
-    require_pair(policy, environment)
-    rounds, runs, seed = (
-        whole_number(rounds, "rounds", 1),
-        whole_number(runs, "runs", 1, MOST_RUNS),
-        whole_number(seed, "seed", 0, LARGEST_SEED),
-    )
-    if environment.length is not None and rounds > environment.length:
-        raise ValueError(
-            f"{environment!r} has {environment.length} rounds, fewer than rounds={rounds}; use "
-            "resample=True to play longer."
-        )
-    horizon = getattr(policy, "horizon", None)
-    if policy.about.needs_horizon and horizon is not None and horizon < rounds:
-        raise ValueError(
-            f"{policy.name} was made for horizon={horizon}; it cannot be played for "
-            f"rounds={rounds}."
-        )
-    if rounds * policy.mechanism().grid.steps >= 2**62:
-        raise ValueError(
-            f"Expected rounds={rounds} times grid={policy.mechanism().grid.steps} to stay below "
-            "2**62."
-        )
-    return rounds, runs, seed
-
-
-def checked_workers(workers: object) -> int | None:
-    """How many runs are played at once; None: as many as pay."""
-    return None if workers is None else whole_number(workers, "workers", 1, 10_000)
-
-
-def require_memory(runs: int, checkpoints: int, arms: int) -> None:
-    """Refuse play counts that would fill any memory, before a round is played."""
-    if runs * checkpoints * arms > MOST_COUNTS:
-        raise ValueError(
-            f"Expected runs × kept rounds × arms to stay below {MOST_COUNTS:_}, got {runs} × "
-            f"{checkpoints} × {arms}. "
-            "Simulate fewer runs at a time (another seed, other runs), or keep fewer rounds: "
-            "at=[rounds]."
-        )
-
-
-MOST_RUNS = 10**9
-"""Runs of one simulation: each takes some microseconds and some bytes at the least."""
-
-MOST_COUNTS = 2**33
-"""Play counts of one simulation, 64 GiB of them."""
-
-MANY = 20_000
-"""Arms from which play counts are kept at the last round only: fifty copies of them would fill the
-memory.
-"""
-
-
-def default_checkpoints(rounds: int, arms: int = 1) -> Integers:
-    """About fifty rounds, half of them evenly spaced, half by ratio; the last is `rounds`. With
-    many arms the last alone.
-    """
-    if arms >= MANY:
-        return np.array([rounds], np.int64)
-    even = np.linspace(0, rounds, 25)[1:]
-    ratio = np.geomspace(1, rounds, 25)
-    return np.unique(np.maximum(1, np.rint(np.concatenate([even, ratio]))).astype(np.int64))
-
-
 def choose_player(
     policy: Policy, environment: Environment, rounds: int, seed: int, compiled: bool
 ) -> tuple[Player, bool]:
     """How one run is played, and whether threads can play several at once."""
-    if compiled and environment.lattice(policy.mechanism().grid) is not None:
+    if compiled and environment.lattice(policy.reader.grid) is not None:
         from dpbandits.simulation.players import compiled_player  # numba: only when it is used
 
         player = compiled_player(policy, environment, rounds, seed)

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.plan import Action, Progress, PublicRng
+from dpbandits.core.plan import Action, PublicRng
 from dpbandits.core.privacy import Entry
 from dpbandits.environments.base import Environment
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Feedback, Policy, Release
+from dpbandits.policies.turn import next_turn, open_turn, turn_after
 from dpbandits.simulation.plain import Path, moves, play_events, seen
 from dpbandits.vault import open_vault
 
@@ -54,7 +55,6 @@ class Transcript:
 
     def __post_init__(self) -> None:
         self._vault = self._fresh(self.noise)
-        self._rounds = 0
 
     def _fresh(self, noise: Noise, wrap: Callable[[Mechanism], Mechanism] | None = None) -> Any:
         mechanism = self.policy.mechanism()
@@ -77,18 +77,27 @@ class Transcript:
         return self
 
     def add_block(self, where: Any, steps: Any, count: int) -> None:
-        self.events.append(
-            Entered(
-                where, steps.copy() if isinstance(steps, np.ndarray) else steps, count, self._rounds
-            )
-        )
-        self._rounds += count
+        own = steps.copy() if isinstance(steps, np.ndarray) else steps
+        self.events.append(Entered(where, own, count, self.records))
         self._vault.add_block(where, steps, count)
 
     def release(self, *asked: Any) -> Release:
         answer: Release = self._vault.release(*asked)
         self.events.append(Released(asked, answer))
         return answer
+
+    @property
+    def records(self) -> int:
+        return int(self._vault.records)
+
+    @property
+    def turns(self) -> int:
+        return int(self._vault.turns)
+
+    @property
+    def newest(self) -> Release | None:
+        newest: Release | None = self._vault.newest
+        return newest
 
     @property
     def releases(self) -> int:
@@ -102,7 +111,7 @@ class Transcript:
     def finish(self) -> None:
         """Ask for the answer that a stopping rule still owes; nothing, where none is owed."""
         try:
-            answer: Release = self._vault.finish(self._rounds, ())
+            answer: Release = self._vault.finish(self.records, ())
         except (TypeError, ValueError):
             return
         self.events.append(Released(FINISH, answer))
@@ -149,7 +158,7 @@ class Transcript:
                 yield (
                     at,
                     event,
-                    vault.finish(self._rounds, ())
+                    vault.finish(self.records, ())
                     if event.asked == FINISH
                     else vault.release(*event.asked),
                 )
@@ -170,14 +179,11 @@ class Asking:
     """Asks a policy for its plans along given releases."""
 
     def __init__(self, policy: Policy, seed: int) -> None:
-        self.policy, self.seed = policy, seed
-        self.state, self.step = policy.init(), 0
-        self.plan = policy.plan(self.state, PublicRng(seed, 0))
+        self.policy, self.turn = policy, open_turn(policy, policy.init(), PublicRng(seed, 0))
 
     def after(self, release: Release) -> str:
-        self.state, self.step = self.policy.update(self.state, self.plan, release), self.step + 1
-        self.plan = self.policy.plan(self.state, PublicRng(self.seed, self.step))
-        return repr(self.plan)
+        self.turn = turn_after(self.policy, self.turn, release)
+        return repr(self.turn.plan)
 
 
 def transcript(
@@ -206,14 +212,12 @@ def decisions(
     public: makes the public randomness of a seed and a step.
     """
     randomizer, rounds = policy.randomizer(), len(table)
-    vault = open_vault(policy.about.feedback, policy.mechanism(), policy.arms, noise, randomizer)
+    vault = open_vault(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)
     full, bandit = policy.about.feedback == "full", policy.about.feedback == "bandit"
-    state, step, played = policy.init(), 0, list[Action]()
+    turn, played = open_turn(policy, policy.init(), public(seed, 0)), list[Action]()
     while len(played) < rounds:
-        coins = public(seed, step)
-        plan = policy.plan(state, coins)
-        progress = Progress(plan)
-        for action, times in moves(plan, len(played), rounds - len(played), coins):
+        plan = turn.plan
+        for action, times in moves(plan, len(played), rounds - len(played), turn.rng):
             ended = None
             for _ in range(times):
                 row = table[len(played)]
@@ -224,11 +228,8 @@ def decisions(
                     reward if randomizer is None else randomizer.report(reward, noise),
                 )
                 played.append(action)
-                ended = progress.count(plan.observe or action)
+                ended = turn.progress.count(plan.observe or action)
             if ended is not None:
-                release = vault.release(
-                    ended, len(played), tuple(sorted(progress.told.items())), plan.drop
-                )
-                state, step = policy.update(state, plan, release), step + 1
+                turn = next_turn(policy, turn, vault, public)
                 break
     return played

@@ -19,7 +19,7 @@ from dpbandits.environments import Environment
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.session.saving.policy import policy_to_data
-from dpbandits.simulation.simulate import default_checkpoints
+from dpbandits.simulation.arguments import default_checkpoints
 from dpbandits.version import __version__
 
 

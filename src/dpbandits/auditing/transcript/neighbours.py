@@ -39,7 +39,7 @@ class AuditRun(NamedTuple):
 
     def rewards(self, rounds: int) -> np.ndarray[Any, Any]:
         """Shape (arms, rounds)."""
-        rng, steps = np.random.default_rng(self.seed), self.policy.mechanism().grid.steps
+        rng, steps = np.random.default_rng(self.seed), self.policy.reader.grid.steps
         uniform = rng.random((self.policy.arms, rounds))
         return (
             np.rint(uniform * steps) / steps
@@ -78,7 +78,7 @@ def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
         AuditRun(policy, short, uneven, Pushed(seed + 3, up=False), seed + 2),
         AuditRun(policy, short, uneven[::-1], Pushed(seed + 4, up=True), seed + 3),
     ]
-    if policy.mechanism().grid.steps > 1:
+    if policy.reader.grid.steps > 1:
         found.append(AuditRun(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
     if isinstance(policy, Feeding):
         several = replace(policy, each=3)
@@ -115,7 +115,7 @@ def record_changes(run: Transcript, rng: np.random.Generator) -> list[tuple[int,
     early, late = blocks[:EARLY], rng.permutation(blocks[EARLY:]).tolist()
     turns = [at for pair in zip(early, late, strict=False) for at in pair]
     order = turns + early[len(late) :] + late[len(early) :]
-    unit = run.policy.mechanism().grid.steps
+    unit = run.policy.reader.grid.steps
     return [(at, change) for at in order for change in changes(run.events[at], unit, rng)]
 
 

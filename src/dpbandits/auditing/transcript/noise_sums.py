@@ -163,7 +163,7 @@ def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> N
     """
     if not 0 < len(draws) <= MOST or any(draw.family != "laplace" for draw in draws):
         return None
-    unit = run.policy.mechanism().grid.steps
+    unit = run.policy.reader.grid.steps
     try:
         plain = answered(run, draws)
         if bent(run, draws, plain, unit):

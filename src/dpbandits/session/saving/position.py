@@ -14,8 +14,9 @@ from dpbandits.core.values import SAVES, checked_name, checked_seed, damaged, en
 from dpbandits.policies import POLICIES
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.turn import open_turn
 from dpbandits.session.decisions import MOST_PENDING, Play
-from dpbandits.session.turn import Wheel, open_turn
+from dpbandits.session.turn import Wheel, asked_after
 
 ToldPairs = list[tuple[Action, int]]
 
@@ -206,9 +207,10 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
             "public.state has other rounds behind its totals than vault.ledger says were read"
         )
     try:
-        turn = open_turn(wheel.policy, at.seed, public["state"], at.step, at.first)
+        opened = open_turn(wheel.policy, public["state"], PublicRng(at.seed, at.step))
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
         raise damaged(f"{wheel.policy.name} cannot plan from public.state") from error
+    turn = asked_after(at.first, opened, wheel.semi)
     rng = rng_from_data(at.seed, at.step, public["rng"])
     wheel.turn = replace(turn, progress=progress_at(turn.plan, at), rng=rng)
     wheel.busy = True

@@ -5,10 +5,9 @@ DP-IMED, Anytime-Lazy-UCB.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.jit import (
     adac_ucb,
     adap_klucb,
@@ -18,136 +17,112 @@ from dpbandits.simulation.parts.jit import (
     dp_imed,
     dp_klucb,
     growing_batch,
+    inline,
     jit,
     kl_level,
     lazy_ucb,
 )
-from dpbandits.simulation.parts.primitives import block_sum, gaussian, laplace, play
+from dpbandits.simulation.parts.primitives import gaussian, laplace
 
 ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED = range(5)
 
 
-@jit
-def score(
-    rule: int,
-    mean: float,
-    n: int,
-    log_t: float,
-    level: float,
-    best: float,
-    eps: float,
-    constant: float,
-) -> float:
-    if rule == DP_KLUCB:
-        return dp_klucb(mean, n, level, eps)
-    if rule == ADAP_UCB:
-        return adap_ucb(mean, n, log_t, eps, constant)
-    if rule == ADAP_KLUCB:
-        return adap_klucb(mean, n, log_t, eps, constant)
-    if rule == ADAC_UCB:
-        return adac_ucb(mean, n, log_t, eps, constant)
-    return dp_imed(mean, n, best, eps)
+class Numbers(NamedTuple):
+    """first: rounds in an arm's first batch, each further one growing its arm by alpha; 0: doubling
+    episodes that forget. scale: of the noise, in grid steps.
+    """
+
+    rule: int
+    eps: float
+    scale: float
+    constant: float = 0.0
+    first: int = 0
+    alpha: float = 2.0
 
 
 @jit
-def choose(rule: int, t: int, means: Any, n: Any, eps: float, constant: float) -> int:
+def score(p: Any, mean: float, n: int, log_t: float, level: float, best: float) -> float:
+    if p.rule == DP_KLUCB:
+        return dp_klucb(mean, n, level, p.eps)
+    if p.rule == ADAP_UCB:
+        return adap_ucb(mean, n, log_t, p.eps, p.constant)
+    if p.rule == ADAP_KLUCB:
+        return adap_klucb(mean, n, log_t, p.eps, p.constant)
+    if p.rule == ADAC_UCB:
+        return adac_ucb(mean, n, log_t, p.eps, p.constant)
+    return dp_imed(mean, n, best, p.eps)
+
+
+@inline
+def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     """The arm with the largest score, the lowest on a tie; an arm without a release first."""
     best = 0.0
-    for arm in range(len(n)):
-        if n[arm] == 0:
-            return arm
-        best = max(best, clip01(means[arm]))
-    chosen, top, log_t = 0, -math.inf, math.log(t)
-    level = kl_level(log_t, constant) if rule == DP_KLUCB else 0.0
-    for arm in range(len(n)):
-        value = score(rule, means[arm], n[arm], log_t, level, best, eps, constant)
+    for arm in range(len(s.n)):
+        if s.n[arm] == 0:
+            s.chosen[0] = arm
+            return 1, FAR
+        best = max(best, clip01(s.means[arm]))
+    top, log_t = -math.inf, math.log(t)
+    level = kl_level(log_t, p.constant) if p.rule == DP_KLUCB else 0.0
+    for arm in range(len(s.n)):
+        value = score(p, s.means[arm], s.n[arm], log_t, level, best)
         if value > top:
-            chosen, top = arm, value
-    return chosen
+            s.chosen[0], top = arm, value
+    return 1, FAR
 
 
-@jit
-def play_batches(
-    rule: int,
-    eps: float,
-    constant: float,
-    first: int,
-    alpha: float,
-    scale: float,
-    steps: int,
-    values: Any,
-    probabilities: Any,
-    rounds: int,
-    checkpoints: Any,
-    rng: Any,
-    out: Any,
-) -> tuple[int, int]:
-    """`first` = 0: doubling episodes that forget; else cumulative batches, each growing its arm by
-    alpha. Returns (releases, events).
-    """
-    arms = probabilities.shape[0]
-    plays, n = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    totals, means = np.zeros(arms, np.int64), np.zeros(arms)
-    t, at, releases, events = 0, 0, 0, 0
-    while t < rounds:
-        arm = choose(rule, t + 1, means, n, eps, constant)
-        size = max(1, plays[arm]) if first == 0 else growing_batch(n[arm], first, alpha)
-        at = play(arm, min(size, rounds - t), t, plays, checkpoints, out, at)
-        events += 1
-        if t + size > rounds:
-            break
-        t += size
-        noisy = block_sum(rng, arm, size, values, probabilities)
-        noisy += gaussian(rng, scale) if rule == ADAC_UCB else laplace(rng, scale)
-        if first == 0:
-            totals[arm], n[arm] = noisy, size
-        else:
-            totals[arm] += noisy
-            n[arm] += size
-        means[arm] = totals[arm] / (steps * n[arm])
-        releases += 1
-    return releases, events
+@inline
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    if p.first > 0:
+        return growing_batch(s.n[arm], p.first, p.alpha)
+    return max(1, s.plays[arm] - s.open_[arm])
 
 
-@jit
-def play_lazy(
-    eps: float,
-    scale: float,
-    steps: int,
-    values: Any,
-    probabilities: Any,
-    rounds: int,
-    checkpoints: Any,
-    rng: Any,
-    out: Any,
-) -> tuple[int, int]:
-    """Anytime-Lazy-UCB: an arm is held until its batch is full or another arm's index overtakes.
-    Returns (releases, events).
-    """
-    arms = probabilities.shape[0]
-    plays, n, open_ = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    means = np.zeros(arms)
-    t, at, releases, events = 0, 0, 0, 0
-    while t < rounds:
-        arm, top, log_t = 0, -math.inf, math.log(t + 1)
-        for j in range(arms):
-            value = lazy_ucb(means[j], n[j], log_t, eps) if n[j] > 0 else math.inf
-            if value > top:
-                arm, top = j, value
-        full = t + 1 + max(1, 2 * n[arm] - open_[arm])
-        end = full
-        if n[arm] > 0:
-            for j in range(arms):
-                if j != arm:
-                    end = crossing(arm, means[arm], n[arm], j, means[j], n[j], t + 1, end, eps)
-        times = end - t - 1
-        at = play(arm, min(times, rounds - t), t, plays, checkpoints, out, at)
-        events += 1
-        t += times
-        open_[arm] += times
-        if t <= rounds and end == full:
-            n[arm], open_[arm] = open_[arm], 0
-            noisy = block_sum(rng, arm, n[arm], values, probabilities) + laplace(rng, scale)
-            means[arm] = noisy / (steps * n[arm])
-            releases += 1
-    return releases, events
+@inline
+def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    if p.first == 0:
+        s.totals[arm], s.n[arm] = 0, 0
+    s.totals[arm] += total + (
+        gaussian(rng, p.scale) if p.rule == ADAC_UCB else laplace(rng, p.scale)
+    )
+    s.n[arm] += s.open_[arm]
+
+
+play_batches = player("batches", Numbers=Numbers, choose=choose, batch=batch, read=read)
+
+
+class Lazy(NamedTuple):
+    eps: float
+    scale: float
+
+
+@inline
+def choose_lazy(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The largest index, until another arm's overtakes it."""
+    arm, top, log_t = 0, -math.inf, math.log(t)
+    for j in range(len(s.n)):
+        value = lazy_ucb(s.means[j], s.n[j], log_t, p.eps) if s.n[j] > 0 else math.inf
+        if value > top:
+            arm, top = j, value
+    s.chosen[0] = arm
+    end = t + batch_lazy(p, s, own, arm) - s.open_[arm]
+    if s.n[arm] > 0:
+        for j in range(len(s.n)):
+            if j != arm:
+                end = crossing(arm, s.means[arm], s.n[arm], j, s.means[j], s.n[j], t, end, p.eps)
+    return 1, end - t
+
+
+@inline
+def batch_lazy(p: Any, s: Any, own: Any, arm: int) -> int:
+    return max(1, 2 * s.n[arm])
+
+
+@inline
+def read_newest(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    """Lazy and forgetful: the newest block alone, noised once."""
+    s.totals[arm], s.n[arm] = total + laplace(rng, p.scale), s.open_[arm]
+    s.draws[arm] += 1
+
+
+play_lazy = player("lazy_ucb", Numbers=Lazy, choose=choose_lazy, batch=batch_lazy, read=read_newest)

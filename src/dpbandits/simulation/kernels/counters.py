@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpbandits.simulation.parts.jit import jit
+from dpbandits.simulation.parts.jit import inline, jit
 from dpbandits.simulation.parts.primitives import laplace
 
 
@@ -59,3 +59,13 @@ def hybrid_leaf(
         segment[0] += 1
         segment[1] = segment[2] = 0
     return answer
+
+
+@inline
+def popcount(n: int) -> int:
+    """Noise draws in a tree's prefix sum of n leaves."""
+    bits = 0
+    while n:
+        n &= n - 1
+        bits += 1
+    return bits

@@ -2,85 +2,103 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.parts.jit import elimination_width, epoch, jit
-from dpbandits.simulation.parts.primitives import block_sum, laplace, play
+from dpbandits.simulation.kernels.driver import FAR, player
+from dpbandits.simulation.parts.jit import elimination_width, epoch, inline, jit
+from dpbandits.simulation.parts.primitives import laplace
+
+STAGE, LEFT, GUESS, DECIDED = range(4)
+
+
+class Numbers(NamedTuple):
+    """private: DP-SE by epochs, else single passes. guess: of the horizon, doubled; 0: none."""
+
+    private: bool
+    eps: float
+    beta: float
+    guess: int
+    scale: float
 
 
 @jit
-def drop_arms(alive: Any, means: Any, width: float) -> None:
-    top = means[alive].max()
-    for arm in range(len(alive)):
-        if alive[arm] and top - means[arm] > width:
-            alive[arm] = False
+def start(p: Any, s: Any) -> Any:
+    """Stage, arms left (so many of `chosen`), guess, and the round after which one was left."""
+    own = np.array([1, 0, p.guess, 0])
+    restart(s, own)
+    return own
 
 
 @jit
-def play_elimination(
-    private: bool,
-    eps: float,
-    beta: float,
-    guess: int,
-    scale: float,
-    steps: int,
-    values: Any,
-    probabilities: Any,
-    rounds: int,
-    checkpoints: Any,
-    rng: Any,
-    out: Any,
-) -> tuple[int, int, int, int]:
-    """DP-SE (private) or successive elimination by passes. `guess` > 0: guess-and-double.
+def restart(s: Any, own: Any) -> None:
+    own[STAGE], own[LEFT], own[DECIDED] = 1, len(s.n), 0
+    for arm in range(len(s.n)):
+        s.chosen[arm] = arm
 
-    Returns (releases, events, the one arm left or −1, rounds until it was alone).
-    """
-    arms = probabilities.shape[0]
-    plays, alive = np.zeros(arms, np.int64), np.ones(arms, np.bool_)
-    # sums and counts not yet released, kept over restarts
-    open_, opened = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    sums, n, means = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms)
-    t, at, releases, events, stage, decided = 0, 0, 0, 0, 1, 0
-    while t < rounds:
-        left = alive.sum()
-        if private:
-            size, width = epoch(stage, left, beta if guess == 0 else 1.0 / guess, eps)
-        else:
-            size, width = 1, elimination_width(stage, arms, beta)
-        if left == 1:
-            size = max(1, guess - t) if guess > 0 else rounds
-        played = 0
-        for arm in range(arms):
-            if not alive[arm] or t >= rounds:
-                continue
-            played += 1
-            times = min(size, rounds - t)
-            at = play(arm, times, t, plays, checkpoints, out, at)
-            t, events, opened[arm] = t + times, events + 1, opened[arm] + times
-            if times < size:
-                return releases, events, arm if left == 1 else -1, decided
-            if left > 1 or guess > 0:
-                open_[arm] += block_sum(rng, arm, times, values, probabilities)
-        if played < left:  # the horizon came between two arms: nothing of this epoch is released
-            break
-        if left > 1:
-            for arm in range(arms):
-                if alive[arm]:
-                    if private:
-                        means[arm] = (open_[arm] + laplace(rng, scale)) / (steps * opened[arm])
-                    else:
-                        sums[arm] += open_[arm]
-                        n[arm] += opened[arm]
-                        means[arm] = sums[arm] / (steps * n[arm])
-                    open_[arm], opened[arm], releases = 0, 0, releases + 1
-            drop_arms(alive, means, width)
-            stage += 1
-            decided = t if alive.sum() == 1 else 0
-        if guess > 0 and t >= guess:
-            ratio = t // guess
-            while ratio > 0:
-                ratio, guess = ratio // 2, guess * 2
-            alive[:], stage, decided = True, 1, 0
-    return releases, events, int(np.argmax(alive)) if alive.sum() == 1 else -1, decided
+
+@jit
+def stage(p: Any, s: Any, own: Any) -> tuple[int, float]:
+    """Rounds of each arm, and the width of elimination."""
+    if p.private:
+        beta = p.beta if own[GUESS] == 0 else 1.0 / own[GUESS]
+        return epoch(own[STAGE], own[LEFT], beta, p.eps)
+    return 1, elimination_width(own[STAGE], len(s.n), p.beta)
+
+
+@inline
+def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    if own[LEFT] > 1:
+        return own[LEFT], stage(p, s, own)[0]
+    return 1, max(1, own[GUESS] - t + 1) if own[GUESS] > 0 else FAR
+
+
+@inline
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    """All that an epoch told is read at its end; of an arm that is alone nothing."""
+    return 1 if own[LEFT] > 1 else FAR
+
+
+@inline
+def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    if p.private:
+        s.totals[arm], s.n[arm] = total + laplace(rng, p.scale), s.open_[arm]
+    else:
+        s.totals[arm] += total
+        s.n[arm] += s.open_[arm]
+
+
+@inline
+def learn(p: Any, s: Any, own: Any, t: int) -> None:
+    if own[LEFT] > 1:
+        width, alive, left = stage(p, s, own)[1], s.chosen[: own[LEFT]], 0
+        top = s.means[alive].max()
+        for arm in alive:
+            if top - s.means[arm] <= width:
+                alive[left], left = arm, left + 1
+        own[STAGE], own[LEFT] = own[STAGE] + 1, left
+        own[DECIDED] = t if left == 1 else 0
+    if 0 < own[GUESS] <= t:
+        ratio = t // own[GUESS]
+        while ratio > 0:
+            ratio, own[GUESS] = ratio // 2, own[GUESS] * 2
+        restart(s, own)
+
+
+@inline
+def named(p: Any, s: Any, own: Any) -> tuple[int, int]:
+    return s.chosen[0] if own[LEFT] == 1 else -1, own[DECIDED]
+
+
+play_elimination = player(
+    "elimination",
+    Numbers=Numbers,
+    start=start,
+    choose=choose,
+    batch=batch,
+    read=read,
+    learn=learn,
+    named=named,
+    IN_TURN=True,
+)

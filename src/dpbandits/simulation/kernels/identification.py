@@ -1,16 +1,18 @@
-"""Top-two identification: AdaPTT by batches, CTBTT by blocks of randomised bits. Both also return
-(arm, rounds) of what they found.
+"""Top-two identification: AdaPTT by batches, CTBTT by blocks of randomised bits, whose law it is
+given.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.jit import (
     challenging,
     challenging_bits,
+    inline,
     jit,
     leading,
     leading_bits,
@@ -18,111 +20,161 @@ from dpbandits.simulation.parts.jit import (
     settled,
     settled_bits,
 )
-from dpbandits.simulation.parts.primitives import binomial, block_sum, laplace, play
+from dpbandits.simulation.parts.primitives import laplace
+
+FOUND, DECIDED = range(2)
+
+
+class TopTwo(NamedTuple):
+    """first: rounds in an arm's first batch. keep: newest batches of an arm that its mean is of."""
+
+    published: bool
+    eps: float
+    delta: float
+    first: int
+    keep: int
+    scale: float
+
+
+class Batches(NamedTuple):
+    """Of each arm the batches read and a ring of the newest; the arm found, −1 before, and when."""
+
+    phases: Any
+    totals: Any
+    sizes: Any
+    found: Any
 
 
 @jit
-def play_top_two(
-    published: bool,
-    eps: float,
-    delta: float,
-    first: int,
-    keep: int,
-    scale: float,
-    steps: int,
-    values: Any,
-    probabilities: Any,
-    rounds: int,
-    checkpoints: Any,
-    rng: Any,
-    out: Any,
-) -> tuple[int, int, int, int]:
-    """`keep` newest batches an arm, in a ring. Returns (releases, events, arm or −1, rounds until
-    it was known).
-    """
-    arms = probabilities.shape[0]
-    plays, phases = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    open_, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    totals, sizes = np.zeros((arms, keep), np.int64), np.zeros((arms, keep), np.int64)
-    means, n, left = np.zeros(arms), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    pair = np.arange(arms)
-    t, at, releases, events = 0, 0, 0, 0
-    found, decided = (0, 0) if arms == 1 else (-1, 0)
-    while t < rounds and found < 0:
-        if releases > 0:
-            pair = np.zeros(2, np.int64)
-            pair[0] = leading(means, n, phases, eps)
-            pair[1] = challenging(pair[0], means, plays, t, not published)
-        for arm in pair:
-            left[arm] = planned(first, phases[arm] + 1) - planned(first, phases[arm]) - open_[arm]
-        each = left[pair].min()
-        for arm in pair:
-            times = min(each, rounds - t)
-            if times > 0:
-                at = play(arm, times, t, plays, checkpoints, out, at)
-                t, events, open_[arm] = t + times, events + 1, open_[arm] + times
-                sums[arm] += block_sum(rng, arm, times, values, probabilities)
-            if times < each:
-                return releases, events, -1, 0
-        for arm in pair:
-            if left[arm] == each:
-                slot = phases[arm] % keep
-                totals[arm, slot], sizes[arm, slot] = sums[arm] + laplace(rng, scale), open_[arm]
-                n[arm] = sizes[arm].sum()
-                means[arm] = totals[arm].sum() / (steps * n[arm])
-                phases[arm], open_[arm], sums[arm], releases = phases[arm] + 1, 0, 0, releases + 1
-        found, decided = settled(means, n, phases, first, keep, delta, eps, published), t
-    if t < rounds:
-        play(found, rounds - t, t, plays, checkpoints, out, at)
-        events += 1
-    return releases, events, found, decided if found >= 0 else 0
+def undecided(arms: int) -> Any:
+    return np.array([0 if arms == 1 else -1, 0])
 
 
 @jit
-def play_bits(
-    delta: float,
-    truth: float,
-    lazy: int,
-    steps: int,
-    values: Any,
-    probabilities: Any,
-    rounds: int,
-    checkpoints: Any,
-    rng: Any,
-    out: Any,
-) -> tuple[int, int, int, int]:
-    """truth: probability of reporting the true bit. Returns (releases, events, arm or −1, rounds
-    until it was known).
+def start(p: Any, s: Any) -> Any:
+    arms = len(s.n)
+    ring = np.zeros((2, arms, p.keep), np.int64)
+    return Batches(np.zeros(arms, np.int64), ring[0], ring[1], undecided(arms))
+
+
+@inline
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    if own.found[FOUND] >= 0:
+        return FAR
+    return planned(p.first, own.phases[arm] + 1) - planned(p.first, own.phases[arm])
+
+
+@inline
+def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """All arms at first, then the leader and its challenger, until the first of their batches is
+    full.
     """
-    arms, levels = probabilities.shape
-    chances = np.zeros(arms)
-    for arm in range(arms):
-        for level in range(levels):
-            chances[arm] += values[level] * probabilities[arm, level] / steps
-    chances = truth * chances + (1.0 - truth) * (1.0 - chances)
-    plays, ones, means = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms)
-    pair = np.arange(arms)
-    t, at, releases, events = 0, 0, 0, 0
-    found, decided = (0, 0) if arms == 1 else (-1, 0)
-    while t < rounds and found < 0:
-        if releases > 0:
-            pair = np.zeros(2, np.int64)
-            pair[0] = leading_bits(means, plays, t)
-            pair[1] = challenging_bits(pair[0], means, plays)
-        each = max(1, plays[pair].min() // lazy)
-        for arm in pair:
-            times = min(each, rounds - t)
-            if times > 0:
-                at = play(arm, times, t, plays, checkpoints, out, at)
-                t, events = t + times, events + 1
-                ones[arm] += binomial(rng, times, chances[arm])
-            if times < each:
-                return releases, events, -1, 0
-        for arm in pair:
-            means[arm] = ones[arm] / plays[arm]
-        releases += len(pair)
-        found, decided = settled_bits(means, plays, delta), t
-    if t < rounds:
-        play(found, rounds - t, t, plays, checkpoints, out, at)
-        events += 1
-    return releases, events, found, decided if found >= 0 else 0
+    arms = len(s.n)
+    if own.found[FOUND] >= 0:
+        s.chosen[0] = own.found[FOUND]
+        return 1, FAR
+    if t == 1:
+        s.chosen[:] = np.arange(arms)
+    else:
+        arms = 2
+        s.chosen[0] = leading(s.means, s.n, own.phases, p.eps)
+        s.chosen[1] = challenging(s.chosen[0], s.means, s.plays, t - 1, not p.published)
+    times = FAR
+    for i in range(arms):
+        times = min(times, batch(p, s, own, s.chosen[i]) - s.open_[s.chosen[i]])
+    return arms, times
+
+
+@inline
+def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    """A batch is noised once, and takes the place of the oldest that is kept."""
+    slot = own.phases[arm] % p.keep
+    own.totals[arm, slot], own.sizes[arm, slot] = total + laplace(rng, p.scale), s.open_[arm]
+    s.n[arm], s.totals[arm] = own.sizes[arm].sum(), own.totals[arm].sum()
+    own.phases[arm] += 1
+
+
+@inline
+def learn(p: Any, s: Any, own: Any, t: int) -> None:
+    own.found[FOUND] = settled(
+        s.means, s.n, own.phases, p.first, p.keep, p.delta, p.eps, p.published
+    )
+    own.found[DECIDED] = t if own.found[FOUND] >= 0 else 0
+
+
+@inline
+def named(p: Any, s: Any, own: Any) -> tuple[int, int]:
+    return own.found[FOUND], own.found[DECIDED]
+
+
+play_top_two = player(
+    "top_two",
+    Numbers=TopTwo,
+    start=start,
+    choose=choose,
+    batch=batch,
+    read=read,
+    learn=learn,
+    named=named,
+    IN_TURN=True,
+)
+
+
+class Bits(NamedTuple):
+    """lazy: a block is an arm's rounds divided by it. scale: of noise; the bits have their own."""
+
+    delta: float
+    lazy: int
+    scale: float = 0.0
+
+
+@jit
+def start_bits(p: Any, s: Any) -> Any:
+    return undecided(len(s.n))
+
+
+@inline
+def choose_bits(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """All arms at first, then the leader and its challenger, for a share of their rounds so far."""
+    arms = len(s.n)
+    if own[FOUND] >= 0:
+        s.chosen[0] = own[FOUND]
+        return 1, FAR
+    if t == 1:
+        s.chosen[:] = np.arange(arms)
+    else:
+        arms = 2
+        s.chosen[0] = leading_bits(s.means, s.plays, t - 1)
+        s.chosen[1] = challenging_bits(s.chosen[0], s.means, s.plays)
+    fewest = FAR
+    for i in range(arms):
+        fewest = min(fewest, s.plays[s.chosen[i]])
+    return arms, max(1, fewest // p.lazy)
+
+
+@inline
+def batch_bits(p: Any, s: Any, own: Any, arm: int) -> int:
+    return 1 if own[FOUND] < 0 else FAR
+
+
+@inline
+def learn_bits(p: Any, s: Any, own: Any, t: int) -> None:
+    own[FOUND] = settled_bits(s.means, s.plays, p.delta)
+    own[DECIDED] = t if own[FOUND] >= 0 else 0
+
+
+@inline
+def named_bits(p: Any, s: Any, own: Any) -> tuple[int, int]:
+    return own[FOUND], own[DECIDED]
+
+
+play_bits = player(
+    "bits",
+    Numbers=Bits,
+    start=start_bits,
+    choose=choose_bits,
+    batch=batch_bits,
+    learn=learn_bits,
+    named=named_bits,
+    IN_TURN=True,
+)

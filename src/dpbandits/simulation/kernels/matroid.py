@@ -5,11 +5,12 @@ or drawn every round.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.parts.bases import improve, play_basis
+from dpbandits.simulation.kernels.driver import FAR, player
+from dpbandits.simulation.parts.bases import improve
 from dpbandits.simulation.parts.jit import (
     crossing,
     dp_klucb,
@@ -24,7 +25,7 @@ from dpbandits.simulation.parts.jit import (
     shrunk,
     ucb1,
 )
-from dpbandits.simulation.parts.primitives import block_sum, laplace
+from dpbandits.simulation.parts.primitives import laplace
 
 OMM, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS, NOISE_AWARE, POOLED = range(9)
 # in place of a first batch: every reward read at once; batches of 1, 2, 4, … that forget
@@ -34,11 +35,69 @@ EXACT, FORGET = 0, -1
 UNSEEN = 1e15  # as `policies/matroid.py` has it
 
 
+class Numbers(NamedTuple):
+    """eps: an element's share of the budget; scale: of its noise, in grid steps. table, start,
+    prime: the matroid's tableau.
+    """
+
+    rule: int
+    eps: float
+    constant: float
+    first: int
+    alpha: float
+    scale: float
+    table: Any
+    start: Any
+    prime: int
+
+
+class Greedy(NamedTuple):
+    """The tableau of the basis in `s.chosen`, and what the next one is found from."""
+
+    table: Any
+    column: Any
+    order: Any
+    weights: Any
+
+
+class Samples(NamedTuple):
+    """Beside the basis the samples' means and standard deviations; and `now`, two numbers: elements
+    without a release that are no loops, and whether the prior is to be pooled anew.
+    """
+
+    greedy: Greedy
+    centres: Any
+    sds: Any
+    now: Any
+
+
+UNSEEN_LEFT, FRESH = range(2)
+
+
+@jit
+def begin(p: Any, s: Any) -> Any:
+    """The tableau's own basis."""
+    arms, rank = p.table.shape
+    column = np.full(arms, -1)
+    for j in range(rank):
+        s.chosen[j], column[p.start[j]] = p.start[j], j
+    return Greedy(p.table.copy(), column, np.arange(arms), np.zeros(arms))
+
+
+@jit
+def start(p: Any, s: Any) -> Any:
+    arms, now = len(s.n), np.zeros(2, np.int64)
+    for e in range(arms):
+        now[UNSEEN_LEFT] += int(np.any(p.table[e] != 0.0))
+    centres = np.zeros(arms) if p.rule == POOLED else s.means
+    return Samples(begin(p, s), centres, np.zeros(arms), now)
+
+
 @inline
-def batch_size(n: int, first: int, alpha: float) -> int:
-    if first > 0:
-        return growing_batch(n, first, alpha)
-    return max(1, 2 * n) if first == FORGET else 1
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    if p.first > 0:
+        return growing_batch(s.n[arm], p.first, p.alpha)
+    return max(1, 2 * s.n[arm]) if p.first == FORGET else 1
 
 
 @jit
@@ -94,18 +153,9 @@ def set_posterior(
 
 
 @jit
-def first_swap(
-    table: Any,
-    basis: Any,
-    column: Any,
-    weights: Any,
-    means: Any,
-    n: Any,
-    t: int,
-    rounds: int,
-    eps: float,
-) -> int:
+def first_swap(greedy: Any, basis: Any, means: Any, n: Any, t: int, rounds: int, eps: float) -> int:
     """Rounds for which DPUCB-MAT's basis at round t stays the greedy one, at most `rounds`."""
+    table, weights = greedy.table, greedy.weights
     rank, end = len(basis), t + rounds
     if rounds == 1:
         return 1
@@ -113,7 +163,7 @@ def first_swap(
     for f in basis:
         lowest = min(lowest, weights[f])
     for e in range(len(n)):
-        if column[e] >= 0 or n[e] == 0:
+        if greedy.column[e] >= 0 or n[e] == 0:
             continue
         # indices grow, so e overtakes nobody who is above this now
         top = lazy_ucb(means[e], n[e], log_end, eps)
@@ -126,90 +176,68 @@ def first_swap(
     return end - t
 
 
-@jit
-def open_rounds(basis: Any, n: Any, open_: Any, first: int, alpha: float) -> int:
-    """Rounds until the batch of one of the basis's elements is full."""
-    left = batch_size(n[basis[0]], first, alpha) - open_[basis[0]]
+@inline
+def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The greedy basis for indices, or for what seen elements weigh while others are covered."""
+    basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
+    set_scores(p.rule, t, len(basis), own.centres, s.n, p.eps, p.constant, greedy.weights)
+    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
+    if p.rule != DP_UCB:
+        return len(basis), FAR
+    times = FAR
     for arm in basis:
-        left = min(left, batch_size(n[arm], first, alpha) - open_[arm])
-    return left
+        times = min(times, batch(p, s, own, arm) - s.open_[arm])
+    return len(basis), first_swap(greedy, basis, s.means, s.n, t, times, p.eps)
 
 
-@jit
-def fold_block(
-    arm: int, noisy: int, forget: bool, n: Any, draws: Any, open_: Any, totals: Any
-) -> None:
-    """An element's noised block into its released sum, or in place of it."""
-    totals[arm] = noisy if forget else totals[arm] + noisy
-    n[arm] = open_[arm] if forget else n[arm] + open_[arm]
-    draws[arm], open_[arm] = draws[arm] + 1, 0
+@inline
+def choose_sampled(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The greedy basis for samples, drawn every round; before that one that covers new elements."""
+    basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
+    if own.now[FRESH]:
+        set_posterior(s.means, s.n, s.draws, p.eps, p.constant, own.centres, own.sds)
+        own.now[FRESH] = False
+    if own.now[UNSEEN_LEFT] > 0 and p.rule != BETA:
+        return choose(p, s, own, t, rng)
+    set_samples(p.rule, t, len(basis), own.centres, s.n, own.sds, p.eps, greedy.weights, rng)
+    order = np.argsort(-greedy.weights)
+    improve(greedy.table, basis, greedy.column, greedy.weights, order, p.prime)
+    return len(basis), 1
 
 
-@jit
-def play_matroid(
-    rule: int,
-    eps: float,
-    constant: float,
-    first: int,
-    alpha: float,
-    scale: float,
-    steps: int,
-    tableau: Any,
-    start: Any,
-    prime: int,
-    values: Any,
-    probabilities: Any,
-    rounds: int,
-    checkpoints: Any,
-    rng: Any,
-    out: Any,
-) -> tuple[int, int]:
-    """eps: an element's share of the budget; scale: of its noise, in grid steps. Returns (releases,
-    events).
-    """
-    arms, rank = tableau.shape
-    table, basis, column = tableau.copy(), start.copy(), np.full(arms, -1)
-    for j in range(rank):
-        column[basis[j]] = j
-    plays, n, draws = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    open_, totals = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    means, sds, weights, order = np.zeros(arms), np.zeros(arms), np.zeros(arms), np.arange(arms)
-    centres = np.zeros(arms) if rule == POOLED else means  # of samples
-    unseen = 0  # elements without a release that are no loops
-    for e in range(arms):
-        unseen += int(rule != BETA and np.any(table[e] != 0.0))
-    t, at, releases, events, fresh = 0, 0, 0, 0, False
-    while t < rounds:
-        sampled = rule >= BETA and unseen == 0
-        if fresh and rule == POOLED:
-            set_posterior(means, n, draws, eps, constant, centres, sds)
-            fresh = False
-        if sampled:
-            set_samples(rule, t + 1, rank, centres, n, sds, eps, weights, rng)
-            order = np.argsort(-weights)
-        else:
-            set_scores(rule, t + 1, rank, centres, n, eps, constant, weights)
-        improve(table, basis, column, weights, order, prime)
-        times = 1 if sampled else open_rounds(basis, n, open_, first, alpha)
-        if rule == DP_UCB:
-            times = first_swap(table, basis, column, weights, means, n, t + 1, times, eps)
-        times = min(times, rounds - t)
-        at = play_basis(basis, times, t, plays, checkpoints, out, at)
-        t, events = t + times, events + 1
-        for arm in basis:
-            open_[arm] += times
-            if open_[arm] < batch_size(n[arm], first, alpha):
-                continue
-            unseen -= int(rule != BETA and n[arm] == 0)
-            noisy = block_sum(rng, arm, open_[arm], values, probabilities) + (
-                laplace(rng, scale) if scale > 0.0 else 0
-            )
-            fold_block(arm, noisy, first == FORGET, n, draws, open_, totals)
-            means[arm], releases, fresh = totals[arm] / (steps * n[arm]), releases + 1, True
-            if rule != POOLED:
-                sds[arm] = (
-                    posterior_sd(means[arm], n[arm], draws[arm], eps, constant)
-                    if rule == NOISE_AWARE
-                    else 1.0 / math.sqrt(n[arm])
-                )
-    return releases, events
+@inline
+def fold(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    """An element's noised block into its sum or, of batches that forget, in place of it."""
+    if p.first == FORGET:
+        s.totals[arm], s.n[arm] = 0, 0
+    s.totals[arm] += total + (laplace(rng, p.scale) if p.scale > 0.0 else 0)
+    s.n[arm] += s.open_[arm]
+    s.draws[arm] += 1
+
+
+@inline
+def learn_samples(p: Any, s: Any, own: Any, t: int) -> None:
+    """The widths of samples, of elements that were released."""
+    for arm in s.chosen[: p.table.shape[1]]:
+        if s.open_[arm] > 0:
+            continue
+        own.now[UNSEEN_LEFT] -= int(s.draws[arm] == 1)
+        own.now[FRESH] = p.rule == POOLED
+        if p.rule == NOISE_AWARE:
+            own.sds[arm] = posterior_sd(s.means[arm], s.n[arm], s.draws[arm], p.eps, p.constant)
+        elif p.rule != POOLED:
+            own.sds[arm] = 1.0 / math.sqrt(s.n[arm])
+
+
+play_indices = player(
+    "matroid_indices", Numbers=Numbers, start=start, choose=choose, batch=batch, read=fold
+)
+play_samples = player(
+    "matroid_samples",
+    Numbers=Numbers,
+    start=start,
+    choose=choose_sampled,
+    batch=batch,
+    read=fold,
+    learn=learn_samples,
+)

@@ -5,68 +5,81 @@ streaks are geometric.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.parts.jit import growing_batch, jit, neglected, posterior_sd
-from dpbandits.simulation.parts.primitives import block_sum, laplace, play
+from dpbandits.simulation.kernels.driver import FAR, player
+from dpbandits.simulation.parts.jit import growing_batch, inline, jit, neglected, posterior_sd
 
-FAR = 2**62
+LEADER, HELD, DUE = range(3)
 KNOTS = np.array([-9.0, -6.0, -4.0, -2.5, -1.2, 0.0, 1.2, 2.5, 4.0, 6.0, 9.0])
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
+class Numbers(NamedTuple):
+    """first: rounds in an arm's first batch; alpha: growth of an arm's rounds by the next. c:
+    factor on the samples' variances. net: see `neglected`.
+    """
+
+    eps: float
+    first: int
+    alpha: float
+    c: float
+    net: float
+    optimistic: bool
+    scale: float
+
+
+class Weights(NamedTuple):
+    """Each arm's standard deviation and probability; and `now`, three numbers: the leader, the arm
+    to play to its release (−1: draw afresh), and whether the leader's streak is over.
+    """
+
+    sds: Any
+    weights: Any
+    now: Any
+
+
 @jit
-def play_noise_aware(
-    eps: float,
-    first: int,
-    alpha: float,
-    c: float,
-    net: float,
-    optimistic: bool,
-    scale: float,
-    steps: int,
-    values: Any,
-    probabilities: Any,
-    rounds: int,
-    checkpoints: Any,
-    rng: Any,
-    out: Any,
-) -> tuple[int, int]:
-    """Returns (releases, events)."""
-    arms = probabilities.shape[0]
-    plays, n, draws = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    open_, totals = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    means, sds, weights = np.zeros(arms), np.zeros(arms), np.zeros(arms)
-    t, at, releases, events, seen = 0, 0, 0, 0, 0
-    leader: Any = 0
-    held, due = 0, False  # arm to play to its release, −1: draw afresh; the leader's streak is over
-    while t < rounds:
-        arm, times = held, FAR
-        if held < 0:
-            arm, times = leader, 0 if due else streak(weights[leader], rng)
-            due = not due
-            if due and times == 0:
-                continue
-            if not due:
-                arm, times = challenger(weights, leader, rng), 1
-        limit = growing_batch(n[arm], first, alpha)
-        times = min(times, limit - open_[arm], rounds - t)
-        at = play(arm, times, t, plays, checkpoints, out, at)
-        t, events, open_[arm] = t + times, events + 1, open_[arm] + times
-        if open_[arm] < limit:
-            continue
-        totals[arm] += block_sum(rng, arm, limit, values, probabilities) + laplace(rng, scale)
-        n[arm], draws[arm], open_[arm], releases = n[arm] + limit, draws[arm] + 1, 0, releases + 1
-        means[arm] = totals[arm] / (steps * n[arm])
-        sds[arm] = posterior_sd(means[arm], n[arm], draws[arm], eps, c)
-        seen, due = min(arms, seen + 1), False
-        held = seen if seen < arms else neglected(means, n, math.log(t + 1), eps, net)
-        if held < 0:
-            set_weights(means, sds, optimistic, weights)
-            leader = weights.argmax()
-    return releases, events
+def start(p: Any, s: Any) -> Any:
+    return Weights(np.zeros(len(s.n)), np.zeros(len(s.n)), np.zeros(3, np.int64))
+
+
+@inline
+def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The arm that is held; else the leader for a streak, and a challenger for one round."""
+    now, times = own.now, FAR
+    s.chosen[0] = now[HELD]
+    if now[HELD] < 0:
+        s.chosen[0] = now[LEADER]
+        times = 0 if now[DUE] else streak(own.weights[now[LEADER]], rng)
+        now[DUE] = not now[DUE]
+        if times == 0:
+            s.chosen[0], times, now[DUE] = challenger(own.weights, now[LEADER], rng), 1, False
+    return 1, times
+
+
+@inline
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    return growing_batch(s.n[arm], p.first, p.alpha)
+
+
+@inline
+def learn(p: Any, s: Any, own: Any, t: int) -> None:
+    """After a release: each arm in turn at first, then one that was neglected, if any, else new
+    weights.
+    """
+    arm, arms, now = s.chosen[0], len(s.n), own.now
+    if s.open_[arm] > 0:
+        return
+    own.sds[arm] = posterior_sd(s.means[arm], s.n[arm], s.draws[arm], p.eps, p.c)
+    seen = min(arms, s.draws.sum())
+    now[DUE] = False
+    now[HELD] = seen if seen < arms else neglected(s.means, s.n, math.log(t + 1), p.eps, p.net)
+    if now[HELD] < 0:
+        set_weights(s.means, own.sds, p.optimistic, own.weights)
+        now[LEADER] = own.weights.argmax()
 
 
 @jit
@@ -134,3 +147,8 @@ def density_and_cdf(u: float, optimistic: bool) -> tuple[float, float]:
     if u < 0.0:
         return 0.0, 0.0
     return 2.0 * density, math.erf(u / math.sqrt(2.0))
+
+
+play_noise_aware = player(
+    "noise_aware", Numbers=Numbers, start=start, choose=choose, batch=batch, learn=learn
+)

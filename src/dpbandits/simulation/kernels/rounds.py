@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.simulation.kernels.counters import hybrid_leaf, tree_leaf
+from dpbandits.simulation.kernels.counters import hybrid_leaf, popcount, tree_leaf
 from dpbandits.simulation.parts.jit import (
     dp_ucb_bound,
     dp_ucb_published,
@@ -88,15 +88,6 @@ def received(feedback: int, x: int, steps: int, scale: float, keep: float, rng: 
         bit = rng.random() * steps < x
         return steps if bit == (rng.random() < keep) else 0
     return x
-
-
-@inline
-def popcount(n: int) -> int:
-    bits = 0
-    while n:
-        n &= n - 1
-        bits += 1
-    return bits
 
 
 @cache

@@ -15,17 +15,19 @@ The law of the plays is exact.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.simulation.kernels.batches import Lazy, batch_lazy, read_newest
+from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.envelope import log_beta, log_density, set_envelopes
-from dpbandits.simulation.parts.jit import jit, lifted_mean
-from dpbandits.simulation.parts.primitives import block_sum, laplace, play
+from dpbandits.simulation.parts.jit import inline, jit, lifted_mean
+from dpbandits.simulation.parts.primitives import play
 
 WINDOW = 0.1  # a window lasts until an arm's centre has moved by so many standard deviations
 BUSY = 0.5  # rate of candidates above which playing each round is cheaper
-FAR = 2**62
+END, LEADER, RARE = range(3)
 
 
 @jit
@@ -47,74 +49,59 @@ def play_thompson(
     return rounds, rounds
 
 
+class Windows(NamedTuple):
+    """Envelopes of a window (see `parts/envelope.py`), the level y, the rounds at which candidates
+    are due; and `now`, three numbers: the window's end, its leader, and whether rare rounds are
+    rare enough to jump.
+    """
+
+    rates: Any
+    slopes: Any
+    tops: Any
+    laws: Any
+    samples: Any
+    level: Any
+    due: Any
+    now: Any
+
+
 @jit
-def play_lazy_ts(
-    eps: float,
-    scale: float,
-    steps: int,
-    values: Any,
-    probabilities: Any,
-    rounds: int,
-    checkpoints: Any,
-    rng: Any,
-    out: Any,
-) -> tuple[int, int]:
-    """Lazy-DP-TS. Returns (releases, events)."""
-    arms = probabilities.shape[0]
-    plays, n, open_, means = (
-        np.zeros(arms, np.int64),
-        np.zeros(arms, np.int64),
-        np.zeros(arms, np.int64),
-        np.zeros(arms),
-    )
-    rates, slopes, tops = np.zeros(arms), np.zeros(arms), np.zeros(arms)
-    laws, samples, due = np.zeros((arms, 4)), np.zeros(arms), np.zeros(arms, np.int64)
-    t, at, releases, events = 0, 0, 0, 0
-    window_end, leader, level, rare = 0, 0, 0.0, False
-    while t < rounds:
-        if t < arms:
-            arm, times = t, 1
-        else:
-            if t >= window_end:
-                window_end, leader, level, rare = set_window(
-                    t + 1, means, n, eps, laws, rates, slopes, tops
-                )
-                if rare:
-                    for j in range(arms):
-                        due[j] = t + jump(rates[j], rng)
-            if not rare:
-                arm, times = plain_round(t + 1, means, n, eps, rng), 1
-            else:
-                next_due = due.min()
-                arm, times = leader, min(next_due - 1, window_end) - t
-                if times == 0:
-                    arm, times = (
-                        rare_round(
-                            t + 1,
-                            means,
-                            n,
-                            eps,
-                            leader,
-                            level,
-                            rates,
-                            slopes,
-                            tops,
-                            due,
-                            samples,
-                            rng,
-                        ),
-                        1,
-                    )
-        times = min(times, max(1, 2 * n[arm] - open_[arm]), rounds - t)
-        at = play(arm, times, t, plays, checkpoints, out, at)
-        t, events, open_[arm] = t + times, events + 1, open_[arm] + times
-        if open_[arm] >= max(1, 2 * n[arm]):
-            n[arm], open_[arm] = open_[arm], 0
-            means[arm] = (
-                block_sum(rng, arm, n[arm], values, probabilities) + laplace(rng, scale)
-            ) / (steps * n[arm])
-            releases, window_end = releases + 1, t
-    return releases, events
+def start(p: Any, s: Any) -> Any:
+    arms = len(s.n)
+    a = np.zeros((4, arms))
+    due, now = np.zeros(arms, np.int64), np.zeros(3, np.int64)
+    return Windows(a[0], a[1], a[2], np.zeros((arms, 4)), a[3], np.zeros(1), due, now)
+
+
+@inline
+def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Every arm once, then the leader to the next candidate's round."""
+    now, arms = own.now, len(s.n)
+    if t <= arms:
+        s.chosen[0] = t - 1
+        return 1, 1
+    if t > now[END]:
+        now[END], now[LEADER], own.level[0], now[RARE] = set_window(
+            t, s.means, s.n, p.eps, own.laws, own.rates, own.slopes, own.tops
+        )
+        if now[RARE]:
+            for j in range(arms):
+                own.due[j] = t - 1 + jump(own.rates[j], rng)
+    if not now[RARE]:
+        s.chosen[0] = plain_round(t, s.means, s.n, p.eps, rng)
+        return 1, 1
+    s.chosen[0] = now[LEADER]
+    times = min(own.due.min(), now[END] + 1) - t
+    if times == 0:
+        s.chosen[0], times = rare_round(t, s, p.eps, own, rng), 1
+    return 1, times
+
+
+@inline
+def learn(p: Any, s: Any, own: Any, t: int) -> None:
+    """A release ends the window."""
+    if s.open_[s.chosen[0]] == 0:
+        own.now[END] = t
 
 
 @jit
@@ -169,35 +156,22 @@ def set_window(
 
 
 @jit
-def rare_round(
-    t: int,
-    means: Any,
-    n: Any,
-    eps: float,
-    leader: int,
-    level: float,
-    rates: Any,
-    slopes: Any,
-    tops: Any,
-    due: Any,
-    samples: Any,
-    rng: Any,
-) -> int:
+def rare_round(t: int, s: Any, eps: float, own: Any, rng: Any) -> int:
     """Play round t, at which at least one arm has a candidate; returns the chosen arm."""
-    arms, accepted = len(n), False
+    arms, leader, level, accepted = len(s.n), own.now[LEADER], own.level[0], False
+    samples, due = own.samples, own.due
     for arm in range(arms):
         samples[arm] = -1.0
         if due[arm] == t:
-            due[arm] = t + jump(rates[arm], rng)
-            samples[arm] = candidate(
-                arm, t, means, n, eps, arm == leader, level, slopes[arm], tops[arm], rng
-            )
+            due[arm] = t + jump(own.rates[arm], rng)
+            slope, top, lower = own.slopes[arm], own.tops[arm], arm == leader
+            samples[arm] = candidate(arm, t, s.means, s.n, eps, lower, level, slope, top, rng)
             accepted = accepted or samples[arm] >= 0.0
     if not accepted:
         return leader
     for arm in range(arms):
         while samples[arm] < 0.0:  # not rare in this round: what remains of the arm's law
-            x = sample_arm(arm, t, means, n, eps, rng)
+            x = sample_arm(arm, t, s.means, s.n, eps, rng)
             if (x >= level) == (arm == leader):
                 samples[arm] = x
     return samples.argmax()
@@ -233,3 +207,14 @@ def candidate(
 def tail(rate: float, width: float, rng: Any) -> float:
     """Exponential with this rate, conditioned on being below `width`."""
     return -math.log1p(rng.random() * math.expm1(-rate * width)) / rate
+
+
+play_lazy_ts = player(
+    "lazy_ts",
+    Numbers=Lazy,
+    start=start,
+    choose=choose,
+    batch=batch_lazy,
+    read=read_newest,
+    learn=learn,
+)

@@ -83,20 +83,3 @@ def improve(table: Any, basis: Any, column: Any, weights: Any, order: Any, prime
                 for f in basis:
                     if heavier(lightest, f, weights):
                         lightest = f
-
-
-@jit
-def play_basis(
-    basis: Any, times: int, t: int, plays: Any, checkpoints: Any, out: Any, at: int
-) -> int:
-    """Count `times` rounds of a basis after round t, copying the counts at every checkpoint passed;
-    returns the next checkpoint.
-    """
-    while at < len(checkpoints) and checkpoints[at] <= t + times:
-        out[at] = plays
-        for arm in basis:
-            out[at, arm] += checkpoints[at] - t
-        at += 1
-    for arm in basis:
-        plays[arm] += times
-    return at

@@ -64,6 +64,17 @@ def inline(function: Callable[..., Any]) -> Any:
     return jit(function, inline="always")
 
 
+def specialised(template: Callable[..., Any], name: str, **parts: Any) -> Any:
+    """The template compiled with these parts in place of its globals of the same names.
+
+    The parts are constants to the compiler, so calls are pasted in and branches on them vanish. The
+    name sets its machine code on disk apart from that of the template's other forms.
+    """
+    own = FunctionType(template.__code__, template.__globals__ | parts, template.__name__)
+    own.__qualname__, own.__module__ = f"{template.__qualname__}_{name}", template.__module__
+    return jit(own)
+
+
 def run_again(module: ModuleType) -> ModuleType:
     """A second copy of a module: its functions look names up in globals of their own."""
     spec = importlib.util.find_spec(module.__name__)

@@ -88,3 +88,18 @@ def play(arm: int, times: int, t: int, plays: Any, checkpoints: Any, out: Any, a
         at += 1
     plays[arm] += times
     return at
+
+
+@jit
+def play_together(
+    chosen: Any, size: int, times: int, t: int, plays: Any, checkpoints: Any, out: Any, at: int
+) -> int:
+    """Like `play`, for rounds that play all of the first `size` arms of `chosen`."""
+    while at < len(checkpoints) and checkpoints[at] <= t + times:
+        out[at] = plays
+        for i in range(size):
+            out[at, chosen[i]] += checkpoints[at] - t
+        at += 1
+    for i in range(size):
+        plays[chosen[i]] += times
+    return at

@@ -28,7 +28,7 @@ def compiled_player(
     twin.
     """
     kernel = kernel_for(policy)
-    lattice = environment.lattice(policy.mechanism().grid)
+    lattice = environment.lattice(policy.reader.grid)
     if kernel is None or lattice is None:
         return None
     if policy.about.feedback != "bandit" and not environment.apart:

@@ -1,7 +1,10 @@
-"""How the compiled matroid player is called for each policy."""
+"""How the compiled players on matroids are called: policies for matroids, and those for any super
+arms where these are a matroid's bases.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
@@ -9,8 +12,13 @@ from typing import Any
 import numpy as np
 
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.oracles.matroids.representation import Tableau, tableau
+from dpbandits.oracles.matroids.representation import tableau
 from dpbandits.policies import (
+    CUCB,
+    CUCBDP,
+    CUCBLDP1,
+    CUCBLDP2,
+    DPKLCUCB,
     DPKLMAT,
     DPTSMAT,
     DPUCBMAT,
@@ -18,28 +26,37 @@ from dpbandits.policies import (
     OMM,
     CTSBeta,
     CTSGaussian,
+    CUCBDPMax,
+    LazyCUCB,
     NoiseAwareMAT,
 )
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.private import PrivatePolicy
 from dpbandits.simulation.kernels import matroid
+from dpbandits.simulation.kernels.matroid import play_indices, play_samples
+from dpbandits.simulation.kernels.super_arms import Numbers, play_optimistic
 
 RULES: dict[type[Policy], int] = {
     OMM: matroid.OMM,
     KLOSM: matroid.KL_OSM,
     DPUCBMAT: matroid.DP_UCB,
     DPKLMAT: matroid.DP_KL,
+    DPKLCUCB: matroid.DP_KL,
     CTSBeta: matroid.BETA,
     CTSGaussian: matroid.GAUSSIAN,
     DPTSMAT: matroid.DP_TS,
     NoiseAwareMAT: matroid.NOISE_AWARE,
 }
+OPTIMISTIC: tuple[type[Policy], ...] = (CUCB, LazyCUCB, CUCBLDP1, CUCBLDP2, CUCBDP, CUCBDPMax)
 
 
 @lru_cache(maxsize=64)
-def known(problem: Matroid) -> Tableau | None:
-    """Tableaux are made once a matroid, not once a simulation."""
-    return tableau(problem)
+def known(problem: Any) -> tuple[Any, ...] | None:
+    """Table, first basis and prime of a matroid's tableau; made once a matroid, not once a
+    simulation. None for other problems, and where there is no tableau.
+    """
+    found = tableau(problem) if isinstance(problem, Matroid) else None
+    return None if found is None else (found.table, np.array(found.basis, np.int64), found.prime)
 
 
 def on_matroid(policy: Any, steps: int) -> Callable[..., Any] | None:
@@ -51,20 +68,53 @@ def on_matroid(policy: Any, steps: int) -> Callable[..., Any] | None:
     if isinstance(policy, NoiseAwareMAT) and policy.pool:
         rule = matroid.POOLED
     share = policy.share if private else 1.0
-    constant = float(getattr(policy, "level", getattr(policy, "c", 0.0)))
-    first = getattr(policy, "first", matroid.FORGET if private else matroid.EXACT)
-    alpha, scale = float(getattr(policy, "alpha", 1.5)), steps / share if private else 0.0
-    start = np.array(found.basis, np.int64)
-    return partial(
-        matroid.play_matroid,
+    numbers = matroid.Numbers(
         rule,
         share,
-        constant,
-        first,
-        alpha,
-        scale,
-        steps,
-        found.table,
-        start,
-        found.prime,
+        float(getattr(policy, "level", getattr(policy, "c", 0.0))),
+        getattr(policy, "first", matroid.FORGET if private else matroid.EXACT),
+        float(getattr(policy, "alpha", 1.5)),
+        steps / share if private else 0.0,
+        *found,
     )
+    return partial(play_samples if rule >= matroid.BETA else play_indices, tuple(numbers), steps)
+
+
+def optimistic(policy: Any, steps: int) -> Callable[..., Any] | None:
+    """CUCB and its private forms; None where the problem is no matroid with a tableau."""
+    found = known(policy.problem)
+    if found is None:
+        return None
+    tree, lazy = isinstance(policy, (CUCBDP, CUCBDPMax)), isinstance(policy, LazyCUCB)
+    if isinstance(policy, CUCB):
+        scale = 0.0
+    elif tree:
+        scale = policy.node_scale
+    else:
+        scale = (policy.problem.size if lazy else policy.width) / float(policy.budget)
+    numbers = Numbers(
+        *radius(policy, scale),
+        matroid.FORGET if lazy else matroid.EXACT,
+        steps * scale,
+        tree,
+        isinstance(policy, (CUCBLDP2, CUCBDPMax)),
+        *found,
+    )
+    return partial(play_optimistic, tuple(numbers), steps)
+
+
+def radius(policy: Any, scale: float) -> tuple[float, float, float, float, float]:
+    """The first five of `Numbers`, from `policy.radius`. scale: of its noise, in rewards."""
+    log_arms, horizon = math.log(policy.arms), getattr(policy, "horizon", None)
+    if isinstance(policy, CUCB):
+        return 0.0, 1.5, 0.0, 0.0, 0.0
+    if isinstance(policy, LazyCUCB):
+        return 1.5 * log_arms, 1.5, 3.0 * scale * log_arms, 3.0 * scale, 0.0
+    if getattr(policy, "preset", "") != "published" or horizon is None:
+        return 0.0, 1.5, 0.0, 0.0, scale
+    log_horizon = math.log(horizon)
+    if not isinstance(policy, CUCBDP):
+        return 32.0 * scale**2 * log_horizon, 0.0, 0.0, 0.0, 0.0
+    log_horizon = max(math.log(2.0), log_horizon)
+    extra = 12.0 * policy.width * log_horizon**3 / float(policy.budget)
+    return 4.0 * (log_arms + log_horizon), 0.0, extra, 0.0, 0.0

@@ -95,7 +95,7 @@ def loop(policy: StoppingRule) -> Any:
     """The compiled loop with this rule's numbers; None where they are too large for machine
     integers.
     """
-    mechanism = policy.mechanism()
+    mechanism: Any = policy.reader
     shift, unit = mechanism.offset
     steps = mechanism.grid.steps
     if policy.cap * (abs(shift) + unit * steps) >= LARGE:
@@ -113,7 +113,7 @@ def stopping_player(
     """A function of (checkpoints, run) that plays one run to its end; None where there is no
     compiled way.
     """
-    run, lattice = loop(policy), environment.lattice(policy.mechanism().grid)
+    run, lattice = loop(policy), environment.lattice(policy.reader.grid)
     if run is None or lattice is None:
         return None
     values = np.ascontiguousarray(lattice.values, np.int64)

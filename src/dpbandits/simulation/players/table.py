@@ -10,7 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dpbandits.mechanisms import RandomizedResponse
+import numpy as np
+
 from dpbandits.policies import (
     CTBTT,
     DPIMED,
@@ -44,14 +45,18 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.identification.top_two import LAZY
-from dpbandits.simulation.kernels import batches, experts, rounds
+from dpbandits.simulation.kernels import batches, elimination, experts, identification, rounds
 from dpbandits.simulation.kernels.batches import play_batches, play_lazy
-from dpbandits.simulation.kernels.elimination import play_elimination
-from dpbandits.simulation.kernels.identification import play_bits, play_top_two
-from dpbandits.simulation.kernels.noise_aware import play_noise_aware
-from dpbandits.simulation.kernels.rounds import round_player
+from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
 from dpbandits.simulation.kernels.thompson import play_lazy_ts, play_thompson
-from dpbandits.simulation.players.matroid_table import RULES, on_matroid
+from dpbandits.simulation.players.matroid_table import OPTIMISTIC, RULES, on_matroid, optimistic
+from dpbandits.simulation.players.round_table import (
+    bound_ucb,
+    every_round,
+    hybrid_ucb_kernel,
+    response_ucb,
+    tree_ucb,
+)
 from dpbandits.simulation.players.stopping import watched
 
 Kernel = Callable[..., Any]
@@ -64,117 +69,66 @@ A kernel that identifies the best arm appends (arm, rounds it took), arm −1 if
 
 def kernel_for(policy: Policy) -> Kernel | None:
     build = BUILDERS.get(type(policy))
-    return build(policy, policy.mechanism().grid.steps) if build is not None else None
+    return build(policy, policy.reader.grid.steps) if build is not None else None
 
 
-def episodes(
-    rule: int,
-    constant: float,
-    eps: float,
-    scale: float,
-    steps: int,
-    first: int = 0,
-    alpha: float = 2.0,
-) -> Kernel:
-    return partial(play_batches, rule, eps, constant, first, alpha, scale, steps)
+def episodes(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
+    """AdaP-UCB and AdaP-KLUCB: doubling episodes that forget."""
+    eps = float(policy.epsilon)
+    return partial(play_batches, tuple(batches.Numbers(rule, eps, steps / eps, constant)), steps)
 
 
-def elimination(policy: Any, steps: int) -> Kernel:
+def gaussian_episodes(policy: AdaCUCB, steps: int) -> Kernel:
+    rho = float(policy.rho)
+    numbers = batches.Numbers(batches.ADAC_UCB, rho, steps / (2 * rho) ** 0.5, float(policy.b))
+    return partial(play_batches, tuple(numbers), steps)
+
+
+def cumulative(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
+    eps, first = float(policy.epsilon), policy.first
+    numbers = batches.Numbers(rule, eps, steps / eps, constant, first, float(policy.alpha))
+    return partial(play_batches, tuple(numbers), steps)
+
+
+def lazy(play: Kernel, policy: Any, steps: int) -> Kernel:
+    eps = float(policy.epsilon)
+    return partial(play, (eps, steps / eps), steps)
+
+
+def successive(policy: Any, steps: int) -> Kernel:
     private = isinstance(policy, DPSE)
-    eps = float(policy.epsilon) if private else 1.0
-    return partial(
-        play_elimination, private, eps, policy.beta or 0.5, policy.init().guess, steps / eps, steps
-    )
+    eps, guess = float(policy.epsilon) if private else 1.0, policy.init().guess
+    numbers = elimination.Numbers(private, eps, float(policy.beta or 0.5), guess, steps / eps)
+    return partial(elimination.play_elimination, tuple(numbers), steps)
 
 
 def top_two(policy: AdaPTT, steps: int) -> Kernel:
     eps, published = float(policy.epsilon), policy.preset == "published"
-    return partial(
-        play_top_two, published, eps, policy.delta, policy.start, policy.keep, steps / eps, steps
+    numbers = identification.TopTwo(
+        published, eps, float(policy.delta), policy.start, policy.keep, steps / eps
     )
+    return partial(identification.play_top_two, tuple(numbers), steps)
 
 
 def bits(policy: CTBTT, steps: int) -> Kernel:
-    return partial(play_bits, policy.delta, policy.randomizer().keep, LAZY, steps)
+    """The loop sees the law of the reports, which are bits."""
+    numbers, truth = identification.Bits(float(policy.delta), LAZY), policy.randomizer().keep
 
+    def play(values: Any, probabilities: Any, *rest: Any) -> Any:
+        means = probabilities @ values / steps
+        ones = truth * means + (1.0 - truth) * (1.0 - means)
+        law = np.stack([1.0 - ones, ones], axis=1)
+        return identification.play_bits(tuple(numbers), steps, np.array([0, steps]), law, *rest)
 
-def every_round(
-    rule: int,
-    steps: int,
-    *,
-    feedback: int = rounds.PLAIN,
-    counter: int = rounds.EXACT,
-    eps: float = 1.0,
-    constant: float = 0.0,
-    horizon: int = 1,
-    scale: float = 0.0,
-    keep: float = 0.0,
-    radius_scale: float = 0.0,
-) -> Kernel:
-    return partial(
-        round_player(rule, feedback, counter),
-        eps,
-        constant,
-        horizon,
-        scale,
-        keep,
-        radius_scale,
-        steps,
-    )
-
-
-def tree_ucb(policy: DPUCB, steps: int) -> Kernel:
-    rule = rounds.PUBLISHED if policy.preset == "published" else rounds.TIGHT
-    node = policy.horizon.bit_length() / float(policy.tree_epsilon)
-    return every_round(
-        rule,
-        steps,
-        counter=rounds.TREE,
-        eps=float(policy.epsilon),
-        constant=policy.gamma,
-        horizon=policy.horizon,
-        scale=steps * node,
-        radius_scale=node,
-    )
-
-
-def hybrid_ucb_kernel(policy: HybridUCB, steps: int) -> Kernel:
-    eps, counter = (
-        float(policy.epsilon),
-        rounds.PRINTED if policy.preset == "published" else rounds.DOUBLING,
-    )
-    return every_round(rounds.HYBRID, steps, counter=counter, eps=eps, scale=2 * steps / eps)
-
-
-def bound_ucb(policy: DPUCBBound, steps: int) -> Kernel:
-    eps = float(policy.epsilon)
-    return every_round(rounds.BOUND, steps, counter=rounds.POWERS, eps=eps, scale=2 * steps / eps)
-
-
-def response_ucb(policy: LDPKLUCB, steps: int) -> Kernel:
-    keep = RandomizedResponse(epsilon=policy.budget).keep
-    return every_round(rounds.KL_UCB, steps, feedback=rounds.RESPONSE, constant=policy.c, keep=keep)
-
-
-def cumulative(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
-    eps = float(policy.epsilon)
-    return episodes(rule, constant, eps, steps / eps, steps, policy.first, policy.alpha)
+    return play
 
 
 def noise_aware(policy: NoiseAwareTS, steps: int) -> Kernel:
-    eps = float(policy.epsilon)
-    c, net = float(policy.c or 1), float(policy.net or 0)
-    return partial(
-        play_noise_aware,
-        eps,
-        policy.first,
-        policy.alpha,
-        c,
-        net,
-        policy.optimistic,
-        steps / eps,
-        steps,
+    eps, c, net = float(policy.epsilon), float(policy.c or 1), float(policy.net or 0)
+    numbers = Numbers(
+        eps, policy.first or 1, float(policy.alpha), c, net, policy.optimistic, steps / eps
     )
+    return partial(play_noise_aware, tuple(numbers), steps)
 
 
 def thompson(policy: ThompsonBeta, steps: int) -> Kernel:
@@ -192,7 +146,7 @@ def leaders(policy: Any, steps: int) -> Kernel:
             steps * policy.actions / float(policy.epsilon),
             False,
         )
-    mechanism = policy.mechanism()
+    mechanism = policy.reader
     noise = {
         "laplace": experts.LAPLACE,
         "exponential": experts.GUMBEL,
@@ -224,23 +178,17 @@ def hedging(policy: Any, steps: int) -> Kernel:
 
 
 BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
-    AnytimeLazyUCB: lambda p, g: partial(play_lazy, float(p.epsilon), g / float(p.epsilon), g),
-    AdaPUCB: lambda p, g: episodes(
-        batches.ADAP_UCB, p.a, float(p.epsilon), g / float(p.epsilon), g
-    ),
-    AdaPKLUCB: lambda p, g: episodes(
-        batches.ADAP_KLUCB, p.a, float(p.epsilon), g / float(p.epsilon), g
-    ),
-    AdaCUCB: lambda p, g: episodes(
-        batches.ADAC_UCB, p.b, float(p.rho), g / (2 * float(p.rho)) ** 0.5, g
-    ),
-    DPKLUCB: lambda p, g: cumulative(batches.DP_KLUCB, p.c, p, g),
+    AnytimeLazyUCB: partial(lazy, play_lazy),
+    AdaPUCB: lambda p, g: episodes(batches.ADAP_UCB, float(p.a), p, g),
+    AdaPKLUCB: lambda p, g: episodes(batches.ADAP_KLUCB, float(p.a), p, g),
+    AdaCUCB: gaussian_episodes,
+    DPKLUCB: lambda p, g: cumulative(batches.DP_KLUCB, float(p.c), p, g),
     DPIMED: lambda p, g: cumulative(batches.DP_IMED, 0.0, p, g),
-    DPSE: elimination,
-    SuccessiveElimination: elimination,
+    DPSE: successive,
+    SuccessiveElimination: successive,
     AdaPTT: top_two,
     CTBTT: bits,
-    LazyDPTS: lambda p, g: partial(play_lazy_ts, float(p.epsilon), g / float(p.epsilon), g),
+    LazyDPTS: partial(lazy, play_lazy_ts),
     NoiseAwareTS: noise_aware,
     ThompsonBeta: thompson,
     UCB1: lambda p, g: every_round(rounds.UCB1, g),
@@ -266,4 +214,5 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
     DPNAS: watched,
     DPExponentialNAS: watched,
     **dict.fromkeys(RULES, on_matroid),
+    **dict.fromkeys(OPTIMISTIC, optimistic),
 }

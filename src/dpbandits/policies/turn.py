@@ -1,0 +1,108 @@
+"""One turn of the wheel, written once for every host: release, update, plan.
+
+A turn is what is played between two releases. Hosts differ in how they play it; what ends a turn
+and begins the next one is the same for people's data, for simulations and for audits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from dpbandits.core.plan import Draw, Plan, Progress, PublicRng
+from dpbandits.policies.contract import Policy, Release
+
+Told = tuple[tuple[Any, int], ...]
+
+
+class Turn(NamedTuple):
+    """What is played between two releases: public, and replaced whole. step: turns before this
+    one.
+    """
+
+    state: Any
+    step: int
+    rng: PublicRng
+    plan: Plan
+    progress: Progress
+
+
+class TurnLike(Protocol):
+    """A `Turn`, or what a host keeps in its place."""
+
+    @property
+    def state(self) -> Any: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def rng(self) -> PublicRng: ...
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def progress(self) -> Progress: ...
+
+
+class Releasing(Protocol):
+    """What a turn needs of a vault. turns: releases that were answered; newest: the last answer."""
+
+    @property
+    def records(self) -> int: ...
+    @property
+    def turns(self) -> int: ...
+    @property
+    def newest(self) -> Release | None: ...
+    def release(
+        self, coordinates: tuple[int, ...], round: int, told: Told, drop: tuple[int, ...] = ()
+    ) -> Release: ...
+
+
+def open_turn(policy: Policy, state: Any, rng: PublicRng) -> Turn:
+    """Plan from this state.
+
+    Raises:
+        ValueError: the policy plans a `Draw` without a limit for each arm.
+    """
+    plan = policy.plan(state, rng)
+    if isinstance(plan, Draw) and len(plan.limits) != policy.arms:
+        raise ValueError(
+            f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} "
+            f"arms, got {len(plan.limits)}."
+        )
+    return Turn(state, rng.step, rng, plan, Progress(plan))
+
+
+def turn_after(
+    policy: Policy,
+    turn: TurnLike,
+    release: Release,
+    public: Callable[[int, int], PublicRng] = PublicRng,
+) -> Turn:
+    """Update and plan: the turn that a release begins.
+
+    public: makes the public randomness of a seed and a step.
+    """
+    state = policy.update(turn.state, turn.plan, release)
+    return open_turn(policy, state, public(turn.rng.seed, turn.step + 1))
+
+
+def next_turn(
+    policy: Policy,
+    turn: TurnLike,
+    vault: Releasing,
+    public: Callable[[int, int], PublicRng] = PublicRng,
+) -> Turn:
+    """Release, update, plan: the turn after one whose plan is complete.
+
+    Nothing but the vault changes before it returns. Where an earlier call failed after the release,
+    the vault has answered this turn already: the answer is used, and nothing is released twice.
+    """
+    if vault.turns == turn.step:
+        assert turn.progress.due is not None
+        vault.release(turn.progress.due, vault.records, told_in(turn), turn.plan.drop)
+    assert vault.newest is not None
+    return turn_after(policy, turn, vault.newest, public)
+
+
+def told_in(turn: TurnLike) -> Told:
+    """(action, rounds told since the turn began), for a release."""
+    return tuple(sorted(turn.progress.told.items()))

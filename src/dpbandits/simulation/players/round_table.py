@@ -1,0 +1,72 @@
+"""How the compiled loop over rounds is called for the policies that release after every round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from dpbandits.mechanisms import RandomizedResponse
+from dpbandits.policies import DPUCB, LDPKLUCB, DPUCBBound, HybridUCB
+from dpbandits.simulation.kernels import rounds
+from dpbandits.simulation.kernels.rounds import round_player
+
+Kernel = Callable[..., Any]
+
+
+def every_round(
+    rule: int,
+    steps: int,
+    *,
+    feedback: int = rounds.PLAIN,
+    counter: int = rounds.EXACT,
+    eps: float = 1.0,
+    constant: float = 0.0,
+    horizon: int = 1,
+    scale: float = 0.0,
+    keep: float = 0.0,
+    radius_scale: float = 0.0,
+) -> Kernel:
+    return partial(
+        round_player(rule, feedback, counter),
+        eps,
+        constant,
+        horizon,
+        scale,
+        keep,
+        radius_scale,
+        steps,
+    )
+
+
+def tree_ucb(policy: DPUCB, steps: int) -> Kernel:
+    rule = rounds.PUBLISHED if policy.preset == "published" else rounds.TIGHT
+    node = policy.horizon.bit_length() / float(policy.tree_epsilon)
+    return every_round(
+        rule,
+        steps,
+        counter=rounds.TREE,
+        eps=float(policy.epsilon),
+        constant=policy.gamma,
+        horizon=policy.horizon,
+        scale=steps * node,
+        radius_scale=node,
+    )
+
+
+def hybrid_ucb_kernel(policy: HybridUCB, steps: int) -> Kernel:
+    eps, counter = (
+        float(policy.epsilon),
+        rounds.PRINTED if policy.preset == "published" else rounds.DOUBLING,
+    )
+    return every_round(rounds.HYBRID, steps, counter=counter, eps=eps, scale=2 * steps / eps)
+
+
+def bound_ucb(policy: DPUCBBound, steps: int) -> Kernel:
+    eps = float(policy.epsilon)
+    return every_round(rounds.BOUND, steps, counter=rounds.POWERS, eps=eps, scale=2 * steps / eps)
+
+
+def response_ucb(policy: LDPKLUCB, steps: int) -> Kernel:
+    keep = RandomizedResponse(epsilon=policy.budget).keep
+    return every_round(rounds.KL_UCB, steps, feedback=rounds.RESPONSE, constant=policy.c, keep=keep)
