@@ -22,7 +22,6 @@ from dpbandits.checks.sessions import tell_reward
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.plain import observe
 
 KEPT = Path(__file__).with_name("seeds.json")
 INSTANCES = {
@@ -64,7 +63,9 @@ def decided(policy: Policy) -> str:
             *(decision.action if isinstance(decision.action, tuple) else (decision.action,)),
         ]
         tell_reward(
-            session, decision, observe(environment, policy, decision.action, rng, decision.observe)
+            session,
+            decision,
+            told_rewards(environment, policy, decision.action, rng, decision.observe),
         )
     return digest(played)
 

@@ -60,7 +60,7 @@ def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path
     # a Session knows no events; and where arms are drawn afresh each round, the twin counts a
     # streak as one event
     events = host is play_events and not policy.about.randomised
-    told = partial(compared, gaps=environment.gaps, events=events)
+    told = partial(law_of_interest, gaps=environment.gaps, events=events)
     fast = np.stack([told(player(marks, run)) for run in range(MORE * runs)])
     slow = np.stack([told(plain(run)) for run in range(runs)])
     p = smallest_p(slow, fast)
@@ -71,7 +71,7 @@ def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path
     )
 
 
-def compared(path: Path, gaps: Floats, events: bool) -> Floats:
+def law_of_interest(path: Path, gaps: Floats, events: bool) -> Floats:
     """Play counts, regret (without the last digits, which a sum's order changes) and releases."""
     plays = path.plays[0]
     regret = np.round(plays @ gaps, 6)

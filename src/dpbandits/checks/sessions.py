@@ -17,7 +17,6 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision
 from dpbandits.session.session import Session
-from dpbandits.simulation.plain import observe
 
 
 def survives_json(policy: Policy) -> None:
@@ -44,7 +43,9 @@ def survives_json(policy: Policy) -> None:
         )
         for session, world, decision in zip((whole, broken), worlds, decisions, strict=True):
             tell_reward(
-                session, decision, observe(world, policy, decision.action, rng, decision.observe)
+                session,
+                decision,
+                told_rewards(world, policy, decision.action, rng, decision.observe),
             )
         require(whole.state == broken.state, f"After loading, the state differs at round {t + 1}.")
     require(whole.ledger == broken.ledger, "After loading, the ledger differs.")
@@ -76,7 +77,7 @@ def state_is_a_fold(policy: Policy) -> None:
     for _ in range(rounds):
         decision = session.ask()
         tell_reward(
-            session, decision, observe(world, policy, decision.action, rng, decision.observe)
+            session, decision, told_rewards(world, policy, decision.action, rng, decision.observe)
         )
     state = policy.init()
     for plan, release in log:

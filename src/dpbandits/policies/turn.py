@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from dpbandits.core.plan import Draw, Plan, Progress, PublicRng
 from dpbandits.policies.contract import Policy, Release
 
-Told = tuple[tuple[Any, int], ...]
+ToldCounts = tuple[tuple[Any, int], ...]
 
 
 class Turn(NamedTuple):
@@ -52,7 +52,7 @@ class Releasing(Protocol):
     @property
     def newest(self) -> Release | None: ...
     def release(
-        self, coordinates: tuple[int, ...], round: int, told: Told, drop: tuple[int, ...] = ()
+        self, coordinates: tuple[int, ...], round: int, told: ToldCounts, drop: tuple[int, ...] = ()
     ) -> Release: ...
 
 
@@ -103,6 +103,6 @@ def next_turn(
     return turn_after(policy, turn, vault.newest, public)
 
 
-def told_in(turn: TurnLike) -> Told:
+def told_in(turn: TurnLike) -> ToldCounts:
     """(action, rounds told since the turn began), for a release."""
     return tuple(sorted(turn.progress.told.items()))

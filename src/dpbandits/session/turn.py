@@ -31,7 +31,7 @@ that was told in this turn, the vault's records, rewards lost.
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class AskedTurn:
     """A turn of `policies/turn.py`, and what is asked about it. Public, and replaced whole.
 
     step: turns before this one. first: decisions asked before it. plays: its plan's actions, each
@@ -59,11 +59,11 @@ class Turn:
         return play
 
 
-def asked_after(first: int, opened: wheel.Turn, semi: bool) -> Turn:
+def asked_after(first: int, opened: wheel.Turn, semi: bool) -> AskedTurn:
     """An opened turn, to be asked about after the first so many decisions."""
     plan = opened.plan
     only = play_of(plan, plan.action, semi) if isinstance(plan, Hold) else None
-    return Turn(*opened, first, {}, only)
+    return AskedTurn(*opened, first, {}, only)
 
 
 def play_of(plan: Plan, action: Action, semi: bool) -> Play:
@@ -87,7 +87,7 @@ class Wheel:
         self.busy = False
         self._claim: ClaimedDecision | None = None
         opened = open_turn(policy, policy.init(), PublicRng(seed, 0))
-        self.turn: Turn = asked_after(0, opened, self.semi)
+        self.turn: AskedTurn = asked_after(0, opened, self.semi)
 
     def ask(self, campaign: str) -> Decision:
         """The next decision."""

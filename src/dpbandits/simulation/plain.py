@@ -61,7 +61,7 @@ def seen(policy: Policy, action: Action, observe: tuple[int, ...] | None) -> Int
     return None
 
 
-def observe(
+def told_rewards(
     environment: Environment,
     policy: Policy,
     action: Action,
@@ -146,7 +146,7 @@ def play_events(
             else:
                 for _ in range(times):
                     report = randomizer.report(
-                        observe(environment, policy, action, rng, plan.observe), noise
+                        told_rewards(environment, policy, action, rng, plan.observe), noise
                     )
                     vault.add(plan.observe or action, report)
             curve.play(t, action, times)
@@ -188,7 +188,7 @@ def play_rounds(
     for t in range(1, rounds + 1):
         decision = session.ask()
         try:
-            reward = observe(environment, policy, decision.action, rng, decision.observe)
+            reward = told_rewards(environment, policy, decision.action, rng, decision.observe)
         except EnvironmentExhausted:
             t -= 1
             break

@@ -79,10 +79,10 @@ def simulate(
     def recompute(marks: Integers) -> Kept:
         return stacked(play(marks))
 
-    return runs_of(policy, environment, rounds, seed, checkpoints, play(checkpoints), recompute)
+    return runs_made(policy, environment, rounds, seed, checkpoints, play(checkpoints), recompute)
 
 
-def runs_of(
+def runs_made(
     policy: Policy,
     environment: Environment,
     rounds: int,

@@ -20,10 +20,8 @@ from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Release
+from dpbandits.policies.turn import ToldCounts
 from dpbandits.vault.once import Drawn, OnceDrawn
-
-ToldCounts = tuple[tuple[Any, int], ...]
-
 
 Open = tuple[Any, int, int]
 """The open block of one coordinate: its sum, exact and private, in grid steps (of whole records,

@@ -13,7 +13,8 @@ from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Release
-from dpbandits.vault.base import Open, ToldCounts
+from dpbandits.policies.turn import ToldCounts
+from dpbandits.vault.base import Open
 from dpbandits.vault.saved import SavedVault
 
 

@@ -83,7 +83,7 @@ batch: Any = None
 IN_TURN = False
 
 
-def play_events(
+def drive(
     numbers: Any,
     steps: int,
     values: Any,
@@ -102,13 +102,13 @@ def play_events(
     s = Arms(counts[0], counts[1], counts[2], counts[3], counts[4], np.zeros(arms), counts[5])
     p = Numbers(*numbers)
     own = start(p, s)
-    return loop(p, s, own, steps, (values, probabilities), rounds, (checkpoints, out), rng)
+    return run_events(p, s, own, steps, (values, probabilities), rounds, (checkpoints, out), rng)
 
 
-def loop(
+def run_events(
     p: Any, s: Any, own: Any, steps: int, law: Any, rounds: int, kept: Any, rng: Any
 ) -> tuple[int, int, int, int]:
-    """What `play_events` makes of its arguments. law: levels and their probabilities. kept: rounds
+    """What `drive` makes of its arguments. law: levels and their probabilities. kept: rounds
     at which play counts are kept, and where.
     """
     p, s, own, rng = borrowed(p), borrowed(s), borrowed(own), borrowed(rng)
@@ -146,5 +146,5 @@ def loop(
 
 def player(name: str, **parts: Any) -> Any:
     """The loop with these parts, compiled when it is first called."""
-    parts["loop"] = specialised(loop, name, **parts)
-    return specialised(play_events, name, **parts)
+    parts["run_events"] = specialised(run_events, name, **parts)
+    return specialised(drive, name, **parts)

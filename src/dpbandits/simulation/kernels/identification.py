@@ -120,7 +120,7 @@ play_top_two = player(
 )
 
 
-class Bits(NamedTuple):
+class BitNumbers(NamedTuple):
     """lazy: a block is an arm's rounds divided by it. scale: of noise; the bits have their own."""
 
     delta: float
@@ -170,7 +170,7 @@ def named_bits(p: Any, s: Any, own: Any) -> tuple[int, int]:
 
 play_bits = player(
     "bits",
-    Numbers=Bits,
+    Numbers=BitNumbers,
     start=start_bits,
     choose=choose_bits,
     batch=batch_bits,

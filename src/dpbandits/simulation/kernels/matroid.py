@@ -206,7 +206,7 @@ def choose_sampled(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int
 
 
 @inline
-def fold(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+def fold_block(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
     """An element's noised block into its sum or, of batches that forget, in place of it."""
     if p.first == FORGET:
         s.totals[arm], s.n[arm] = 0, 0
@@ -230,7 +230,7 @@ def learn_samples(p: Any, s: Any, own: Any, t: int) -> None:
 
 
 play_indices = player(
-    "matroid_indices", Numbers=Numbers, start=start, choose=choose, batch=batch, read=fold
+    "matroid_indices", Numbers=Numbers, start=start, choose=choose, batch=batch, read=fold_block
 )
 play_samples = player(
     "matroid_samples",
@@ -238,6 +238,6 @@ play_samples = player(
     start=start,
     choose=choose_sampled,
     batch=batch,
-    read=fold,
+    read=fold_block,
     learn=learn_samples,
 )

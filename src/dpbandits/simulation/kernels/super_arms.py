@@ -54,7 +54,7 @@ def start(p: Any, s: Any) -> Any:
 
 
 @jit
-def set_weights(p: Any, t: int, s: Any, weights: Any) -> None:
+def set_optimistic_weights(p: Any, t: int, s: Any, weights: Any) -> None:
     """Indices clipped at 1; where some are not above 0, 1 for these alone."""
     log_t, lost = math.log(t), False
     log_term = math.log(2.0) + 3.0 * log_t
@@ -75,7 +75,7 @@ def set_weights(p: Any, t: int, s: Any, weights: Any) -> None:
 def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     """The oracle's answer, until one of its batches is full."""
     basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
-    set_weights(p, t, s, greedy.weights)
+    set_optimistic_weights(p, t, s, greedy.weights)
     improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
     return len(basis), FAR
 

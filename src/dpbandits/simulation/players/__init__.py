@@ -16,7 +16,8 @@ from dpbandits.environments.base import Environment
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.plain import Path
-from dpbandits.simulation.players.table import Kernel, kernel_for
+from dpbandits.simulation.players.round_table import Kernel
+from dpbandits.simulation.players.table import kernel_for
 
 __all__ = ["compiled_player"]
 

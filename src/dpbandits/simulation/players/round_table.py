@@ -12,6 +12,11 @@ from dpbandits.simulation.kernels import rounds
 from dpbandits.simulation.kernels.rounds import round_player
 
 Kernel = Callable[..., Any]
+"""Called as kernel(values, probabilities, rounds, checkpoints, rng, out); returns (releases,
+events).
+
+A kernel that identifies the best arm appends (arm, rounds it took), arm −1 if it has none yet.
+"""
 
 
 def every_round(

@@ -51,6 +51,7 @@ from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
 from dpbandits.simulation.kernels.thompson import play_lazy_ts, play_thompson
 from dpbandits.simulation.players.matroid_table import OPTIMISTIC, RULES, on_matroid, optimistic
 from dpbandits.simulation.players.round_table import (
+    Kernel,
     bound_ucb,
     every_round,
     hybrid_ucb_kernel,
@@ -58,13 +59,6 @@ from dpbandits.simulation.players.round_table import (
     tree_ucb,
 )
 from dpbandits.simulation.players.stopping import watched
-
-Kernel = Callable[..., Any]
-"""Called as kernel(values, probabilities, rounds, checkpoints, rng, out); returns (releases,
-events).
-
-A kernel that identifies the best arm appends (arm, rounds it took), arm −1 if it has none yet.
-"""
 
 
 def kernel_for(policy: Policy) -> Kernel | None:
@@ -112,7 +106,7 @@ def top_two(policy: AdaPTT, steps: int) -> Kernel:
 
 def bits(policy: CTBTT, steps: int) -> Kernel:
     """The loop sees the law of the reports, which are bits."""
-    numbers, truth = identification.Bits(float(policy.delta), LAZY), policy.randomizer().keep
+    numbers, truth = identification.BitNumbers(float(policy.delta), LAZY), policy.randomizer().keep
 
     def play(values: Any, probabilities: Any, *rest: Any) -> Any:
         means = probabilities @ values / steps

@@ -52,7 +52,7 @@ def event_of(data: dict[str, Any]) -> Event:
     return Event(scorer_of(data), float(data["high"]), float(data["low"]))
 
 
-def learn(a: Floats, b: Floats) -> list[Scorer]:
+def learned_events(a: Floats, b: Floats) -> list[Scorer]:
     """Scores that grow with ln P[outcome | a]/P[outcome | b]: by bins of what differs most, by
     cells of some features together, and where outcomes repeat by counting them whole.
     """
@@ -91,7 +91,7 @@ def choose_event(a: Floats, b: Floats, runs: int, alpha: float) -> Event:
     """
     cut = max(1, len(a) * 2 // 3)
     found = []
-    for score in learn(a[:cut], b[:cut]):
+    for score in learned_events(a[:cut], b[:cut]):
         one, other = score(a[cut:]), score(b[cut:])
         (high, up), (low, down) = (
             threshold(one, other, runs, alpha),
