@@ -22,6 +22,7 @@ from dpbandits.checks.sessions import tell_reward
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
+from dpbandits.simulation.plain import told_rewards
 
 KEPT = Path(__file__).with_name("seeds.json")
 INSTANCES = {

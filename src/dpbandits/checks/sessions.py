@@ -17,6 +17,7 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision
 from dpbandits.session.session import Session
+from dpbandits.simulation.plain import told_rewards
 
 
 def survives_json(policy: Policy) -> None:

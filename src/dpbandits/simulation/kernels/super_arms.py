@@ -11,7 +11,7 @@ import numpy as np
 
 from dpbandits.simulation.kernels.counters import popcount, tree_leaf
 from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.kernels.matroid import FORGET, Greedy, begin, fold
+from dpbandits.simulation.kernels.matroid import FORGET, Greedy, begin, fold_block
 from dpbandits.simulation.parts.bases import improve
 from dpbandits.simulation.parts.jit import inline, jit
 
@@ -108,7 +108,7 @@ def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
         )
         s.draws[arm] = popcount(s.n[arm])
     else:
-        fold(p, s, own, arm, total, rng)
+        fold_block(p, s, own, arm, total, rng)
 
 
 play_optimistic = player(
