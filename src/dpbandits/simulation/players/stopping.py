@@ -80,15 +80,26 @@ def stopper(private: bool, doubling: bool) -> Any:
 def watched(policy: Any, steps: int) -> Any:
     """The kernel for `simulate`: a single arm's play counts, and the questions put as releases."""
     run = loop(policy)
-    return None if run is None else partial(count_questions, run)
+    doubling = isinstance(policy, DPExponentialNAS)
+    return None if run is None else partial(count_questions, run, doubling, policy.cap)
 
 
 def count_questions(
-    run: Any, values: Any, probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any
+    run: Any,
+    doubling: bool,
+    cap: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
 ) -> tuple[int, int]:
+    """Questions put, and events: rounds after the last question are one event more."""
     asked = run(values, probabilities, rounds, rng)[3]
     out[:, 0] = checkpoints
-    return asked, asked
+    read = min(1 << asked, cap) if doubling and asked else asked
+    return asked, asked + (read < rounds)
 
 
 def loop(policy: StoppingRule) -> Any:
