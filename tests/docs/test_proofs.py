@@ -59,7 +59,7 @@ def built() -> list[Mechanism | Randomizer]:
         for c in classes
         if issubclass(c, (Mechanism, Randomizer))
         and not inspect.isabstract(c)
-        and c is not mechanisms.Pure
+        and c not in (mechanisms.Pure, mechanisms.PurePrice)
     ]
     return [
         c(**{f.name: settings[f.name] for f in fields(c) if f.name in settings}) for c in wanted

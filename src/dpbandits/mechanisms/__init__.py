@@ -1,7 +1,7 @@
 """Release mechanisms: together with the vault, the only code that reads private sums."""
 
 from dpbandits.mechanisms.above_threshold import AboveThreshold, Halt
-from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, Separable
+from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, PurePrice, Separable
 from dpbandits.mechanisms.batches import GaussianBatches, LazyCumulative, LazyForgetful
 from dpbandits.mechanisms.exact import Exact
 from dpbandits.mechanisms.hybrid import Hybrid, Logarithmic
@@ -29,6 +29,7 @@ __all__ = [
     "Mechanism",
     "NoisyMax",
     "Pure",
+    "PurePrice",
     "RandomizedResponse",
     "Randomizer",
     "Report",

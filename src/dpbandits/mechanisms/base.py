@@ -163,7 +163,7 @@ class Around(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pure(Mechanism):
+class PurePrice(Mechanism):
     """A mechanism with a pure-DP price `epsilon` for replacing one record."""
 
     epsilon: Fraction
@@ -183,3 +183,8 @@ class Pure(Mechanism):
             grid=self.grid,
             proof=self.proof,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pure(PurePrice, Separable):
+    """The same, of a mechanism that treats every coordinate alone."""

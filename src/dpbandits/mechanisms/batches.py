@@ -17,7 +17,7 @@ from dpbandits.noise.sources import Noise
 
 
 @dataclass(frozen=True, kw_only=True)
-class LazyForgetful(Pure, Separable):
+class LazyForgetful(Pure):
     """The newest batch's sum with one discrete Laplace draw of scale 1/epsilon. Guarantee: epsilon.
 
     Source: Hu, Huang and Mehta 2021, Algorithm 1 (the array side).
@@ -37,7 +37,7 @@ class LazyForgetful(Pure, Separable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LazyCumulative(Pure, Separable):
+class LazyCumulative(Pure):
     """The running sum of all noisy batch sums: m batches carry m draws of scale 1/epsilon.
     Guarantee: epsilon.
 

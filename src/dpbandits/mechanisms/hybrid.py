@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from dpbandits.core.privacy import Guarantee
-from dpbandits.mechanisms.base import Answer, Pure, Separable
+from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.mechanisms.tree import add_leaf, empty_nodes
 from dpbandits.noise.sources import Noise
@@ -29,7 +29,7 @@ def segment_size(segment: int, segments: Segments) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logarithmic(Pure, Separable):
+class Logarithmic(Pure):
     """Noised prefix sums at leaves 1, 2, 4, 8, …; in between, the last one again. Guarantee:
     epsilon.
 
@@ -87,7 +87,7 @@ class HybridMemory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hybrid(Pure, Separable):
+class Hybrid(Pure):
     """Every prefix sum, horizon unknown: epsilon/2 for closed segments, epsilon/2 for the open
     segment's tree.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, final
 
 from dpbandits.core.privacy import Guarantee
-from dpbandits.mechanisms.base import Block, Pure
+from dpbandits.mechanisms.base import Block, PurePrice
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.sources import Noise, Selection
 
@@ -27,7 +27,7 @@ class Choice(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class NoisyMax(Pure):
+class NoisyMax(PurePrice):
     """The index of the largest of a whole record's noised sums. Guarantee: epsilon, or epsilon/2
     under zero-out.
 

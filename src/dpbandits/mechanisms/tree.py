@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-from dpbandits.mechanisms.base import Answer, Pure, Separable
+from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.sources import Noise
 
@@ -50,7 +50,7 @@ class TreeMemory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinaryTree(Pure, Separable):
+class BinaryTree(Pure):
     """Every prefix sum of at most `leaves` blocks. Guarantee: epsilon.
 
     A tree in use is never deepened: a block beyond `leaves` raises before anything is read.

@@ -14,6 +14,9 @@ from dpbandits.policies.contract import Policy, Release
 
 ToldCounts = tuple[tuple[Any, int], ...]
 
+Public = Callable[[int], PublicRng]
+"""Makes the public randomness of a step."""
+
 
 class Turn(NamedTuple):
     """What is played between two releases: public, and replaced whole. step: turns before this
@@ -35,8 +38,6 @@ class TurnLike(Protocol):
     @property
     def step(self) -> int: ...
     @property
-    def rng(self) -> PublicRng: ...
-    @property
     def plan(self) -> Plan: ...
     @property
     def progress(self) -> Progress: ...
@@ -56,41 +57,32 @@ class Releasing(Protocol):
     ) -> Release: ...
 
 
-def open_turn(policy: Policy, state: Any, rng: PublicRng) -> Turn:
+def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
     """Plan from this state.
+
+    public: makes the public randomness of a step. Nothing else of that is looked at: a host may
+        want to know whether a policy tosses coins at all.
 
     Raises:
         ValueError: the policy plans a `Draw` without a limit for each arm.
     """
+    rng = public(step)
     plan = policy.plan(state, rng)
     if isinstance(plan, Draw) and len(plan.limits) != policy.arms:
         raise ValueError(
             f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} "
             f"arms, got {len(plan.limits)}."
         )
-    return Turn(state, rng.step, rng, plan, Progress(plan))
+    return Turn(state, step, rng, plan, Progress(plan))
 
 
-def turn_after(
-    policy: Policy,
-    turn: TurnLike,
-    release: Release,
-    public: Callable[[int, int], PublicRng] = PublicRng,
-) -> Turn:
-    """Update and plan: the turn that a release begins.
-
-    public: makes the public randomness of a seed and a step.
-    """
+def turn_after(policy: Policy, turn: TurnLike, release: Release, public: Public) -> Turn:
+    """Update and plan: the turn that a release begins."""
     state = policy.update(turn.state, turn.plan, release)
-    return open_turn(policy, state, public(turn.rng.seed, turn.step + 1))
+    return open_turn(policy, state, turn.step + 1, public)
 
 
-def next_turn(
-    policy: Policy,
-    turn: TurnLike,
-    vault: Releasing,
-    public: Callable[[int, int], PublicRng] = PublicRng,
-) -> Turn:
+def next_turn(policy: Policy, turn: TurnLike, vault: Releasing, public: Public) -> Turn:
     """Release, update, plan: the turn after one whose plan is complete.
 
     Nothing but the vault changes before it returns. Where an earlier call failed after the release,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
 from dpbandits.core.ledger import unbalanced
@@ -80,13 +81,13 @@ class Wheel:
     """
 
     def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
-        self.policy, self.vault, self.seed = policy, vault, seed
+        self.policy, self.vault, self.public = policy, vault, partial(PublicRng, seed)
         self.semi = policy.about.feedback == "semi"
         self.pending: dict[int, Play] = {}
         self.asked = self.lost = 0
         self.busy = False
         self._claim: ClaimedDecision | None = None
-        opened = open_turn(policy, policy.init(), PublicRng(seed, 0))
+        opened = open_turn(policy, policy.init(), 0, self.public)
         self.turn: AskedTurn = asked_after(0, opened, self.semi)
 
     def ask(self, campaign: str) -> Decision:
@@ -176,6 +177,6 @@ class Wheel:
         """Release, update, plan: from where an earlier call failed, if one did."""
         if self.vault.turns == self.turn.step:
             self._require_balance()
-        opened = next_turn(self.policy, self.turn, self.vault)
+        opened = next_turn(self.policy, self.turn, self.vault, self.public)
         self.turn = asked_after(self.asked, opened, self.semi)
         self.busy = False

@@ -8,6 +8,7 @@ in law.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,7 +135,8 @@ def play_events(
     randomizer = policy.randomizer()
     mechanism = policy.reader
     vault = opened(policy.about.feedback, mechanism, policy.arms, noise, randomizer)
-    turn, t, events = open_turn(policy, policy.init(), PublicRng(seed, 0)), 0, 0
+    public, t, events = partial(PublicRng, seed), 0, 0
+    turn = open_turn(policy, policy.init(), 0, public)
     while t < rounds and not (until is not None and until(turn.state)):
         plan = turn.plan
         for action, times in moves(plan, t, rounds - t, turn.rng):
@@ -152,7 +154,7 @@ def play_events(
             curve.play(t, action, times)
             t, events = t + times, events + 1
             if turn.progress.count(plan.observe or action, times) is not None:
-                turn = next_turn(policy, turn, vault)
+                turn = next_turn(policy, turn, vault, public)
                 break
     return Path(
         curve.close(),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -179,10 +180,11 @@ class Asking:
     """Asks a policy for its plans along given releases."""
 
     def __init__(self, policy: Policy, seed: int) -> None:
-        self.policy, self.turn = policy, open_turn(policy, policy.init(), PublicRng(seed, 0))
+        self.policy, self.public = policy, partial(PublicRng, seed)
+        self.turn = open_turn(policy, policy.init(), 0, self.public)
 
     def after(self, release: Release) -> str:
-        self.turn = turn_after(self.policy, self.turn, release)
+        self.turn = turn_after(self.policy, self.turn, release, self.public)
         return repr(self.turn.plan)
 
 
@@ -214,7 +216,8 @@ def decisions(
     randomizer, rounds = policy.randomizer(), len(table)
     vault = open_vault(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)
     full, bandit = policy.about.feedback == "full", policy.about.feedback == "bandit"
-    turn, played = open_turn(policy, policy.init(), public(seed, 0)), list[Action]()
+    coins, played = partial(public, seed), list[Action]()
+    turn = open_turn(policy, policy.init(), 0, coins)
     while len(played) < rounds:
         plan = turn.plan
         for action, times in moves(plan, len(played), rounds - len(played), turn.rng):
@@ -230,6 +233,6 @@ def decisions(
                 played.append(action)
                 ended = turn.progress.count(plan.observe or action)
             if ended is not None:
-                turn = next_turn(policy, turn, vault, public)
+                turn = next_turn(policy, turn, vault, coins)
                 break
     return played

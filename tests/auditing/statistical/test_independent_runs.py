@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dpbandits import AnytimeLazyUCB, NaiveFTNL, PrefixExponential
+from dpbandits.auditing.statistical import grouped as grouped_runs
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.level import statistical_level
@@ -121,3 +122,17 @@ def test_a_number_of_runs_gives_the_same_bound_every_time() -> None:
         for _ in range(2)
     ]
     assert both[0] == both[1] > 0
+
+
+def test_runs_without_public_coins_are_played_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand runs of eight rounds have far fewer histories; runs that went on alone, for their
+    seed was looked at, would be played one by one.
+    """
+    played, honest = [], grouped_runs.decisions
+    monkeypatch.setattr(
+        grouped_runs, "decisions", lambda *a, **k: played.append(1) or honest(*a, **k)
+    )
+    policy = AnytimeLazyUCB(arms=2, epsilon=4, grid=1)
+    found = grouped_runs.grouped(policy, np.ones((8, 2)), 1000, seed=5)
+    assert sum(count for _, count in found) == 1000
+    assert len(played) < 400

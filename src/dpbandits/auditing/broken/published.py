@@ -13,7 +13,7 @@ import numpy as np
 from dpbandits.auditing.broken.specimen import ONE, Specimen
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
-from dpbandits.mechanisms import Block, EachArm, Pure
+from dpbandits.mechanisms import Block, EachArm, PurePrice
 from dpbandits.mechanisms.base import Around
 from dpbandits.noise.sources import Noise
 from dpbandits.oracles import UniformMatroid
@@ -63,7 +63,7 @@ class NoisyWinner(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaxWithValue(Pure):
+class MaxWithValue(PurePrice):
     """BROKEN ON PURPOSE: report noisy max that also tells the winner's noisy sum. one_sided:
     exponential noise, which only adds.
     """

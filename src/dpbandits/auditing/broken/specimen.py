@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, final
 
-from dpbandits.mechanisms import Answer, Mechanism, Pure, Separable
+from dpbandits.mechanisms import Answer, Mechanism, Pure
 from dpbandits.policies.contract import Policy
 
 ONE = Fraction(1)
@@ -52,7 +52,7 @@ def with_mechanism(honest: Policy, breaks: Callable[[Any], Mechanism]) -> Policy
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dishonest(Pure, Separable):
+class Dishonest(Pure):
     """A mechanism for one arm that promises epsilon and does not keep it. Says whose proof it
     borrows.
     """

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from dpbandits.auditing.broken.specimen import ONE, Dishonest, Specimen, with_mechanism
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import Answer, Block, Mechanism, Pure
+from dpbandits.mechanisms import Answer, Block, Mechanism, PurePrice
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
@@ -125,7 +125,7 @@ class RawStopping(Dishonest):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SharedNoise(Pure):
+class SharedNoise(PurePrice):
     """BROKEN ON PURPOSE: one draw for all arms of a release. It cancels when two arms are
     compared.
     """

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from dpbandits.core.plan import EVERY, Action, Plan, Progress, PublicRng
@@ -207,7 +208,7 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
             "public.state has other rounds behind its totals than vault.ledger says were read"
         )
     try:
-        opened = open_turn(wheel.policy, public["state"], PublicRng(at.seed, at.step))
+        opened = open_turn(wheel.policy, public["state"], at.step, partial(PublicRng, at.seed))
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
         raise damaged(f"{wheel.policy.name} cannot plan from public.state") from error
     turn = asked_after(at.first, opened, wheel.semi)
