@@ -6,8 +6,7 @@ run.
 
 1. DPKLUCB, DPIMED and NoiseAwareTS on the three instances on which NoiseAwareTS was tuned, on click
   rates, near one, with a hundred arms, at a tiny gap, and on real rates.
-2. DPKLUCB's 99.9 % quantile over its mean, as means come close to zero or
-  one.
+2. DPKLUCB's 99.9 % quantile over its mean, as means come close to zero or one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A block is the law of summed draws, exactly.
 
 Sums of 6 rounds have a known law, the lattice convolved with itself. Single blocks and sums of
-single draws are both held to it
-by a chi-square test. False-alarm rate of each test: 1e-6; seeds are fixed, so a run that passes
-always passes.
+single draws are both held to it by a chi-square test. False-alarm rate of each test: 1e-6; seeds
+are fixed, so a run that passes always passes.
 """
 
 from __future__ import annotations

@@ -127,8 +127,7 @@ def discrete_gaussian(variance: Fraction) -> int:
 
 def permute_and_flip(values: Sequence[int], scale: Fraction) -> int:
     """Index of the largest value plus exponential noise of this mean: in random order, the first
-    whose coin of bias
-    e^((value − largest)/scale) comes up (McKenna and Sheldon 2020).
+    whose coin of bias e^((value − largest)/scale) comes up (McKenna and Sheldon 2020).
     """
     left, largest = list(range(len(values))), max(values)
     while True:

@@ -29,8 +29,8 @@ class Session(Saved):
     """A policy at work. Every decision is resolved exactly once: told, or expired.
 
     Tells may come late and in any order: a reward enters the block of its arm that is open when it
-    arrives. More may be
-    asked than the plan holds; the plan goes on until its own count of tells is reached.
+    arrives. More may be asked than the plan holds; the plan goes on until its own count of tells is
+    reached.
 
     One thread at a time: a call that finds another one under way raises `SharedError` and does
     nothing; so does every call in a forked child. A call that was interrupted (by Ctrl-C, an alarm,
@@ -98,9 +98,8 @@ class Session(Saved):
             was recorded, and the decision can still be told.
 
         Should what this tell completes fail, a release for want of noise or a plan for an oracle of
-        the caller's own, that error
-        passes through as it is: the reward is recorded (the decision is no longer pending), and
-            what is due is made by the next call.
+        the caller's own, that error passes through as it is: the reward is recorded (the decision
+        is no longer pending), and what is due is made by the next call.
         """
         caller, inside = (get_ident(),), self._inside
         if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:

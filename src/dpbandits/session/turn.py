@@ -2,9 +2,8 @@
 policy makes of that.
 
 Every step may be interrupted at any line and is then made good by `recover`. A tell first claims
-its decision, which is the moment it
-can no longer be told, and only then adds the reward: an interruption may lose a reward, it never
-    adds one twice.
+its decision, which is the moment it can no longer be told, and only then adds the reward: an
+interruption may lose a reward, it never adds one twice.
 """
 
 from __future__ import annotations

@@ -43,8 +43,7 @@ def simulate(
     see `Runs.guarantee`).
 
     A run's path depends on (policy, environment, rounds of a known horizon, seed, its number) only:
-    never on `workers`,
-    on `runs`, or on what else is simulated.
+    never on `workers`, on `runs`, or on what else is simulated.
 
     Args:
         workers: runs played at once; None: one per core where a run takes long enough to gain by

@@ -2,9 +2,8 @@
 `release`; nothing else crosses.
 
 Here are the range check, the fixed-point grid and the integer sums. Outside this folder and
-`mechanisms/` no code reads a
-reward or an exact sum, so every decision made elsewhere is post-processing of what `release`
-returned.
+`mechanisms/` no code reads a reward or an exact sum, so every decision made elsewhere is
+post-processing of what `release` returned.
 """
 
 from dpbandits.mechanisms.base import Mechanism

@@ -5,10 +5,8 @@ Let r(n) be the rational rank of the first n vectors and r_p(n) their rank modul
 
 1. r_p(n) <= r(n) for every p, since a minor that is not 0 modulo p is not 0.
 2. Minors of order k are at most H(k) in size, the product of the k largest lengths of vectors
-  (Hadamard 1893). If r(n) >= k,
-   some minor of order k among the first n vectors is not 0. Primes whose product is above H(k)
-   cannot all divide it, so
-   r_p(n) >= k for one of them.
+  (Hadamard 1893). If r(n) >= k, some minor of order k among the first n vectors is not 0. Primes
+  whose product is above H(k) cannot all divide it, so r_p(n) >= k for one of them.
 
 So r(n) = max r_p(n) over primes with product above H(r(n) + 1). A vector is independent of those
 before it where r(n) grows. One prime mostly suffices: a vector it takes is taken for good by 1, and

@@ -51,10 +51,9 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
     at click rates, near one and at tiny gaps; above DPIMED's on all we played (docs/instances.md).
 
     After a release, an arm with too little evidence against it (n·d_eps(mean, best) at most net·ln
-    t) is played to the end of
-    its batch; otherwise every round draws from the posterior. Without that net, runs lock on a
-    wrong arm: a rarely drawn arm
-    needs long to fill the batch that would clear it.
+    t) is played to the end of its batch; otherwise every round draws from the posterior. Without
+    that net, runs lock on a wrong arm: a rarely drawn arm needs long to fill the batch that would
+    clear it.
 
     Source: ours; how the constants were found: decisions/. Guarantee: epsilon-DP (post-processing
     of lazy-cumulative releases).

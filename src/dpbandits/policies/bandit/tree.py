@@ -133,9 +133,8 @@ class HybridUCB(IndexPolicy, PrivatePolicy):
 
     Source: Hu, Huang and Mehta 2021, Appendix E, Algorithm 4 (Hybrid-UCB).
     Guarantee: "corrected" (default): epsilon-DP, a full segment is answered from the array side.
-    "published": as printed, the
-    full tree's root is released, too, with too little noise: 3·epsilon/2 holds, and that is what
-    `guarantee` reports.
+    "published": as printed, the full tree's root is released, too, with too little noise:
+    3·epsilon/2 holds, and that is what `guarantee` reports.
     Regret: O(Σ max(ln T/Δ, (ln T/epsilon) ln(ln T/(epsilon Δ)))).
 
     Args:

@@ -146,8 +146,8 @@ class PrefixExponential(ExpertPolicy, PrivatePolicy):
     epoch; the rest is never read.
 
     Source: Cesari and Colomboni 2026, as reconstructed from its statement: epochs of 2**r rounds,
-    prefix length uniform on
-    (2**r/2, 2**r] and drawn without looking at rewards. Guarantee: epsilon-DP.
+    prefix length uniform on (2**r/2, 2**r] and drawn without looking at rewards. Guarantee:
+    epsilon-DP.
     Regret: at most 1000 (ln K/Δ + ln K/epsilon) for every T and independent rounds with a unique
     best action.
     """

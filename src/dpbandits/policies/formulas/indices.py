@@ -190,8 +190,8 @@ def crossing(
     rank: indices at round t take ln(rank·t), as on a matroid of that rank.
 
     In x = √ln(rank·t) the difference of two indices is a quadratic, so at most two rounds are
-    candidates; about each the
-    rounded formula itself is asked, so that the answer equals that of a round-by-round comparison.
+    candidates; about each the rounded formula itself is asked, so that the answer equals that of a
+    round-by-round comparison.
     """
     a = mean_i - mean_j
     b = math.sqrt(3.0 / n_i) - math.sqrt(3.0 / n_j)

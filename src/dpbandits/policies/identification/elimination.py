@@ -107,9 +107,8 @@ class DPSE(PrivatePolicy):
 
     Source: Sajed and Sheffet 2019, Algorithm 3 (DP-SE). Guarantee: epsilon-DP.
     Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T, a further factor ln T with
-    guess-and-double; the best arm survives
-    with probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, as discrete noise
-    has the heavier tail then).
+    guess-and-double; the best arm survives with probability 1 − beta (1 − 1.24 beta where epsilon
+    exceeds 0.9 grid steps, as discrete noise has the heavier tail then).
 
     Args:
         beta: failure probability.

@@ -115,9 +115,8 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
         if rounds == 1:
             return end
         # Indices grow: an element overtakes only those of the basis that are not above its index at
-        # the end already now. Nor those
-        # with a lower number, as high a mean and as few rounds: their index stays at least as high,
-        # and they win a tie.
+        # the end already now. Nor those with a lower number, as high a mean and as few rounds:
+        # their index stays at least as high, and they win a tie.
         log_end, inside, held = math.log(rank * (end - 1)), set(action), np.array(action)
         now, n, mean = np.array(scores)[held], np.array(s.rounds)[held], np.array(means)[held]
         lowest, tops = (

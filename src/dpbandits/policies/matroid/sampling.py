@@ -128,10 +128,8 @@ class NoiseAwareMAT(SuperArmPolicy, PrivatePolicy):
     algorithm (ours).
 
     An element's released mean has variance v = p(1 − p)/n + 2m/(eps₀² n²): of its rewards and of
-    the m noise draws in it, at
-    eps₀ = epsilon/K. Its sample, fresh every round, is of N(mean', c·sd'²): the posterior under a
-    normal prior fitted to the
-    released means of all elements.
+    the m noise draws in it, at eps₀ = epsilon/K. Its sample, fresh every round, is of N(mean',
+    c·sd'²): the posterior under a normal prior fitted to the released means of all elements.
 
     Source: ours; how the constants were found: decisions/. Guarantee: epsilon-DP (post-processing
     of lazy-cumulative releases).

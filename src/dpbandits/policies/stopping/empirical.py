@@ -163,10 +163,9 @@ class DPNAS(StoppingRule, PrivatePolicy):
     """DP-NAS: asks after every value, by sparse vector, and says the noised mean once.
 
     Source: Sajed and Sheffet 2019, Algorithm 1. Guarantee: epsilon-DP for one value, all questions
-    and the estimate together.
-    With probability 1 − beta it does not halt at a wrong estimate (1 − 1.17 beta where epsilon
-    exceeds 5.4 grid steps). On a
-    stream of two arms' differences it finds the better one and by how much.
+    and the estimate together. With probability 1 − beta it does not halt at a wrong estimate (1 −
+    1.17 beta where epsilon exceeds 5.4 grid steps). On a stream of two arms' differences it finds
+    the better one and by how much.
 
     >>> print(DPNAS(alpha=0.5, beta=0.05, cap=10**6, epsilon="1/2").guarantee)
     ε = 0.5 per round (replace-one), central trust, noise not chosen yet
@@ -193,11 +192,9 @@ class DPExponentialNAS(StoppingRule, PrivatePolicy):
     a factor of two at most.
 
     Source: Sajed and Sheffet 2019, Algorithm 2. Guarantee: epsilon-DP for one value, all questions
-    and the estimate together.
-    With probability 1 − beta it does not halt at a wrong estimate (1 − 1.17 beta where epsilon
-    exceeds 5.4 grid steps), and it
-    halts within 2000(t₀ + t₁ + t₂) values. On a stream of two arms' differences it finds the better
-    one and by how much.
+    and the estimate together. With probability 1 − beta it does not halt at a wrong estimate (1 −
+    1.17 beta where epsilon exceeds 5.4 grid steps), and it halts within 2000(t₀ + t₁ + t₂) values.
+    On a stream of two arms' differences it finds the better one and by how much.
 
     >>> rule = DPExponentialNAS(alpha=0.5, beta=0.05, cap=10**12, epsilon=1)
     >>> [rule.following(t) for t in (0, 2, 4)]

@@ -43,9 +43,8 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
 
     Source: Chen et al. 2020, Algorithm 3 (CUCB-DP).
     Guarantee: "tight" (default): epsilon-DP, epsilon/K for each of the K trees that a round feeds,
-    ⌊lg T⌋ + 1 levels each. "published":
-    noise of scale 2K ln T/epsilon on a node: (⌊lg T⌋ + 1)/(2 ln T)·epsilon, about 0.76 epsilon for
-        T = 10⁴, and above epsilon for T = 2, 4.
+    ⌊lg T⌋ + 1 levels each. "published": noise of scale 2K ln T/epsilon on a node: (⌊lg T⌋ + 1)/(2
+    ln T)·epsilon, about 0.76 epsilon for T = 10⁴, and above epsilon for T = 2, 4.
     Regret: O(Σ K ln T/Δ + m K ln² T/epsilon) up to ln ln factors ("tight", linear rewards); as
     published O(Σ K ln² T/Δ + m K ln³ T ln(K ln T)/epsilon).
 

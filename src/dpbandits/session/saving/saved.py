@@ -23,10 +23,9 @@ class Saved(Standing):
         """The whole session as a JSON document in two parts.
 
         "public" may be shown to anyone. "private" holds open sums and mechanism memory: keep it as
-        you keep the rewards
-        themselves. Continue once only, from the newest copy (the one with the largest
-        "generation"): then every release is noised once. Each further continuation of one copy
-        costs the people in its open blocks (with a tree: all its people) another epsilon.
+        you keep the rewards themselves. Continue once only, from the newest copy (the one with the
+        largest "generation"): then every release is noised once. Each further continuation of one
+        copy costs the people in its open blocks (with a tree: all its people) another epsilon.
 
         key: a secret of at least 16 bytes. The document then carries a MAC, and is loaded with the
             same key only: nobody without it can change what is read again. Without a key a checksum

@@ -108,8 +108,8 @@ def drive(
 def run_events(
     p: Any, s: Any, own: Any, steps: int, law: Any, rounds: int, kept: Any, rng: Any
 ) -> tuple[int, int, int, int]:
-    """What `drive` makes of its arguments. law: levels and their probabilities. kept: rounds
-    at which play counts are kept, and where.
+    """What `drive` makes of its arguments. law: levels and their probabilities. kept: rounds at
+    which play counts are kept, and where.
     """
     p, s, own, rng = borrowed(p), borrowed(s), borrowed(own), borrowed(rng)
     (values, probabilities), (checkpoints, out) = borrowed(law), borrowed(kept)

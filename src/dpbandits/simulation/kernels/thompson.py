@@ -1,13 +1,10 @@
 """Thompson sampling with Beta laws: ThompsonBeta round by round, Lazy-DP-TS by candidate rounds.
 
 Between two releases of Lazy-DP-TS the laws drift with ln t only, and the leader wins almost every
-round. So a window of
-rounds gets a level y, and a round is *rare* if the leader's sample falls below y or a challenger's
-reaches it; in all
-others the leader is played. Each arm's rare rounds are found by geometric jumps at the rate of an
-envelope that dominates
-its tail density over the whole window, each candidate's sample is drawn from the envelope and kept
-with the exact ratio of
+round. So a window of rounds gets a level y, and a round is *rare* if the leader's sample falls
+below y or a challenger's reaches it; in all others the leader is played. Each arm's rare rounds are
+found by geometric jumps at the rate of an envelope that dominates its tail density over the whole
+window, each candidate's sample is drawn from the envelope and kept with the exact ratio of
 densities. In a rare round the samples that are not rare are drawn from what remains of their laws.
 The law of the plays is exact.
 """

@@ -2,11 +2,9 @@
 (`oracles/representation.py`).
 
 Adding one element to a set changes its best basis by one exchange at most: the element for the
-lightest it can replace. So one
-pass over the elements outside, in any order, turns the best basis for old weights into that for new
-ones; from the heaviest to
-the lightest it takes the fewest exchanges. Ties go to the lower number, as in the oracle: weights
-are in a strict order.
+lightest it can replace. So one pass over the elements outside, in any order, turns the best basis
+for old weights into that for new ones; from the heaviest to the lightest it takes the fewest
+exchanges. Ties go to the lower number, as in the oracle: weights are in a strict order.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Envelopes for the rare tails of Lazy-DP-TS's Beta laws over a window of rounds.
 
 Over the window an arm's centre c rises from c0 to c1. For x above the mode the density rises with
-c, below it falls; so the
-law at c1 dominates every upper tail and the law at c0 every lower tail. Beta densities with both
-parameters at least 1 are log-concave, so the tangent at the level dominates the whole tail: an
-exponential, easy to draw from.
+c, below it falls; so the law at c1 dominates every upper tail and the law at c0 every lower tail.
+Beta densities with both parameters at least 1 are log-concave, so the tangent at the level
+dominates the whole tail: an exponential, easy to draw from.
 """
 
 from __future__ import annotations
