@@ -1,15 +1,24 @@
 # Everything a newcomer needs: `make demo` and `make test` install what they need into .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
+QUICK := tests/core tests/session tests/oracles tests/environments tests/mechanisms tests/theory tests/datasets
 STAMP := .venv/.installed
 
-.PHONY: demo test lint papers papers-full benchmarks audit controls docs lock clean
+.PHONY: demo check test test-all lint papers papers-full benchmarks audit controls docs lock clean
 
 demo: $(STAMP)
 	$(BIN)/dpbandits demo
 
+# While one works: lint, types, contracts, and the third of the tests that takes least.
+check: $(STAMP) lint
+	$(BIN)/python -m pytest -n 2 -q -m "not long" $(QUICK)
+
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 --durations=10
+	$(BIN)/python -m pytest -n 2 --durations=10 -m "not long"
+
+# Everything: after `make test`, the laws of further instances and the auditor's longest trials.
+test-all: test
+	$(BIN)/python -m pytest -n 2 --durations=10 -m long
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

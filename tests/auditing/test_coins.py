@@ -27,6 +27,8 @@ from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.mechanisms import GaussianBatches
 from dpbandits.noise import Noise
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("odd", CORRECT, ids=lambda odd: odd.name)
 def test_what_is_correct_is_never_refuted(odd: Odd) -> None:

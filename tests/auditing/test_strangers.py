@@ -34,6 +34,8 @@ from dpbandits.policies.contract import About
 from dpbandits.policies.private import PrivatePolicy
 from tests.auditing.strange import COARSE, ONE, Custom, HandNoisyMax, HandSparseVector
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     ("subject", "outcome", "loss"),

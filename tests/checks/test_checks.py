@@ -4,13 +4,13 @@ test.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dpbandits.checks import CHECKS, examples
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-
-INSTANCES = [policy for name in POLICIES for policy in examples(name)]
 
 
 def concerns(check: str, policy: Policy) -> bool:
@@ -20,12 +20,25 @@ def concerns(check: str, policy: Policy) -> bool:
     return check != "only_reports_enter" or policy.randomizer() is not None
 
 
-PAIRS = [(policy, check) for policy in INSTANCES for check in CHECKS if concerns(check, policy)]
+OF_EACH = {name: examples(name) for name in POLICIES}
+INSTANCES = [policy for instances in OF_EACH.values() for policy in instances]
+FIRST = [instances[0] for instances in OF_EACH.values()]
 
 
-@pytest.mark.parametrize(
-    ("policy", "check"), PAIRS, ids=[f"{policy!r}-{check}" for policy, check in PAIRS]
-)
+def case(policy: Policy, check: str) -> Any:
+    """The law of a policy's first instance is compared in `make test`, of the others in
+    `make test-all`.
+    """
+    long = check == "compiled_law" and not any(policy is first for first in FIRST)
+    return pytest.param(
+        policy, check, id=f"{policy!r}-{check}", marks=[pytest.mark.long] if long else []
+    )
+
+
+CASES = [case(policy, check) for policy in INSTANCES for check in CHECKS if concerns(check, policy)]
+
+
+@pytest.mark.parametrize(("policy", "check"), CASES)
 def test_policy(policy: Policy, check: str) -> None:
     CHECKS[check](policy)
 

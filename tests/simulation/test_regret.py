@@ -42,6 +42,7 @@ def test_default_has_thin_tails(epsilon: float) -> None:
     assert s["mean"] < 1.4 * dpb.lower_bound(policy, ENVIRONMENT, 10**6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [0.1, 1])
 @pytest.mark.parametrize(
     "means", [[0.75, 0.625, 0.5, 0.375, 0.25], [0.5, 0.4, 0.4, 0.4, 0.4], [0.9, 0.8, 0.85]], ids=str

@@ -22,8 +22,9 @@ FALSE_ALARM = 1e-6
 SIZES = ((12, 800), (120, 200), (1200, 24))
 """(rounds, runs) of the round-by-round host; the compiled twin plays more runs of each."""
 
-BY_BATCHES = ((12, 2000), (120, 1000), (20_000, 200))
-"""(rounds, runs) of the event host, for policies that it plays by batches."""
+BY_BATCHES = ((12, 800), (120, 400), (20_000, 200))
+"""(rounds, runs) of the event host, for policies that it plays by batches: at short horizons as many
+as of the other host, whose decisions it makes."""
 
 BY_EVENTS = ((12, 400), (120, 100))
 """(rounds, runs) of the event host, for policies that it plays round by round, too."""
@@ -31,7 +32,7 @@ BY_EVENTS = ((12, 400), (120, 100))
 MANY = 100
 """From this number of runs on, the tests use limiting laws."""
 
-MORE = 10
+MORE = 4
 """How many runs of the compiled twin there are for each run of the slow host."""
 
 

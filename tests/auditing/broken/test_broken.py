@@ -34,6 +34,7 @@ def test_specimen_is_caught(control: Control) -> None:
     assert (row.right, row.runs) == (1, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("control", CORRECT, ids=lambda c: f"{c.name}-{c.level}")
 def test_what_is_correct_passes(control: Control) -> None:
     row = run(replace(control, runs=10_000), 1)

@@ -25,6 +25,8 @@ from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import decisions
 from tests.auditing.strange import HandNoisyMax
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     "policy",

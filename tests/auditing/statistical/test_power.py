@@ -20,6 +20,8 @@ from dpbandits.auditing.statistical.counting.features import lattice
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("odd", SPECIMENS, ids=lambda odd: odd.name)
 def test_mechanisms_that_leak_by_their_answers(odd: Any) -> None:

@@ -88,6 +88,7 @@ INSTANCES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", INSTANCES, ids=repr)
 def test_registered_policies_keep_their_claim(policy: Policy) -> None:
     """A new policy is audited without a test of its own; rounds are few here, `make audit` takes
