@@ -23,8 +23,9 @@ SIZES = ((12, 800), (120, 200), (1200, 24))
 """(rounds, runs) of the round-by-round host; the compiled twin plays more runs of each."""
 
 BY_BATCHES = ((12, 800), (120, 400), (20_000, 200))
-"""(rounds, runs) of the event host, for policies that it plays by batches: at short horizons as many
-as of the other host, whose decisions it makes."""
+"""(rounds, runs) of the event host, for policies that it plays by batches: at short horizons as
+many as of the other host, whose decisions it makes.
+"""
 
 BY_EVENTS = ((12, 400), (120, 100))
 """(rounds, runs) of the event host, for policies that it plays round by round, too."""
