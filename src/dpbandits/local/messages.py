@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from dpbandits.core.errors import MessageError
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.core.values import frozen, once
+from dpbandits.core.values import frozen, once, require_shallow
 from dpbandits.mechanisms.randomizers import (
     LocalLaplace,
     RandomizedResponse,
@@ -217,6 +217,7 @@ def fields_of(text: str, names: set[str], what: str) -> Mapping[str, Any]:
     """The JSON object with exactly these fields, a version and a campaign."""
     try:
         data = json.loads(text, object_pairs_hook=once) if len(text) <= LONGEST else None
+        require_shallow(data)
     except (ValueError, TypeError, RecursionError):
         data = None
     names = names | {"version", "campaign"}

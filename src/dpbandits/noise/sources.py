@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
@@ -38,16 +39,19 @@ class Noise(Protocol):
 
     kind: ClassVar[NoiseKind]
 
+    @abstractmethod
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         """`value` plus discrete Laplace noise of scale sensitivity/epsilon (rounded up, never
         down).
         """
 
+    @abstractmethod
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
         """`value` plus discrete Gaussian noise of variance sensitivity²/(2 rho) (rounded up, never
         down).
         """
 
+    @abstractmethod
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         """Index of the largest value after noise of scale 2·sensitivity/epsilon (rounded up, never
         down); the first on a tie.
@@ -67,9 +71,11 @@ class Noise(Protocol):
         """
         return self.laplace(value, sensitivity=sensitivity, epsilon=epsilon) >= bar + threshold
 
+    @abstractmethod
     def uniform(self) -> float:
         """A uniform number in [0, 1), for coins a randomizer or Bernoulli rounding throws."""
 
+    @abstractmethod
     def state(self) -> dict[str, Any]:
         """The source's position, as plain data a saved session keeps in its private part."""
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dpbandits.core.errors import DecisionError
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
-from dpbandits.mechanisms.rewards import tried
+from dpbandits.mechanisms.rewards import PLAIN, tried
 
 MOST_PENDING = 10**7
 """Decisions that may ever wait for their rewards at a time: more than that would fill a machine's
@@ -70,12 +70,27 @@ def find_pending(decision: object, pending: Pending, asked: int, campaign: str) 
     if play is not None:
         if type(decision) is not Decision:
             return id, play
-        try:
-            if decision == (id, play.action, id, play.observe, campaign):
-                return id, play
-        except ValueError:  # what cannot be compared (an array for an action) is another
-            pass
+        # most often nothing of it was made anew since `ask`; places take less time than names
+        if (
+            decision[1] is play.action
+            and decision[2] is id
+            and decision[3] is play.observe
+            and decision[4] is campaign
+        ) or as_made(decision, (id, play.action, id, play.observe, campaign)):
+            return id, play
     raise unknown(decision, id, pending, asked, campaign)
+
+
+def as_made(decision: tuple[object, ...], made: tuple[object, ...]) -> bool:
+    """Whether nothing of it was changed. What brings code of its own is not even compared."""
+    for said, known in zip(decision, made, strict=True):
+        if said is not known and not (plain_field(said) and said == known):
+            return False
+    return True
+
+
+def plain_field(value: object) -> bool:
+    return PLAIN.issuperset(map(type, value)) if type(value) is tuple else type(value) in PLAIN
 
 
 def whole_id(value: object) -> int:
@@ -99,7 +114,7 @@ def find_each(
 def unknown(
     decision: object, id: int, pending: Pending, asked: int, campaign: str
 ) -> DecisionError:
-    if type(decision) is Decision and decision.campaign != campaign:
+    if type(decision) is Decision and not as_made((decision.campaign,), (campaign,)):
         return DecisionError(
             "Expected a decision of this session, got another session's (its campaign differs). "
             "Nothing was recorded."

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from dpbandits.session.decisions import Decision, find_each, find_pending
+from dpbandits.session.decisions import Decision, Play, find_each
 from dpbandits.session.due import settle
 from dpbandits.session.turn import Wheel
 
 Answered = tuple[Any, object]
 """A decision (or its id) and its reward."""
+
+ReadPair = tuple[int, Play, Any]
+"""Its id, what it plays, and its reward as plain numbers."""
 
 
 def checked_pairs(tells: object) -> list[tuple[Any, object]]:
@@ -36,26 +39,30 @@ def checked_pairs(tells: object) -> list[tuple[Any, object]]:
     return pairs
 
 
-def check_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> None:
-    """Refuse all pairs for one wrong one, and say which."""
-    place = 0
+def read_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> list[ReadPair]:
+    """Each pair read once, so that what is told is what was checked; all are refused for one wrong
+    one, and the error says which.
+    """
+    read = list[ReadPair]()
     try:
-        for _, play in find_each(
+        for id, play in find_each(
             (decision for decision, _ in pairs), wheel.pending, wheel.asked, campaign
         ):
-            wheel.vault.check(play.observe or play.action, pairs[place][1])
-            place += 1
+            reward = wheel.vault.check(play.observe or play.action, pairs[len(read)][1])
+            read.append((id, play, reward))
     except Exception as error:
-        raise type(error)(f"Pair {place} (counted from 0) of {len(pairs)}: {error}") from None
+        place = f"Pair {len(read)} (counted from 0) of {len(pairs)}"
+        raise type(error)(f"{place}: {error}") from None
+    return read
 
 
-def tell_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> None:
-    """Tell checked pairs; an error passes with a note that says how many are resolved."""
+def tell_pairs(pairs: list[ReadPair], wheel: Wheel) -> None:
+    """Tell pairs that were read; an error passes with a note that says how many are resolved."""
     before = len(wheel.pending)
     try:
-        for decision, reward in pairs:
+        for id, play, reward in pairs:
             settle(wheel)
-            wheel.tell(*find_pending(decision, wheel.pending, wheel.asked, campaign), reward)
+            wheel.tell(id, play, reward)
     except BaseException as error:
         done = before - len(wheel.pending)
         error.add_note(

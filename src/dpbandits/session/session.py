@@ -20,7 +20,7 @@ from dpbandits.core.plan import Hold
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
 from dpbandits.session.due import settle
-from dpbandits.session.pairs import check_pairs, checked_pairs, tell_pairs
+from dpbandits.session.pairs import Answered, checked_pairs, read_pairs, tell_pairs
 from dpbandits.session.saving.saved import Saved
 
 
@@ -79,7 +79,7 @@ class Session(Saved):
             return wheel.ask(self.campaign)
         finally:
             if len(inside) == 1 and inside[0] is caller:
-                inside.clear()
+                del inside[0]
             else:
                 self._gate.leave(caller)
 
@@ -112,7 +112,7 @@ class Session(Saved):
             wheel.tell(id, play, reward)
         finally:
             if len(inside) == 1 and inside[0] is caller:
-                inside.clear()
+                del inside[0]
             else:
                 self._gate.leave(caller)
 
@@ -131,7 +131,6 @@ class Session(Saved):
             )
         self.tell(told.id, told.report)
 
-    @gated
     def tell_many(self, tells: Iterable[tuple[Decision | int, object]]) -> None:
         """Several (decision, reward) pairs, told in this order; all are checked first, so a wrong
         one among them changes nothing.
@@ -140,12 +139,15 @@ class Session(Saved):
         many of the pairs are resolved: the first so many. The decisions of the others are still
         pending; tell those again.
         """
-        pairs = checked_pairs(tells)
+        # not behind the gate: what makes the pairs may ask for decisions
+        self._tell_pairs(checked_pairs(tells))
+
+    @gated
+    def _tell_pairs(self, pairs: list[Answered]) -> None:
         caller = self._gate.enter()
         try:
             settle(self._wheel)
-            check_pairs(pairs, self._wheel, self.campaign)
-            tell_pairs(pairs, self._wheel, self.campaign)
+            tell_pairs(read_pairs(pairs, self._wheel, self.campaign), self._wheel)
         finally:
             self._gate.leave(caller)
 

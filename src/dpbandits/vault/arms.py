@@ -46,14 +46,14 @@ class ArmVault(SavedVault):
         )
         self._open: list[Open] = [(0, 0, 0)] * coordinates
 
-    def check(self, where: int | tuple[int, ...], value: object) -> None:
+    def check(self, where: int | tuple[int, ...], value: object) -> Any:
         arms = self._arms(where)
         if self._randomizer is not None:
             checked_report(value, self._randomizer, self._noise.kind, len(arms))
-        elif isinstance(where, tuple):
-            checked_rewards(value, len(where), where)
-        else:
-            checked_reward(value)
+            return value
+        if isinstance(where, tuple):
+            return checked_rewards(value, len(where), where)
+        return checked_reward(value)
 
     def on_grid(self, where: int | tuple[int, ...], value: object) -> Any:
         # the common case, once a round

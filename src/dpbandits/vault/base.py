@@ -111,8 +111,10 @@ class Vault(ABC):
         """What `enter` takes: one round's feedback in whole grid steps. Nothing is changed."""
 
     @abstractmethod
-    def check(self, where: Any, value: Any) -> None:
-        """Raise what `on_grid` would raise, and throw no rounding coin."""
+    def check(self, where: Any, value: Any) -> Any:
+        """The value as plain numbers, read once, for `on_grid`. Raises what that would raise, and
+        throws no rounding coin.
+        """
 
     @abstractmethod
     def enter(self, where: Any, steps: Any, count: int = 1) -> None:

@@ -40,7 +40,7 @@ class OnceDrawn(Relay):
         return getattr(self._source, name)
 
     def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
-        what = verb, [np.asarray(given).tolist() for given in exact], price
+        what = verb, [given if np.ndim(given) == 0 else [*given] for given in exact], price
         at = self._next
         if at < len(self._drawn) and self._drawn[at][0] != what:
             del self._drawn[at:]

@@ -28,14 +28,11 @@ class VectorVault(SavedVault):
         super().__init__(mechanism, coordinates, noise)
         self._open: dict[int, Open] = {EVERY: (self._nothing(), 0, 0)}
 
-    def check(self, where: object, value: object) -> None:
-        self._checked(value)
-
-    def _checked(self, value: object) -> NDArray[np.float64]:
+    def check(self, where: object, value: object) -> NDArray[np.float64]:
         return checked_rewards(value, self._coordinates, range(self._coordinates), "action")
 
     def on_grid(self, where: object, value: object) -> NDArray[np.int64]:
-        return vector_on_grid(self._checked(value), self._grid, self._noise)
+        return vector_on_grid(self.check(where, value), self._grid, self._noise)
 
     def enter(self, where: object, steps: NDArray[np.int64], count: int = 1) -> None:
         self.settle()
