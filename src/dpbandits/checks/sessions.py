@@ -73,6 +73,7 @@ def state_is_a_fold(policy: Policy) -> None:
         log.append((session.plan, release))
         return release
 
+    # the check listens at the one door of the vault it has made
     session._vault.release = logged  # type: ignore[method-assign, assignment]
     world, rng = random_tape(policy.arms, rounds, seed=17), np.random.default_rng(0)
     for _ in range(rounds):
@@ -103,6 +104,7 @@ def late_and_missing_tells(policy: Policy) -> None:
             else:
                 tell_reward(session, decision, some_rewards(policy, decision, rng))
             for at in (0,) if full else decision.observe or (decision.action,):
+                # with bandit feedback an action is an arm, which its type does not say
                 told[at] += 1  # type: ignore[index]
             refused(session, decision)
     counts, read = session._vault.public_state()["counts"], [0] * len(told)

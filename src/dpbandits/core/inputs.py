@@ -76,7 +76,8 @@ def as_int(value: object) -> int | None:
     """A whole number of any kind as a plain int; None for anything else."""
     if not isinstance(value, (bool, np.bool_)):
         with suppress(TypeError):
-            return operator.index(value)  # type: ignore[arg-type]  # whatever came: what is no whole number ends in the TypeError
+            # whatever came: what is no whole number ends in the TypeError
+            return operator.index(value)  # type: ignore[arg-type]
     return None
 
 

@@ -60,7 +60,8 @@ class Explained(ABCMeta):
 
     @property
     def __signature__(cls) -> Signature:
-        own = signature(cls.__init__)  # type: ignore[misc]  # the class itself is asked, not an instance
+        # the class itself is asked, not an instance
+        own = signature(cls.__init__)  # type: ignore[misc]
         return own.replace(
             parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty
         )

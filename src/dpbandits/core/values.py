@@ -157,7 +157,8 @@ def checked_seed(seed: object) -> int:
     ValueError: Expected seed='a' to be a whole number of at least 0.
     """
     try:
-        number = operator.index(seed)  # type: ignore[arg-type]  # whatever came: what is no whole number is named below
+        # whatever came: what is no whole number is named below
+        number = operator.index(seed)  # type: ignore[arg-type]
     except TypeError:
         number = -1
     if number < 0:

@@ -4,7 +4,7 @@ together.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -47,7 +47,8 @@ def label_ends(axes: Axes, ends: list[End], size: float = 9) -> None:
     """
     to_axes = axes.transData + axes.transAxes.inverted()
     points = [to_axes.transform((end.x, end.y)) for end in ends]
-    height = axes.get_position().height * axes.figure.get_size_inches()[1]  # type: ignore[union-attr]
+    figure: Any = axes.figure  # never a part of another: only whole ones have a size in inches
+    height = axes.get_position().height * figure.get_size_inches()[1]
     places = spread([float(p[1]) for p in points], 1.25 * size * POINT / height, 0.02, 0.98)
     for end, point, place in zip(ends, points, places, strict=True):
         line = ([point[0], 1.025, 1.055], [point[1], place, place])

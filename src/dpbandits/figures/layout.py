@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from math import ceil
 from textwrap import fill
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -79,7 +79,8 @@ def write_names(axes: Axes, ends: list[End], layout: Layout) -> None:
     ]
     figure = axes.figure
     place = axes.get_position()
-    corner = (0.01, place.y0 - (layout.bottom - 0.05) / figure.get_size_inches()[1])  # type: ignore[union-attr]
+    inches: Any = figure  # a figure of its own: only those have a size in inches
+    corner = (0.01, place.y0 - (layout.bottom - 0.05) / inches.get_size_inches()[1])
     axes.legend(
         handles=lines,
         loc="upper left",

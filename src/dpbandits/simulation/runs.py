@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +208,8 @@ class Runs:
 
 def chosen(kept: Kept, where: NDArray[np.intp]) -> Kept:
     """These checkpoints of what is kept."""
-    return Kept(*(None if array is None else array[:, where] for array in kept))  # type: ignore[arg-type]
+    columns: Any = (None if array is None else array[:, where] for array in kept)
+    return Kept(*columns)
 
 
 def checked_rounds(at: object, last: int) -> Integers:

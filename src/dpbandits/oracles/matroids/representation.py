@@ -151,4 +151,6 @@ def independent_columns(rows: Floats, prime: int) -> list[int]:
 
     columns = np.ascontiguousarray(rows.T)
     nonzero = np.flatnonzero(columns.any(axis=1))
-    return nonzero[rank_jumps(columns[nonzero], np.arange(len(nonzero)), prime, len(rows))].tolist()  # type: ignore[no-any-return]
+    order = np.arange(len(nonzero))
+    found: list[int] = nonzero[rank_jumps(columns[nonzero], order, prime, len(rows))].tolist()
+    return found
