@@ -5,8 +5,8 @@ recorded.
 from __future__ import annotations
 
 from dpbandits.core.privacy import Guarantee
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.private import PrivatePolicy
 
 
 def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
