@@ -21,12 +21,12 @@ from dpbandits.core.privacy import NoiseKind
 from dpbandits.core.values import checked_seed, damaged
 from dpbandits.noise.draws import (
     LARGEST_SCALE,
+    Process,
     fresh_choice,
     fresh_draw,
     secure_choice,
     secure_draws,
 )
-from dpbandits.noise.process import Process
 
 Values = Sequence[int] | NDArray[np.int64]
 """Whole grid steps."""

@@ -2,8 +2,6 @@
 again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,7 +12,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Block, Mechanism, PurePrice
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.bandit.cumulative import DPKLUCB
-from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
+from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
 from dpbandits.policies.bandit.tree import DPUCBBound
 from dpbandits.policies.identification.elimination import DPSE
 
