@@ -15,7 +15,6 @@ import numpy as np
 from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.mechanisms.base import Answer
 from dpbandits.policies.contract import Policy, Release
 
 
@@ -105,7 +104,7 @@ def fold(s: Statistics, release: Release) -> Statistics:
         return s._replace(pulls=tuple(pulls), open=tuple(open_), t=release.round)
     totals, rounds, draws = list(s.totals), list(s.rounds), list(s.draws)
     for arm, answer in zip(release.coordinates, release.answers, strict=True):
-        totals[arm], rounds[arm], draws[arm] = Answer(*answer)
+        totals[arm], rounds[arm], draws[arm] = answer
         open_[arm] = 0
     return Statistics(
         tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_), release.round
