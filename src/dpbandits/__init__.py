@@ -68,8 +68,7 @@ from dpbandits.simulation.estimation import Estimates, estimates
 from dpbandits.simulation.identification import Identification, identify
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import simulate
-from dpbandits.theory.bounds import lower_bound, upper_bound
-from dpbandits.theory.catalogue import policies
+from dpbandits.theory import lower_bound, policies, upper_bound
 from dpbandits.version import __version__
 
 if TYPE_CHECKING:

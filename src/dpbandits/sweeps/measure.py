@@ -14,7 +14,7 @@ from dpbandits.core.privacy import spent
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import play_plain, simulate
 from dpbandits.sweeps.cells import Cell
-from dpbandits.theory.bounds import lower_bound, upper_bound
+from dpbandits.theory import lower_bound, upper_bound
 from dpbandits.version import __version__
 
 LEDGER_ROUNDS = 2_000

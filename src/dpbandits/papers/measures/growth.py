@@ -14,7 +14,7 @@ import numpy as np
 from dpbandits.core.arrays import Floats
 from dpbandits.papers.evidence import CellSetting, Evidence, contrast
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
-from dpbandits.theory.bounds import full_information_lower_bound
+from dpbandits.theory import full_information_lower_bound
 
 
 class Size(NamedTuple):

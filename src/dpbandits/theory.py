@@ -1,14 +1,14 @@
 """Regret theory to hold beside every curve: lower bounds, and the policies' own upper bounds, as
-numbers of the instance.
+numbers of the instance; and the table of every policy and what it can do.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from dpbandits.core.inputs import whole_number
 from dpbandits.environments.base import Environment, require_pair
+from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.formulas.divergences import d_eps, kl
 
@@ -96,3 +96,41 @@ def _sum_over_gaps(
         (best - mean) / divergence(float(mean), best) for mean in environment.means if mean < best
     ]
     return math.fsum(terms) * math.log(rounds)
+
+
+class PolicyRow(NamedTuple):
+    """One policy's capabilities, as declared by the policy."""
+
+    name: str
+    privacy: str  # none, pure, zCDP, local
+    feedback: str  # bandit: the played arm's reward; full: every action's
+    paper: str
+    algorithm: str
+    bound: str
+    horizon: bool  # must be known
+    releases: str  # "every round" or "by batches"
+    randomised: bool
+    twin: str  # non-private counterpart
+
+
+def policies() -> tuple[PolicyRow, ...]:
+    """Every policy with its capabilities, non-private ones first.
+
+    >>> [row.name for row in policies() if row.privacy == "zCDP"]
+    ['AdaCUCB']
+    """
+    return tuple(
+        PolicyRow(
+            name=name,
+            privacy=about.privacy,
+            feedback=about.feedback,
+            paper=about.paper,
+            algorithm=about.algorithm,
+            bound=about.bound,
+            horizon=about.needs_horizon,
+            releases="every round" if about.every_round else "by batches",
+            randomised=about.randomised,
+            twin=about.twin,
+        )
+        for name, about in ((name, cls.about) for name, cls in POLICIES.items())
+    )
