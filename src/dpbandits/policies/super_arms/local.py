@@ -2,8 +2,6 @@
 randomised on their side.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
