@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.core.values import checked_seed, damaged
-from dpbandits.noise.draws import fresh_choice, fresh_draw, secure_choice, secure_draws
-from dpbandits.noise.process import Process
+from dpbandits.noise.draws import Process, fresh_choice, fresh_draw, secure_choice, secure_draws
 
 Values = Sequence[int] | NDArray[np.int64]
 """Whole grid steps."""
