@@ -16,8 +16,9 @@ import numpy as np
 
 from dpbandits.core.arrays import Floats
 from dpbandits.policies.bounds.every_round import mean_at
+from dpbandits.policies.bounds.optimism import Arms, optimistic_bound
 from dpbandits.policies.bounds.sums import falling_sum
-from dpbandits.policies.bounds.tails import Noise, above
+from dpbandits.policies.bounds.tails import Noise, above, excess
 
 
 def batch_plays(
@@ -27,7 +28,7 @@ def batch_plays(
 
     growth: rounds in the next batch over n.
     """
-    n = 2.0 ** np.arange(max(1, rounds.bit_length()))
+    n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
     chances = above(n, mean, level(n), noise)
     return 1.0 + float(np.sum(np.minimum(growth * n, rounds) * chances))
 
@@ -54,6 +55,17 @@ def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
         max(2, first),
         rounds,
     ) + (1.0 if first < 2 else 0.0)
+
+
+def lazy_bound(arms: Arms, rounds: int, eps: float, grid: int) -> float:
+    """Anytime-Lazy-UCB, and DPUCB-MAT with eps = ε/K; K is the number of arms played at once."""
+    rank = len(arms.best)
+
+    def count(mean: float, target: float) -> float:
+        return lazy_plays(mean, target, rounds, eps, rank)
+
+    low = lazy_low(arms.first, rounds, excess(eps, grid), rank)
+    return optimistic_bound(arms, rounds, count, low)
 
 
 def adap_plays(mean: float, target: float, rounds: int, eps: float, a: float) -> float:
@@ -100,3 +112,25 @@ def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
         max(3, first),
         rounds,
     )
+
+
+def adap_bound(arms: Arms, rounds: int, eps: float, a: float, grid: int) -> float:
+    """AdaP-UCB (Azize and Basu 2022)."""
+    low = episode_low(arms.first, rounds, a, excess(eps, grid))
+    return optimistic_bound(arms, rounds, lambda mean, y: adap_plays(mean, y, rounds, eps, a), low)
+
+
+def adap_kl_bound(arms: Arms, rounds: int, eps: float, a: float, grid: int) -> float:
+    """AdaP-KLUCB (Azize and Basu 2022)."""
+
+    def count(mean: float, target: float) -> float:
+        return adap_kl_plays(mean, target, rounds, eps, a)
+
+    low = episode_low(arms.first, rounds, a, excess(eps, grid))
+    return optimistic_bound(arms, rounds, count, low)
+
+
+def adac_bound(arms: Arms, rounds: int, rho: float, b: float) -> float:
+    """AdaC-UCB (Azize and Basu 2024); discrete Gaussian noise has no more than its moments."""
+    low = episode_low(arms.first, rounds, b, 0.0)
+    return optimistic_bound(arms, rounds, lambda mean, y: adac_plays(mean, y, rounds, rho, b), low)

@@ -59,8 +59,9 @@ def own_plays(
     return float(min(rounds, n[0] + np.sum(np.diff(n) * chances)))
 
 
-def lost(best: float, y: float, arms: int, rounds: int, eps: float, sizes: Sequence[int],
-         alpha: float) -> float:
+def lost(
+    best: float, y: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
+) -> float:
     """Rounds in which the best arm's index is expected below y, to the end of their batches."""
     total = 0.0
     for k, n in enumerate(sizes):
@@ -90,9 +91,7 @@ def dp_klucb_bound(
     found = [worst * rounds]
     for slack in SLACKS:
         y = best - slack * (best - max(others))
-        own = {
-            mean: own_plays(mean, y, rounds, eps, sizes, level) for mean in sorted(set(others))
-        }
+        own = {mean: own_plays(mean, y, rounds, eps, sizes, level) for mean in sorted(set(others))}
         wrong = math.fsum((best - mean) * own[mean] for mean in others)
         found.append(
             wrong + worst * lost(best, y, len(means), rounds, eps, sizes, alpha)

@@ -50,8 +50,8 @@ def epochs_cost(gaps: Sequence[float], beta: float, eps: float, rounds: int) -> 
     cost, pulled = 0.0, 0.0
     for stage in range(1, max((last for _, last in wrong), default=0) + 1):
         alive = arms - sum(1 for _, last in wrong if last < stage)
-        pulls, _ = epoch(stage, alive, beta, eps)
-        pulls = min(pulls, max(0.0, rounds - pulled))
+        planned, _ = epoch(stage, alive, beta, eps)
+        pulls = min(float(planned), max(0.0, rounds - pulled))
         cost += pulls * math.fsum(gap for gap, last in wrong if last >= stage)
         pulled += pulls
         if pulled >= rounds:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpbandits.core.arrays import Floats
+from dpbandits.policies.bounds.optimism import Arms, optimistic_bound
 from dpbandits.policies.bounds.sums import cells, falling_sum
 from dpbandits.policies.bounds.tails import Noise, above
 from dpbandits.policies.formulas.divergences import kl
@@ -43,8 +44,16 @@ def ucb1_low(first: int, rounds: int) -> float:
     return falling_sum(lambda t: t**-3.0, first, rounds)
 
 
+def ucb1_bound(arms: Arms, rounds: int) -> float:
+    """UCB1 and OMM; below Σ 8 ln T/Δ + (1 + π²/3)Δ (Auer, Cesa-Bianchi and Fischer 2002, Theorem
+    1) and Σ 16 ln T/Δ + … (Kveton et al. 2014, Theorem 2).
+    """
+    low = ucb1_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: ucb1_plays(mean, y, rounds), low)
+
+
 def mean_at(target: float, level: float) -> float:
-    """The x <= target with kl(x, target) = level, from below; below 0 where kl(0, target) is less."""
+    """The x <= target with kl(x, target) = level, from below; −1 where there is none."""
     if kl(0.0, target) <= level:
         return -1.0
     low, high = 0.0, target
@@ -78,6 +87,26 @@ def kl_low(first: int, rounds: int, c: float) -> float:
     return falling_sum(missed, first, rounds)
 
 
+def kl_bound(arms: Arms, rounds: int, c: float) -> float:
+    """KL-UCB and KL-OSM. With c = 3 the rounds lost to a low bound grow like ln ln T (Garivier and
+    Cappé 2011); with c = 0 like ln³T.
+    """
+    low = kl_low(arms.first, rounds, c)
+    return optimistic_bound(arms, rounds, lambda mean, y: kl_plays(mean, y, rounds, c), low)
+
+
+def bits_bound(arms: Arms, rounds: int, eps: float, c: float) -> float:
+    """KL-UCB on randomised response: bits of mean (μe^ε + 1 − μ)/(1 + e^ε), the gaps of μ."""
+
+    def bit(mean: float) -> float:
+        return 0.5 + (mean - 0.5) * math.tanh(eps / 2.0)
+
+    def count(mean: float, target: float) -> float:
+        return kl_plays(bit(mean), bit(target), rounds, c)
+
+    return optimistic_bound(arms, rounds, count, kl_low(arms.first, rounds, c))
+
+
 def reports_plays(mean: float, target: float, rounds: int, eps: float) -> float:
     """LDP-UCB-L: √(2 ln T/n) + √(32 ln T/(ε² n)), n draws; 4 ln(T + 1) rounds are forced."""
     forced = math.floor(forced_rounds(rounds)) + 1
@@ -92,3 +121,9 @@ def reports_plays(mean: float, target: float, rounds: int, eps: float) -> float:
 def reports_low(first: int, rounds: int) -> float:
     """Σ_t t(t⁻⁴ + t^{−4.69}): Hoeffding, and Chernoff for n >= 4 ln t draws (proofs/ldp_ucb.md)."""
     return falling_sum(lambda t: t**-3.0 + t**-3.69, first, rounds)
+
+
+def reports_bound(arms: Arms, rounds: int, eps: float) -> float:
+    """LDP-UCB-L (Ren, Zhou, Liu and Shroff 2020)."""
+    low = reports_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: reports_plays(mean, y, rounds, eps), low)

@@ -72,7 +72,7 @@ def coarser(gaps: Floats) -> Floats:
 
 
 def epochs_bound(means: Sequence[float], rounds: int, chance: Chance) -> float:
-    """Epochs of 1, 2, 4, … rounds: the first plays action 0, every other what the one before chose."""
+    """Epochs of 1, 2, 4, … rounds: the first plays action 0, others what was chosen."""
     gaps, counts = kinds_of(means)
     if not len(gaps):
         return 0.0
@@ -110,7 +110,9 @@ def hedge_bound(means: Sequence[float], rounds: int) -> float:
     return min(found if tied else [*found, (4.0 * log_k + 25.0) / float(gaps[-1])])
 
 
-def ftrl_bound(means: Sequence[float], rounds: int, horizon: int, levels: int, scale: float) -> float:
+def ftrl_bound(
+    means: Sequence[float], rounds: int, horizon: int, levels: int, scale: float
+) -> float:
     """Round 1 by equal weights, then ln K/η + ηT/8 with η = √(8 ln K/H), and the largest noise.
 
     E max over K sums of `levels` draws <= (ln K − levels·ln(1 − θ²b²))/θ (proofs/tree_ftrl.md).

@@ -1,4 +1,4 @@
-"""Semi-bandits: what a super arm with a gap can cost while every bound holds, and what the rest may.
+"""Semi-bandits: what super arms with gaps can cost while every bound holds, and otherwise.
 
 While every arm's index is at least its mean and at most w above it, a super arm S with gap Δ has
 Δ <= B₁ Σ_{i in S} w_i. As Δ >= Δⁱ_min for its arms, Δ <= Σ_i 2(B₁w_i − Δⁱ_min/(2K)) (Wang and Chen
@@ -44,7 +44,7 @@ def smooth_bound(
     if found.largest <= 0.0:
         return 0.0
     if batches:
-        n = 2.0 ** np.arange(max(1, rounds.bit_length()))
+        n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
         sizes, wide = 2.0 * n, np.minimum(1.0, width(n, n))
     else:
         parts = cells(1, rounds)
@@ -116,13 +116,14 @@ def lazy_failing(arms: int, rounds: int, tail: float) -> float:
     return float(missed(np.array([1.0]))[0]) + falling_sum(missed, 2, rounds)
 
 
-def published_tree_failing(arms: int, rounds: int, horizon: int, scale: float, eps: float,
-                           size: int) -> float:
+def published_tree_failing(
+    arms: int, rounds: int, horizon: int, scale: float, eps: float, size: int
+) -> float:
     """Σ_t m·t·2((mT)⁻⁸ + P[nodes of this scale >= 12K ln³T/ε])."""
     log_h = math.log(max(2, horizon))
     noise = noise_chance(float(horizon.bit_length()), scale, 12.0 * size * log_h**3 / eps)
     once = 2.0 * ((arms * float(max(2, horizon))) ** -8.0 + noise)
-    return min(float(rounds), arms * once * rounds * (rounds + 1.0) / 2.0)
+    return float(min(float(rounds), arms * once * rounds * (rounds + 1.0) / 2.0))
 
 
 def published_report_failing(arms: int, rounds: int, horizon: int, scale: float) -> float:

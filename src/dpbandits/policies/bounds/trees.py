@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from dpbandits.core.arrays import Floats
+from dpbandits.policies.bounds.optimism import Arms, optimistic_bound
 from dpbandits.policies.bounds.sums import cells, falling_sum
 from dpbandits.policies.bounds.tails import Noise, above
 
@@ -46,6 +47,12 @@ def tree_low(first: int, rounds: int) -> float:
     return falling_sum(lambda t: 2.0 * t**-3.0, first, rounds)
 
 
+def tree_bound(arms: Arms, rounds: int, scale: float) -> float:
+    """DP-UCB, tight, with nodes of this scale."""
+    low = tree_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: tree_plays(mean, y, rounds, scale), low)
+
+
 def wide_tree_plays(
     mean: float, target: float, rounds: int, scale: float, width: float, levels: int
 ) -> float:
@@ -63,6 +70,16 @@ def wide_tree_low(first: int, rounds: int, scale: float, width: float, levels: i
     chance = noise_chance(float(levels), scale, width)
     noisy = min(float(rounds), chance * rounds * (rounds + 1.0) / 2.0)
     return falling_sum(lambda t: t**-3.0, first, rounds) + noisy
+
+
+def wide_tree_bound(arms: Arms, rounds: int, scale: float, width: float, levels: int) -> float:
+    """DP-UCB as published (Mishra and Thakurta 2015), trees of so many levels."""
+
+    def count(mean: float, target: float) -> float:
+        return wide_tree_plays(mean, target, rounds, scale, width, levels)
+
+    low = wide_tree_low(arms.first, rounds, scale, width, levels)
+    return optimistic_bound(arms, rounds, count, low)
 
 
 def hybrid_plays(mean: float, target: float, rounds: int, eps: float) -> float:
@@ -87,3 +104,9 @@ def hybrid_low(first: int, rounds: int) -> float:
     (proofs/hybrid_ucb.md).
     """
     return falling_sum(lambda t: t**-7.65 + t**-5.84, first, rounds)
+
+
+def hybrid_bound(arms: Arms, rounds: int, eps: float) -> float:
+    """Hybrid-UCB (Hu, Huang and Mehta 2021, Theorem 5)."""
+    low = hybrid_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: hybrid_plays(mean, y, rounds, eps), low)
