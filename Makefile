@@ -44,7 +44,8 @@ benchmarks: $(STAMP)
 audit: $(STAMP)
 	$(BIN)/python -m benchmarks.audit_everything --out docs/audit.md
 
-# Fifty repetitions of what the auditor must catch and must pass, and exact losses of short runs; an hour.
+# Fifty repetitions of what the auditor must catch and must pass, and exact losses of short runs; hours, and it goes on where it was
+# stopped.
 controls: $(STAMP)
 	$(BIN)/python -m benchmarks.controls --out docs/controls.md
 

@@ -25,8 +25,7 @@ from dpbandits.checks.examples import examples
 from dpbandits.mechanisms import Mechanism
 from dpbandits.policies import POLICIES
 from dpbandits.policies.bandit.cumulative import DPIMED, DPKLUCB
-from dpbandits.policies.bandit.episodes import AdaPKLUCB, AdaPUCB
-from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
+from dpbandits.policies.bandit.forgetful import AdaPKLUCB, AdaPUCB, AnytimeLazyUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.experts.noisy_leader import RNMFTNL, NaiveFTNL, PrefixExponential
 
@@ -34,7 +33,7 @@ SEEDED = ("transcript", "statistical")
 ROUNDS = 100
 """Rounds of a written run, if something is released by then."""
 
-REPLAYS = 60
+REPLAYS = 20
 """Of every written run."""
 
 RUNS = 20_000
@@ -151,15 +150,14 @@ def short() -> list[Policy]:
     ]
 
 
-def run(control: Control, repetitions: int, seed: int = 0) -> Row:
-    """Judge a control so many times, each time with seeds of its own."""
-    runs = repetitions if control.level in SEEDED else 1
+def run(control: Control, repetition: int = 0, repetitions: int = 1) -> Row:
+    """Judge a control so many times from this repetition on, each time with seeds of its own."""
     right, bound, took = 0, 0.0, 0.0
-    for i in range(runs):
-        found = judge(control.level, control.make(), control.claim, seed + 10**6 * i, control.runs)
+    for i in range(repetition, repetition + repetitions):
+        found = judge(control.level, control.make(), control.claim, 10**6 * i, control.runs)
         right += (found.outcome == "failed") if control.broken else acceptable(found, control.open)
         bound, took = max(bound, found.lower_bound), took + found.seconds
-    return Row(control, runs, right, bound, took)
+    return Row(control, repetitions, right, bound, took)
 
 
 def acceptable(found: LevelResult, may_be_open: bool) -> bool:

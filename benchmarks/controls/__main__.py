@@ -6,141 +6,114 @@
   and no specimen missed more than once in fifty repetitions.
 2. The exact loss of short runs, beside what their releases could show.
 3. What published constants really hold.
+
+A level without randomness (exact law, report law) is run once and counted once. Judgements are kept
+in `--folder`, so a run that was stopped goes on where it was; Ctrl-C writes the page of what is
+there.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from benchmarks.audit_controls import (
-    Control,
-    Row,
-    broken,
-    correct,
-    markdown,
-    run,
-    verdicts,
-)
-from benchmarks.controls.losses import EXACT, ONE, exact_text, published_text
-from benchmarks.odd import CORRECT, MISSED, WRONG, Odd
-from benchmarks.odd.releases import SPECIMENS as RELEASES
-from dpbandits.auditing.mechanism_policy import Feeding
-from dpbandits.policies.contract import Policy
-
-COUNTED = (
-    "blocks left out by the source's coins",
-    "redrawn until plausible",
-    "rejection by coins",
-    "two draws where the sum is large, one told",
-    "noise shared in turn by two actions",
-    "half of a noisy maximum",
-    "coins in plan",
-)
-FEW = 2_000
-"""Odd subjects that are correct and judged by runs, too, and how many: most are played one run
-after the other.
-"""
+from benchmarks.audit_controls import SEEDED, Control, Row, markdown, run, verdicts
+from benchmarks.controls.kept import Judgement, Kept
+from benchmarks.controls.listed import LISTS
+from benchmarks.controls.losses import EXACT, exact_text, published_text
 
 
-def all_broken() -> Iterator[Control]:
-    """The shipped specimens, and odd ones."""
-    yield from broken()
-    for odd in (*WRONG, *RELEASES):
-        yield odd_control(odd, "statistical" if odd.runs else "transcript", True)
-
-
-def all_correct() -> Iterator[Control]:
-    """What is shipped, and what is odd: of that the auditor may say nothing, but no ill."""
-    yield from correct()
-    for odd in CORRECT:
-        yield odd_control(odd, "transcript", False)
-        if odd.name in COUNTED:
-            yield odd_control(odd, "statistical", False)
-
-
-def all_missed() -> Iterator[Control]:
-    """What so many runs cannot show, at the level that comes nearest."""
-    for odd in MISSED:
-        yield odd_control(odd, "statistical", True)
-
-
-def odd_control(odd: Odd, level: str, wrong: bool) -> Control:
-    truth = (
-        "not DP"
-        if math.isinf(odd.true)
-        else "more than 1"
-        if math.isnan(odd.true)
-        else f"{odd.true:.4g}"
-    )
-    return Control(
-        odd.name,
-        wrong,
-        level,
-        lambda: bare(odd.make(), level),
-        ONE,
-        truth,
-        runs=odd.runs or FEW,
-        open=not wrong,
-    )
-
-
-def bare(policy: Policy, level: str) -> Any:
-    """Of a mechanism that is only fed, runs look at the mechanism's answers."""
-    return policy.mechanism() if level == "statistical" and isinstance(policy, Feeding) else policy
-
-
-def judged(kind: Callable[[], Iterator[Control]], repetitions: int) -> list[Row]:
-    """Every control, one a core at a time. Controls make their subjects with functions of their
-    own, so they are named by their place.
+class Place(NamedTuple):
+    """A control by its list and number: what makes its subject is a function, which no other
+    process could be sent.
     """
-    places = range(len(list(kind())))
-    rows = []
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for row in pool.map(one_row, repeat(kind), places, repeat(repetitions)):
-            rows.append(Row(list(kind())[row[0]], *row[1:]))
-            print(markdown([rows[-1]]).splitlines()[-1], flush=True)
-    return rows
+
+    listed: str
+    number: int
+
+    def control(self) -> Control:
+        return list(LISTS[self.listed]())[self.number]
 
 
-def one_row(
-    kind: Callable[[], Iterator[Control]], place: int, repetitions: int
-) -> tuple[int, int, int, float, float]:
-    return place, *run(list(kind())[place], repetitions)[1:]
+def key(place: Place, control: Control) -> str:
+    return f"{place.listed} {place.number}: {control.name}, {control.level}"
 
 
-def controls_text(repetitions: int) -> str:
-    bad, good, missed_ones = (
-        judged(kind, repetitions) for kind in (all_broken, all_correct, all_missed)
-    )
-    specimens, missed, alarms = verdicts([*bad, *good])
-    runs = sum(row.runs for row in good)
+def judge_once(place: Place, repetition: int) -> Judgement:
+    control = place.control()
+    row = run(control, repetition, 1)
+    return Judgement(key(place, control), repetition, bool(row.right), row.bound, row.seconds)
+
+
+def places() -> Iterator[tuple[Place, Control]]:
+    for name, made in LISTS.items():
+        for number, control in enumerate(made()):
+            yield Place(name, number), control
+
+
+def judge_all(kept: Kept, repetitions: int) -> None:
+    """What is missing, repetition by repetition, so that at any time every control has about as
+    many judgements.
+    """
+    missing = [
+        (place, repetition)
+        for repetition in range(repetitions)
+        for place, control in places()
+        if repetition == 0 or control.level in SEEDED
+        if not kept.has(key(place, control), repetition)
+    ]
+    pool = ProcessPoolExecutor(os.cpu_count())
+    try:
+        for i, done in enumerate(
+            as_completed([pool.submit(judge_once, *each) for each in missing])
+        ):
+            kept.add(done.result())
+            print(f"{i + 1} of {len(missing)}: {done.result()}", flush=True)
+    except KeyboardInterrupt:
+        print("Stopped; the page has what was judged.", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def rows(kept: Kept, listed: str) -> list[Row]:
+    """A row for each control of a list that was judged."""
+    found = []
+    for place, control in places():
+        judged = kept.of(key(place, control))
+        if place.listed == listed and judged:
+            right, seconds = sum(j.right for j in judged), sum(j.seconds for j in judged)
+            found.append(Row(control, len(judged), right, max(j.bound for j in judged), seconds))
+    return found
+
+
+def controls_text(kept: Kept) -> str:
+    bad, missed, good = (rows(kept, listed) for listed in ("broken", "missed", "correct"))
+    specimens, most, alarms = verdicts([*bad, *good])
+    least = min(row.runs for row in [*bad, *missed, *good] if row.control.level in SEEDED)
     return (
-        f"{specimens} specimens, at most {missed} time(s) missed in {repetitions} repetitions; "
-        f"{alarms} false alarms in {runs} audits of "
-        f"what is correct.\n\n## Broken on purpose\n\n{markdown(bad)}\n## Broken, and too seldom "
-        f"to be seen\n\n{markdown(missed_ones)}\n"
-        f"## Correct\n\n{markdown(good)}"
+        f"At least {least} repetitions of each control that has randomness. {specimens} specimens, "
+        f"at most {most} time(s) missed; {alarms} false alarms in {sum(row.runs for row in good)} "
+        f"audits of what is correct.\n\n## Broken on purpose\n\n{markdown(bad)}\n## Broken, and "
+        f"too seldom to be seen\n\n{markdown(missed)}\n## Correct\n\n{markdown(good)}"
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=50)
+    parser.add_argument("--folder", type=Path, default=Path("results/controls"))
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
+    kept = Kept(arguments.folder)
+    judge_all(kept, arguments.repetitions)
     sections = (
-        (
-            "# Controls of the auditor, and exact losses\n\nWritten by `python -m "
-            "benchmarks.controls`; do not edit.\n"
-        ),
-        controls_text(arguments.repetitions),
+        "# Controls of the auditor, and exact losses\n\nWritten by `python -m "
+        "benchmarks.controls`; do not edit.\n",
+        controls_text(kept),
         EXACT + exact_text(),
         "## What published constants hold, at ε = 1\n\n" + published_text(),
     )

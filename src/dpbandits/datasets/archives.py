@@ -1,7 +1,5 @@
 """Files that are published together: a folder, or a zip."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import zipfile
@@ -12,8 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.files import PathLike, as_path
-from dpbandits.datasets.unpacked import require_plausible
+from dpbandits.datasets.files import PathLike, as_path, require_plausible
 
 
 class Archive:

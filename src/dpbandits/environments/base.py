@@ -1,6 +1,6 @@
-"""What the world answers. A policy never sees an environment; hosts do."""
-
-from __future__ import annotations
+"""What the world answers. A policy never sees an environment; hosts do. Whether the two fit each
+other is said before anything is played.
+"""
 
 from abc import abstractmethod
 from typing import Any, NamedTuple, Self, final
@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbandits.core.arrays import Floats, Integers
-from dpbandits.core.inputs import numbers_in, whole_number
+from dpbandits.core.inputs import numbers_in, refuse_class, shown, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.signatures import Explained
+from dpbandits.policies.contract import Policy
 
 
 class Lattice(NamedTuple):
@@ -21,6 +22,17 @@ class Lattice(NamedTuple):
 
     values: Integers
     probabilities: Floats
+
+
+class Records(NamedTuple):
+    """Whole rounds, one a row: rewards in grid steps and as they are, each of shape (rounds, arms).
+
+    drawn: a round plays a random row; else round t plays row t.
+    """
+
+    steps: Integers
+    rewards: Floats
+    drawn: bool
 
 
 class Environment(metaclass=Explained):
@@ -127,6 +139,10 @@ class Environment(metaclass=Explained):
         """The exact law on the grid if rounds are independent, else None."""
         return None
 
+    def rows_on(self, grid: Grid) -> Records | None:
+        """The rounds' rewards on the grid, where they are the rows of a table, else None."""
+        return None
+
 
 class Independent(Environment):
     """Independent rounds, and arms independent of each other. Subclasses say how to draw one reward
@@ -197,3 +213,28 @@ def checked_means(means: ArrayLike, what: str = "means") -> Floats:
     if len(bad):
         raise ValueError(f"Expected {what} in [0, 1]; entry {bad[0]} is {array[bad[0]]}.")
     return array
+
+
+def require_pair(policy: object, environment: object) -> None:
+    """Raise unless this is a policy, that an environment, and both have as many arms.
+
+    Raises:
+        TypeError: something else, or a class in place of an instance.
+        ValueError: the numbers of arms differ.
+    """
+    refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
+    refuse_class(environment, "an environment", "dpbandits.Bernoulli([0.5, 0.4])")
+    if not isinstance(policy, Policy):
+        raise TypeError(
+            f"Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got {shown(policy)}."
+        )
+    if not isinstance(environment, Environment):
+        raise TypeError(
+            "Expected an environment such as dpbandits.Bernoulli([0.5, 0.4]), got "
+            f"{shown(environment)}."
+        )
+    if policy.arms != environment.arms:
+        raise ValueError(
+            f"The policy has arms={policy.arms}, the environment has {environment.arms}; they "
+            "must be equal."
+        )

@@ -18,7 +18,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 from dpbandits.figures.panels import BOUND, DASHES, Look, Panel, extremes, in_panel, looks
 from dpbandits.figures.plots import FEW, PRIVATE_BOUND, STYLE, draw_curves, error_bars, scale_rounds
 from dpbandits.sweeps.results import Results
-from dpbandits.theory.bounds import private_lower_bound
+from dpbandits.theory import private_lower_bound
 
 CELL = (2.7, 2.1)  # inches, width and height of a panel
 NAME = 1.9  # inches, a name in the legend

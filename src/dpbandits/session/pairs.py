@@ -1,13 +1,10 @@
 """Several tells at a time: all pairs are checked before the first is told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
 from dpbandits.session.decisions import Decision, Play, find_each
-from dpbandits.session.due import settle
-from dpbandits.session.turn import Wheel
+from dpbandits.session.turn import Wheel, settle
 
 Answered = tuple[Any, object]
 """A decision (or its id) and its reward."""

@@ -1,12 +1,11 @@
 """What a vault saves, and how it goes on from that."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, final
 
-from dpbandits.core.values import MOST, damaged, whole
+from dpbandits.core.inputs import MOST
+from dpbandits.core.values import damaged, whole
 from dpbandits.mechanisms.restored import Readings, restored_counts, restored_sums
 from dpbandits.vault.base import Vault
 

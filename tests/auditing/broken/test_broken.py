@@ -30,14 +30,14 @@ CORRECT = [c for c in correct() if c.level != "transcript" or isinstance(c.make(
 
 @pytest.mark.parametrize("control", BROKEN, ids=lambda c: f"{c.name}-{c.level}")
 def test_specimen_is_caught(control: Control) -> None:
-    row = run(control, 1)
+    row = run(control)
     assert (row.right, row.runs) == (1, 1)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("control", CORRECT, ids=lambda c: f"{c.name}-{c.level}")
 def test_what_is_correct_passes(control: Control) -> None:
-    row = run(replace(control, runs=10_000), 1)
+    row = run(replace(control, runs=10_000))
     assert (row.right, row.runs) == (1, 1)
 
 

@@ -2,8 +2,6 @@
 column.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -12,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.files import PathLike, existing, is_parquet, rows
-from dpbandits.datasets.reading.text_lines import is_whole
+from dpbandits.datasets.files import PathLike, existing, is_parquet, is_whole, rows
 
 
 class ColumnKind(NamedTuple):

@@ -1,7 +1,5 @@
 """What a client asks of its budget, how a cost is booked, and the budget in memory."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import NoReturn, Protocol, SupportsIndex, final
@@ -9,7 +7,7 @@ from typing import NoReturn, Protocol, SupportsIndex, final
 from dpbandits.core.errors import BudgetError
 from dpbandits.core.privacy import Real, as_fraction, printed
 from dpbandits.local.budget.alone import Alone
-from dpbandits.noise.process import Process
+from dpbandits.noise.draws import Process
 
 FINEST = 10**40
 """The largest denominator of the number that is spent: a budget cannot tell smaller parts apart,

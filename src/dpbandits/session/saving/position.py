@@ -2,8 +2,6 @@
 data, read strictly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -151,6 +149,7 @@ def action_from(policy: Policy, data: object) -> Action:
     )
     if not (weights or played):
         raise damaged("an action is none of this policy's")
+    # what `frozen` made is whatever the document held; it was checked above
     return action  # type: ignore[no-any-return]
 
 

@@ -30,8 +30,8 @@ from dpbandits.policies import (
     LazyCUCB,
     NoiseAwareMAT,
 )
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.private import PrivatePolicy
 from dpbandits.simulation.kernels import matroid
 from dpbandits.simulation.kernels.matroid import play_indices, play_samples
 from dpbandits.simulation.kernels.super_arms import Numbers, play_optimistic
