@@ -11,7 +11,7 @@ from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import MOST_ARMS, numbers_in, switch, whole_number
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, Lattice, two_point
+from dpbandits.environments.base import Environment, Lattice, Records, two_point
 
 
 @final
@@ -83,9 +83,7 @@ class Table(Environment):
                 grid.steps * rng.binomial(times[:, None], self.rewards[rows][:, arms]).sum(axis=0),
                 np.int64,
             )
-        if grid not in self._rows:
-            self._rows[grid] = np.rint(self.rewards * grid.steps).astype(np.int64)
-        played = self._rows[grid][rows]
+        played = self._on_grid(grid)[rows]
         return np.asarray(
             (times @ played)[arms] if len(arms) == self.arms else times @ played[:, arms], np.int64
         )
@@ -116,6 +114,17 @@ class Table(Environment):
                 else self._counted(grid.steps)
             )
         return self._lattices[grid]
+
+    def rows_on(self, grid: Grid) -> Records | None:
+        if grid.rounding == "bernoulli":
+            return None
+        return Records(self._on_grid(grid), self.rewards, self.resample)
+
+    def _on_grid(self, grid: Grid) -> Integers:
+        """The table in grid steps."""
+        if grid not in self._rows:
+            self._rows[grid] = np.rint(self.rewards * grid.steps).astype(np.int64)
+        return self._rows[grid]
 
     def _counted(self, steps: int) -> Lattice:
         rounded = np.rint(self.rewards * steps).astype(np.int64)

@@ -215,7 +215,9 @@ class Counting(SimulatedNoise):
         return self.laplace(value) >= bar + threshold
 
 
-@pytest.mark.parametrize("name", ["stopping rule", "tree and pending sums", "batches"])
+@pytest.mark.parametrize(
+    "name", ["stopping rule", "tree and pending sums", "batches", "whole records"]
+)
 def test_a_release_that_is_tried_again_draws_nothing_again(name: str) -> None:
     """Where it was interrupted may show what was drawn; with fresh noise the block would tell
     twice. And it answers the same.
