@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Choice, EachAction, LazyForgetful, NoisyMax
-from dpbandits.noise.sources import Selection
+from dpbandits.noise.protocol import Selection
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Release
 from dpbandits.policies.experts.leaders import ExpertPolicy, smallest_gap
