@@ -17,7 +17,7 @@ from dpbandits.terminal.commands.terminal import (
     console,
     one_line_errors,
 )
-from dpbandits.theory import policies
+from dpbandits.theory.catalogue import policies
 from dpbandits.version import __version__
 
 app = typer.Typer(

@@ -13,7 +13,7 @@ from rich.text import Text
 from dpbandits.figures.compared_policies import Panel, compared, panels_of
 from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, table_rows
 from dpbandits.sweeps.results import Results
-from dpbandits.theory import PolicyRow
+from dpbandits.theory.catalogue import PolicyRow
 
 SIMULATED = "Noise is simulated (seeded): right for experiments, no protection for anybody's data."
 

@@ -93,6 +93,11 @@ class TopKMax(DecisionSet):
     def parameters(self) -> dict[str, Any]:
         return {"arms": self.arms, "k": self.size}
 
+    @property
+    def b_one(self) -> float:
+        """One mean moves the chance by at most its own error."""
+        return 1.0
+
     def _best(self, weights: Floats) -> SuperArm:
         return top(weights, self.size)
 

@@ -153,6 +153,11 @@ class Coverage(VertexChoice):
             "normalised": self.normalised,
         }
 
+    @property
+    def b_one(self) -> float:
+        """An edge covers one right node, so its error counts once."""
+        return 1.0 / self._items if self.normalised else 1.0
+
     def _value(self, action: SuperArm, means: Floats) -> float:
         missed = np.ones(self._items)
         np.multiply.at(

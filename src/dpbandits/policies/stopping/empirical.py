@@ -122,8 +122,12 @@ class StoppingRule(Policy):
         return None if state.value is None else Stopped(state.value, state.rounds, state.capped)
 
     @final
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return 0.0  # one arm has no regret; `about.bound` is on the number of values
+
+    @final
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return 0.0
 
 
 @final

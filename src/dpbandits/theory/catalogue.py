@@ -1,0 +1,45 @@
+"""The table of every policy and what it can do."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dpbandits.policies import POLICIES
+
+
+class PolicyRow(NamedTuple):
+    """One policy's capabilities, as declared by the policy."""
+
+    name: str
+    privacy: str  # none, pure, zCDP, local
+    feedback: str  # bandit: the played arm's reward; full: every action's
+    paper: str
+    algorithm: str
+    bound: str
+    horizon: bool  # must be known
+    releases: str  # "every round" or "by batches"
+    randomised: bool
+    twin: str  # non-private counterpart
+
+
+def policies() -> tuple[PolicyRow, ...]:
+    """Every policy with its capabilities, non-private ones first.
+
+    >>> [row.name for row in policies() if row.privacy == "zCDP"]
+    ['AdaCUCB']
+    """
+    return tuple(
+        PolicyRow(
+            name=name,
+            privacy=about.privacy,
+            feedback=about.feedback,
+            paper=about.paper,
+            algorithm=about.algorithm,
+            bound=about.bound,
+            horizon=about.needs_horizon,
+            releases="every round" if about.every_round else "by batches",
+            randomised=about.randomised,
+            twin=about.twin,
+        )
+        for name, about in ((name, cls.about) for name, cls in POLICIES.items())
+    )
