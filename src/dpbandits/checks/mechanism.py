@@ -15,7 +15,8 @@ from dpbandits.core.inputs import refuse_class
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise.sources import Noise, SimulatedNoise
+from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SimulatedNoise
 
 Rounds = tuple[tuple[int, ...], ...]
 """Rewards in grid steps: an entry a round, and in it an entry a coordinate."""
