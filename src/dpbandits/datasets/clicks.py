@@ -3,8 +3,6 @@ items, with production click rates; and headline A/B tests of the Upworthy Resea
 et al. 2021, CC BY 4.0), read from a path.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, final, overload
 

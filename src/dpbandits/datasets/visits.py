@@ -5,8 +5,6 @@ Every person occurs once and makes one row, so one round is one person and a gua
 one per person.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -2,8 +2,6 @@
 other is said before anything is played.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, NamedTuple, Self, final
 

@@ -2,8 +2,6 @@
 arm that a file lists first.
 """
 
-from __future__ import annotations
-
 from typing import Self, final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Real data as an environment: a log of decisions somebody else made."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Self, final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Real data as an environment: a whole table of rewards, one person a row."""
 
-from __future__ import annotations
-
 from typing import Self, final
 
 import numpy as np

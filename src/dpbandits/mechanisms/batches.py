@@ -6,8 +6,6 @@ randomised before they arrived. When a batch ends is the policy's business, deci
 counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +14,7 @@ from typing import Any, ClassVar
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import Answer, Pure, Separable
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
-from dpbandits.noise.sources import Noise, Values
+from dpbandits.noise.protocol import Noise, Values
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,6 @@ inside the open segment a tree answers (epsilon/2). A corrected tree never relea
 array side answers for a full segment.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -16,7 +14,7 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.mechanisms.tree import add_leaf, empty_nodes
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 Segments = Literal["powers", "doubling"]
 

@@ -5,8 +5,6 @@ A randomizer is a mechanism that runs before the vault: the vault of a local pol
 and nothing else.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ from dpbandits.mechanisms.rewards import (
     tried,
     vector_on_grid,
 )
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,12 @@ sums.
 For tests, audits and teaching. A mechanism never calls it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.noise.sources import Selection
+from dpbandits.noise.protocol import Selection
 
 TAIL = 40.0
 """Scales beyond which a Laplace tail (e^-40, 4e-18) is left out."""

@@ -2,8 +2,6 @@
 its own. In the local model what enters is a report, checked here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, final
@@ -21,7 +19,7 @@ from dpbandits.mechanisms.rewards import (
     on_grid,
     vector_on_grid,
 )
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.vault.base import Open
 from dpbandits.vault.saved import SavedVault
 

@@ -6,8 +6,6 @@ and then carried out in steps that say what will stand where, not what is added.
 these steps, the next call carries them out again from the start.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
@@ -18,7 +16,7 @@ from dpbandits.core.ledger import Ledger, Page
 from dpbandits.core.privacy import Entry
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
 from dpbandits.vault.once import Drawn, OnceDrawn

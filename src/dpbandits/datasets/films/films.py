@@ -2,8 +2,6 @@
 a file. They are enough for independent rewards, if nobody's ratings may be passed on.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

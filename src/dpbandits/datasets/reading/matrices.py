@@ -1,7 +1,5 @@
 """Any matrix of rewards from a file as a `Table`: CSV, Parquet or NumPy."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence

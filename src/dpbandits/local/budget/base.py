@@ -1,7 +1,5 @@
 """What a client asks of its budget, how a cost is booked, and the budget in memory."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import NoReturn, Protocol, SupportsIndex, final
@@ -34,6 +32,19 @@ class Budget(Protocol):
         """Keep `answer` for ever, unless there is one already; returns the one that is kept. Two
         processes that keep at once get the same one.
         """
+
+
+def require_device_budget(budget: object) -> None:
+    """Raise unless this is a budget, before anything is spent of one."""
+    if isinstance(budget, type) or not all(
+        callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")
+    ):
+        kind = budget if isinstance(budget, type) else type(budget)
+        came = f"{'the class' if kind is budget else 'an object of type'} {kind.__name__}"
+        raise TypeError(
+            "Expected budget= to be a budget such as FileBudget(path, total=2), or an object of "
+            f"your own with spend, recall and keep; got {came}."
+        )
 
 
 def spent_after(amount: Fraction, spent: Fraction, total: Fraction) -> Fraction:

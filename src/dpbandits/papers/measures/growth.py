@@ -3,8 +3,6 @@
 Sizes come from the environments: K is the number of arms, Δ the smallest gap.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -14,7 +12,7 @@ import numpy as np
 from dpbandits.core.arrays import Floats
 from dpbandits.papers.evidence import CellSetting, Evidence, contrast
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
-from dpbandits.theory.bounds import full_information_lower_bound
+from dpbandits.theory.worst import full_information_lower_bound
 
 
 class Size(NamedTuple):
@@ -74,14 +72,8 @@ def growth(
             if len(points) > 1:
                 samples = [evidence.at(label, s) for _, s in points]
                 slope = contrast(samples, slope_weights([x for x, _ in points]), log=False)
-                checks.append(
-                    Check(
-                        f"exponent of {of}, {label}, {fixed_coordinates(rest, moves)}",
-                        slope,
-                        at_least,
-                        at_most,
-                    )
-                )
+                what = f"exponent of {of}, {label}, {fixed_coordinates(rest, moves)}"
+                checks.append(Check(what, slope, at_least, at_most))
     return checks
 
 
@@ -179,7 +171,10 @@ def between_bounds(
     checks = []
     for label in labels:
         for s in evidence.settings([label], environments, epsilons):
-            low = full_information_lower_bound(evidence.environments[s.environment], s.epsilon)
+            size = size_of(evidence, s)
+            low = full_information_lower_bound(
+                size.arms, size.gap, evidence.rounds(label, s), s.epsilon
+            )
             high = sum(
                 UPPER * (1.0 + math.log(n)) / min(gap, s.epsilon)
                 for gap, n in brackets(gaps_of(evidence, s))

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
-from dpbandits.oracles.matroids.uniform import TopKMax
+from dpbandits.oracles.matroids.partition import TopKMax
 from dpbandits.oracles.sets.explicit import ExplicitSet
 from dpbandits.policies import DPKLCUCB
 from dpbandits.policies.contract import Policy, problem_of
