@@ -32,10 +32,10 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.kernels import matroid, super_arms
-from dpbandits.simulation.kernels.matroid import play_indices, play_samples
-from dpbandits.simulation.kernels.super_arms import play_optimistic
-from dpbandits.simulation.kernels.together import player_together
+from dpbandits.simulation.kernels.several import matroid, super_arms
+from dpbandits.simulation.kernels.several.matroid import play_indices, play_samples
+from dpbandits.simulation.kernels.several.super_arms import play_optimistic
+from dpbandits.simulation.kernels.several.together import player_together
 
 RULES: dict[type[Policy], int] = {
     OMM: matroid.OMM,
