@@ -5,6 +5,7 @@ from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, PurePrice,
 from dpbandits.mechanisms.batches import GaussianBatches, LazyCumulative, LazyForgetful
 from dpbandits.mechanisms.exact import Exact
 from dpbandits.mechanisms.hybrid import Hybrid, Logarithmic
+from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.noisy_max import Choice, NoisyMax
 from dpbandits.mechanisms.per_coordinate import EachAction, EachArm
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
@@ -22,6 +23,8 @@ __all__ = [
     "GaussianBatches",
     "Halt",
     "Hybrid",
+    "JointAnswer",
+    "JointBatch",
     "LazyCumulative",
     "LazyForgetful",
     "LocalLaplace",

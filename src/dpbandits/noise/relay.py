@@ -29,6 +29,9 @@ class Relay(ABC):
     def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> Any:
         return self.ask("select", values, sensitivity=sensitivity, epsilon=epsilon, law=law)
 
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
+        return self.ask("joint", values, sensitivity=sensitivity, epsilon=epsilon)
+
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> Any:
         return self.ask("threshold", sensitivity=sensitivity, epsilon=epsilon)
 

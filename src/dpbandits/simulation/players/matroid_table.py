@@ -32,8 +32,10 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.private import PrivatePolicy
-from dpbandits.simulation.kernels import matroid
-from dpbandits.simulation.kernels.matroid import play_indices, play_samples
+from dpbandits.policies.super_arms.joint import LEVELS
+from dpbandits.simulation.kernels import joint, matroid
+from dpbandits.simulation.kernels.joint import play_joint
+from dpbandits.simulation.kernels.matroid import UNSEEN, play_indices, play_samples
 from dpbandits.simulation.kernels.super_arms import Numbers, play_optimistic
 
 RULES: dict[type[Policy], int] = {
@@ -101,6 +103,24 @@ def optimistic(policy: Any, steps: int) -> Callable[..., Any] | None:
         *found,
     )
     return partial(play_optimistic, tuple(numbers), steps)
+
+
+def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
+    """None where the problem is no matroid with a tableau."""
+    found = known(policy.problem)
+    if found is None:
+        return None
+    numbers = joint.Numbers(
+        list(LEVELS).index(policy.preset),
+        float(policy.budget),
+        float(policy.level),
+        float(policy.first),
+        float(policy.alpha),
+        steps,
+        UNSEEN,
+        *found,
+    )
+    return partial(play_joint, tuple(numbers), steps)
 
 
 def radius(policy: Any, scale: float) -> tuple[float, float, float, float, float]:

@@ -32,6 +32,8 @@ from dpbandits.policies import (
     AnytimeLazyUCB,
     DecreasingHedge,
     DPExponentialNAS,
+    DPJointCUCB,
+    DPJointMAT,
     DPUCBBound,
     FollowTheLeader,
     HybridUCB,
@@ -49,7 +51,13 @@ from dpbandits.simulation.kernels import batches, elimination, experts, identifi
 from dpbandits.simulation.kernels.batches import play_batches, play_lazy
 from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
 from dpbandits.simulation.kernels.thompson import play_lazy_ts, play_thompson
-from dpbandits.simulation.players.matroid_table import OPTIMISTIC, RULES, on_matroid, optimistic
+from dpbandits.simulation.players.matroid_table import (
+    OPTIMISTIC,
+    RULES,
+    joint_releases,
+    on_matroid,
+    optimistic,
+)
 from dpbandits.simulation.players.round_table import (
     Kernel,
     bound_ucb,
@@ -207,6 +215,8 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
     NAS: watched,
     DPNAS: watched,
     DPExponentialNAS: watched,
+    DPJointMAT: joint_releases,
+    DPJointCUCB: joint_releases,
     **dict.fromkeys(RULES, on_matroid),
     **dict.fromkeys(OPTIMISTIC, optimistic),
 }
