@@ -49,7 +49,7 @@ class JointBatch(PurePrice):
 
     size: int = 1
     together = True
-    proof: ClassVar[str] = "joint_release"
+    proof: ClassVar[str] = "joint_batch"
 
     def __post_init__(self) -> None:
         super().__post_init__()
