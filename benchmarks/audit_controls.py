@@ -25,8 +25,7 @@ from dpbandits.checks.examples import examples
 from dpbandits.mechanisms import Mechanism
 from dpbandits.policies import POLICIES
 from dpbandits.policies.bandit.cumulative import DPIMED, DPKLUCB
-from dpbandits.policies.bandit.episodes import AdaPKLUCB, AdaPUCB
-from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
+from dpbandits.policies.bandit.forgetful import AdaPKLUCB, AdaPUCB, AnytimeLazyUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.experts.noisy_leader import RNMFTNL, NaiveFTNL, PrefixExponential
 

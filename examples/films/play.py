@@ -21,8 +21,7 @@ from rich.text import Text
 
 from dpbandits.core.arrays import Floats
 from dpbandits.core.privacy import spent
-from dpbandits.datasets.films.counts import films_from_counts
-from dpbandits.datasets.films.films import Films
+from dpbandits.datasets.films.films import Films, films_from_counts
 from dpbandits.datasets.films.movies import movielens
 from dpbandits.datasets.library import SOURCES, data_folder, find
 from dpbandits.oracles import LinearMatroid

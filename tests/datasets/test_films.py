@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.films import ratings
+from dpbandits.datasets.films import movies
 from dpbandits.datasets.films.films import Films
 from dpbandits.datasets.films.movies import movielens
 
@@ -128,8 +128,8 @@ def test_ratings_are_read_alike_however_they_are_written(
         "another order of columns": "note,movieId,userId,timestamp\n" + swapped,
         "another order of lines": "\n".join([header, *rows[::-1]]),
     }
-    for size in (ratings.CHUNK, 40):
-        monkeypatch.setattr(ratings, "CHUNK", size)  # 40 bytes: chunks of a line or two
+    for size in (movies.CHUNK, 40):
+        monkeypatch.setattr(movies, "CHUNK", size)  # 40 bytes: chunks of a line or two
         for case, rated in written.items():
             assert same(movielens(folder(tmp_path, rated=rated), films=4), expected), case
 
@@ -137,9 +137,9 @@ def test_ratings_are_read_alike_however_they_are_written(
 def test_numbers_read_at_once_are_those_read_one_by_one() -> None:
     rng = np.random.default_rng(0)
     drawn = rng.integers(0, 10 ** rng.integers(1, 10, (500, 2)))
-    shape = ratings.Shape(b"::", 4, 0, 1)
+    shape = movies.Shape(b"::", 4, 0, 1)
     chunk = "".join(f"{u}::{f}::3.5::{i}\n" for i, (u, f) in enumerate(drawn)).encode()
-    quick, slow = ratings.at_once(chunk, shape), ratings.one_by_one(chunk, shape, "ratings.dat", 1)
+    quick, slow = movies.at_once(chunk, shape), movies.one_by_one(chunk, shape, "ratings.dat", 1)
     assert quick is not None
     for which in (0, 1):
         np.testing.assert_array_equal(quick[which], drawn[:, which])

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.films.counts import films_from_counts
-from dpbandits.datasets.films.films import Films
+from dpbandits.datasets.films.films import Films, films_from_counts
 from dpbandits.datasets.films.movies import movielens
 
 COUNTS = {

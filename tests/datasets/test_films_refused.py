@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.films import ratings
+from dpbandits.datasets.films import movies
 from dpbandits.datasets.films.movies import movielens
 from tests.datasets.test_films import LISTED, RATED, folder, zipped
 
@@ -48,7 +48,7 @@ def test_broken_ratings_are_refused_in_words(
 def test_the_line_is_right_in_a_later_chunk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ratings, "CHUNK", 50)
+    monkeypatch.setattr(movies, "CHUNK", 50)
     with pytest.raises(DataError, match=r"ratings\.dat, line 8: expected 4 fields, found 1"):
         movielens(
             folder(

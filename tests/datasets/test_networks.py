@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.networks.edge_lists import isp, social
+from dpbandits.datasets.networks.files import isp, roads, social
 from dpbandits.datasets.networks.networks import Network
-from dpbandits.datasets.networks.roads import roads
 
 ROADS = """<NUMBER OF ZONES> 1\t\t
 <NUMBER OF NODES> 4

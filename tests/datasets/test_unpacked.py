@@ -13,7 +13,7 @@ import pytest
 
 from dpbandits import datasets
 from dpbandits.core.errors import DataError
-from dpbandits.datasets import unpacked
+from dpbandits.datasets import files
 from dpbandits.datasets.archives import Archive
 
 ZEROS = b"\0" * 10**6
@@ -81,7 +81,7 @@ def test_small_files_and_well_packed_ones_are_read(
     with gzip.open(tmp_path / "zeros.csv.gz", "wt") as text:
         text.write("x,y\n" + "0,1\n" * 5000)
     assert datasets.table(tmp_path / "zeros.csv.gz").arms == 2
-    monkeypatch.setattr(unpacked, "FREE", 1000)
+    monkeypatch.setattr(files, "FREE", 1000)
     noise = np.random.default_rng(1).random((500, 2))
     with gzip.open(tmp_path / "noise.csv.gz", "wt") as text:
         text.write("x,y\n" + "".join(f"{a},{b}\n" for a, b in noise))

@@ -18,7 +18,7 @@ from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
-from dpbandits.vault.reports import checked_report
+from dpbandits.vault.arms import checked_report
 
 DIGITS = "7314"
 

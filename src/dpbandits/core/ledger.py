@@ -159,49 +159,42 @@ class Ledger:
                 their clock, have another cost, or are more or fewer than were counted.
         """
         saved = part(data, "vault.ledger", "clocks", "dropped", "lines", "releases")
-        clocks, dropped = (
-            counts_from_data(saved["clocks"], "clocks"),
-            counts_from_data(saved["dropped"], "dropped"),
-        )
+        clocks = counts_from_data(saved["clocks"], "clocks")
+        dropped = counts_from_data(saved["dropped"], "dropped")
         lines = [
             line_from_data(line, self.width)
             for line in entries(saved["lines"], "vault.ledger.lines")
         ]
         if not all(coordinate in coordinates for coordinate in clocks):
             raise damaged("vault.ledger has a coordinate that this policy does not have")
-        ends, left = (
-            dict.fromkeys(clocks, 0),
-            {c: count - dropped.get(c, 0) for c, count in clocks.items()},
-        )
-        for line in lines:
-            if (
-                line.coordinate not in clocks
-                or not ends[line.coordinate] <= line.start < line.stop <= clocks[line.coordinate]
-            ):
-                raise damaged(
-                    "a line of vault.ledger does not fit its clock, or the line before it"
-                )
-            if line.cost != self.cost:
-                raise damaged("a line of vault.ledger has another cost than this policy's")
-            ends[line.coordinate] = line.stop
-            left[line.coordinate] -= line.stop - line.start
-        if any(left.values()) or not set(dropped) <= set(clocks):
-            raise damaged(
-                "the lines of vault.ledger and what was dropped do not add up to its clocks"
-            )
-        if whole(saved["releases"], "vault.ledger.releases") != sum(
-            line.releases for line in lines
-        ):
+        require_lines(lines, clocks, dropped, self.cost)
+        releases = whole(saved["releases"], "vault.ledger.releases")
+        if releases != sum(line.releases for line in lines):
             raise damaged("vault.ledger has not as many releases as its lines say")
-        self._entries, self._clocks, self._dropped, self.releases = (
-            lines,
-            clocks,
-            dropped,
-            saved["releases"],
-        )
+        self._entries, self._clocks, self._dropped, self.releases = lines, clocks, dropped, releases
         self._singles = {
             e.coordinate: at for at, e in enumerate(lines) if e.stop - e.start == e.releases
         }
+
+
+def require_lines(
+    lines: Sequence[Entry], clocks: dict[int, int], dropped: dict[int, int], cost: Fraction | None
+) -> None:
+    """Refuse lines that do not follow one another, cost something else, or do not add up with what
+    was dropped to the clocks.
+    """
+    ends = dict.fromkeys(clocks, 0)
+    left = {c: count - dropped.get(c, 0) for c, count in clocks.items()}
+    for line in lines:
+        at = line.coordinate
+        if at not in clocks or not ends[at] <= line.start < line.stop <= clocks[at]:
+            raise damaged("a line of vault.ledger does not fit its clock, or the line before it")
+        if line.cost != cost:
+            raise damaged("a line of vault.ledger has another cost than this policy's")
+        ends[at] = line.stop
+        left[at] -= line.stop - line.start
+    if any(left.values()) or not set(dropped) <= set(clocks):
+        raise damaged("the lines of vault.ledger and what was dropped do not add up to its clocks")
 
 
 def counts_from_data(data: object, name: str) -> dict[int, int]:

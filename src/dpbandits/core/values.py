@@ -11,11 +11,7 @@ from numbers import Real
 from typing import Any
 
 from dpbandits.core.errors import DamagedSessionError
-
-MOST = 2**62
-"""The largest count that a saved session may contain: sums of so many grid steps still fit into 64
-bits.
-"""
+from dpbandits.core.inputs import MOST
 
 SAVES = 2**53
 """The largest number of a save. Nobody makes so many, and every reader of JSON knows it exactly."""

@@ -3,15 +3,12 @@ else loads by path.
 """
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.click_logs import CAMPAIGNS, obd, obd_rates
-from dpbandits.datasets.films.counts import films_from_counts
-from dpbandits.datasets.films.films import Films
+from dpbandits.datasets.clicks import CAMPAIGNS, IMBALANCED, Experiment, obd, obd_rates, upworthy
+from dpbandits.datasets.films.films import Films, films_from_counts
 from dpbandits.datasets.films.movies import movielens
-from dpbandits.datasets.headlines import IMBALANCED, Experiment, upworthy
 from dpbandits.datasets.library import SOURCES, data_folder
-from dpbandits.datasets.networks.edge_lists import isp, social
+from dpbandits.datasets.networks.files import isp, roads, social
 from dpbandits.datasets.networks.networks import Network
-from dpbandits.datasets.networks.roads import roads
 from dpbandits.datasets.reading.matrices import table
 from dpbandits.datasets.trials import TRIALS, Trial, clinical
 from dpbandits.datasets.visits import Area, msweb, msweb_areas

@@ -12,8 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.files import PathLike, as_path
-from dpbandits.datasets.unpacked import require_plausible
+from dpbandits.datasets.files import PathLike, as_path, require_plausible
 
 
 class Archive:

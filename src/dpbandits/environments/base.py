@@ -1,4 +1,6 @@
-"""What the world answers. A policy never sees an environment; hosts do."""
+"""What the world answers. A policy never sees an environment; hosts do. Whether the two fit each
+other is said before anything is played.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbandits.core.arrays import Floats, Integers
-from dpbandits.core.inputs import numbers_in, whole_number
+from dpbandits.core.inputs import numbers_in, refuse_class, shown, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.signatures import Explained
+from dpbandits.policies.contract import Policy
 
 
 class Lattice(NamedTuple):
@@ -197,3 +200,28 @@ def checked_means(means: ArrayLike, what: str = "means") -> Floats:
     if len(bad):
         raise ValueError(f"Expected {what} in [0, 1]; entry {bad[0]} is {array[bad[0]]}.")
     return array
+
+
+def require_pair(policy: object, environment: object) -> None:
+    """Raise unless this is a policy, that an environment, and both have as many arms.
+
+    Raises:
+        TypeError: something else, or a class in place of an instance.
+        ValueError: the numbers of arms differ.
+    """
+    refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
+    refuse_class(environment, "an environment", "dpbandits.Bernoulli([0.5, 0.4])")
+    if not isinstance(policy, Policy):
+        raise TypeError(
+            f"Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got {shown(policy)}."
+        )
+    if not isinstance(environment, Environment):
+        raise TypeError(
+            "Expected an environment such as dpbandits.Bernoulli([0.5, 0.4]), got "
+            f"{shown(environment)}."
+        )
+    if policy.arms != environment.arms:
+        raise ValueError(
+            f"The policy has arms={policy.arms}, the environment has {environment.arms}; they "
+            "must be equal."
+        )

@@ -131,12 +131,7 @@ class Client:
             MessageError: no such message, a decision of another campaign, or of an id that was
             another decision before.
         """
-        asked = decision_from_json(decision)
-        if asked.campaign != self._campaign:
-            raise MessageError(
-                "Expected a decision of the campaign this device was given the description of, "
-                "got one of another."
-            )
+        asked = self._asked(decision)
         if datum is not None and type(datum) is not str:
             raise TypeError(
                 "Expected datum= to be a name such as 'likes jazz', got an object of type "
@@ -156,6 +151,16 @@ class Client:
                 "another one under an old id."
             )
         return str(message)
+
+    def _asked(self, decision: str) -> Asked:
+        """A decision of this device's campaign."""
+        asked = decision_from_json(decision)
+        if asked.campaign != self._campaign:
+            raise MessageError(
+                "Expected a decision of the campaign this device was given the description of, "
+                "got one of another."
+            )
+        return asked
 
     def _new(self, asked: Asked, reward: object, datum: str | None) -> str:
         """Make the answer, in this order: check the rewards, pay for the report, draw it, keep

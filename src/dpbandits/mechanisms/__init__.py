@@ -2,13 +2,11 @@
 
 from dpbandits.mechanisms.above_threshold import AboveThreshold, Halt
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, PurePrice, Separable
-from dpbandits.mechanisms.batches import GaussianBatches, LazyCumulative, LazyForgetful
-from dpbandits.mechanisms.exact import Exact
+from dpbandits.mechanisms.batches import Exact, GaussianBatches, LazyCumulative, LazyForgetful
 from dpbandits.mechanisms.hybrid import Hybrid, Logarithmic
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
-from dpbandits.mechanisms.noisy_max import Choice, NoisyMax
-from dpbandits.mechanisms.per_coordinate import EachAction, EachArm
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
+from dpbandits.mechanisms.records import Choice, EachAction, EachArm, NoisyMax
 from dpbandits.mechanisms.tree import BinaryTree
 
 __all__ = [

@@ -1,7 +1,9 @@
-"""Noise on batch sums: each reward enters one batch, each batch is noised once.
+"""Batch sums: each reward enters one batch, each batch is noised once, or not at all.
 
 `LazyForgetful` answers with the newest batch alone, `LazyCumulative` with the running sum of all
-noisy batches. When a batch ends is the policy's business, decided on public counts.
+noisy batches, `Exact` with the sum itself: for non-private policies, and for reports that were
+randomised before they arrived. When a batch ends is the policy's business, decided on public
+counts.
 """
 
 from __future__ import annotations
@@ -92,3 +94,29 @@ class GaussianBatches(Separable):
     def step(self, memory: None, total: int, count: int, noise: Noise) -> tuple[None, Answer]:
         noisy = noise.gaussian(total, sensitivity=self.grid.steps, rho=self.rho)
         return None, Answer(noisy / self.grid.steps, count, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exact(Separable):
+    """Releases the exact running sum. Not private; its entries in the ledger cost None."""
+
+    grid: Grid = Grid()
+
+    def promise(self) -> None:
+        return None
+
+    def start(self) -> list[int]:
+        return [0, 0]
+
+    def fits(self, memory: Any, read: Readings) -> bool:
+        return (
+            whole_numbers(memory, 2)
+            and memory[1] == read.rewards
+            and read.sum_fits(memory[0], read.rewards)
+        )
+
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Noise
+    ) -> tuple[list[int], Answer]:
+        total, count = memory[0] + total, memory[1] + count
+        return [total, count], Answer(total / self.grid.steps, count, 0)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dpbandits.core.values import MOST, damaged, entries, whole
+from dpbandits.core.inputs import MOST
+from dpbandits.core.values import damaged, entries, whole
 
 DRAW = 2**63
 """More than any noised sum of rewards can be, in grid steps: noise fits into 64 bits."""

@@ -166,5 +166,6 @@ def is_plain(value: object) -> bool:
     if type(value) is np.ndarray:
         return value.dtype.kind not in "OV"
     if type(value) in (list, tuple, dict):
+        # a list, a tuple or a dict, which mypy does not conclude from `in`
         return PLAIN.issuperset(map(type, value))  # type: ignore[call-overload]
     return type(value) in PLAIN

@@ -2,7 +2,7 @@
 default between them.
 """
 
-from dpbandits.noise.process import Process
+from dpbandits.noise.draws import Process
 from dpbandits.noise.sources import (
     Noise,
     SecureNoise,

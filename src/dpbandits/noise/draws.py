@@ -2,7 +2,8 @@
 system for every coin when it is thrown.
 
 OpenDP's generator (OpenSSL's in 0.16, a thread's own in other versions) is seeded by the operating
-system, and is then a state in memory: whoever has a copy of that memory draws the same numbers.
+system, and is then a state in memory: whoever has a copy of that memory draws the same numbers. So
+`Process` knows which process draws: what was drawn before a fork is in two memories.
 Ours keep nothing between two numbers, neither a pool nor a generator's state.
 Canonne, Kamath and Steinke 2020, Algorithms 1 to 3, in whole numbers only: no scale is rounded.
 """
@@ -10,6 +11,8 @@ Canonne, Kamath and Steinke 2020, Algorithms 1 to 3, in whole numbers only: no s
 from __future__ import annotations
 
 import math
+import os
+import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from secrets import randbelow
@@ -47,6 +50,7 @@ def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> 
             measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
         else:
             measurement = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
+        # OpenDP leaves the types of `map` out
         if Fraction(measurement.map(sensitivity)) <= price:  # type: ignore[no-untyped-call]
             return [int(x) for x in measurement([0] * count)]
         scale = math.nextafter(scale, math.inf)
@@ -71,6 +75,7 @@ def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str
         if gumbel:
             fits = Fraction(scale) >= 2 * sensitivity / price
         else:
+            # OpenDP leaves the types of `map` out
             fits = Fraction(measurement.map(sensitivity)) <= price  # type: ignore[no-untyped-call]
         if fits:
             return int(measurement(values))
@@ -188,3 +193,33 @@ def decayed(part: int, whole: int) -> bool:
     while randbelow(whole * tries) < part:
         tries += 1
     return tries % 2 == 1
+
+
+class Process:
+    """Which process this is: a forked child holds a copy of all that its parent had drawn ahead,
+    whatever its process id.
+    """
+
+    forks = 0  # between the first process and this one
+    # OpenDP was there when this process was forked, and with it the state of its generator
+    generator_is_a_copy = False
+    id = os.getpid()
+
+    @classmethod
+    def forked(cls) -> None:
+        cls.forks += 1
+        cls.generator_is_a_copy |= "opendp" in sys.modules
+        cls.id = os.getpid()
+
+    @classmethod
+    def now(cls) -> int:
+        """Another number in a child than in its parent. A fork that went round Python shows by its
+        id, if at all.
+        """
+        if cls.id != os.getpid():
+            cls.forked()
+        return cls.forks
+
+
+if hasattr(os, "register_at_fork"):  # where there is fork
+    os.register_at_fork(after_in_child=Process.forked)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.core.values import checked_seed, damaged
 from dpbandits.noise.draws import (
+    Process,
     check_scale,
     cube,
     fresh_choice,
@@ -29,7 +30,6 @@ from dpbandits.noise.draws import (
     secure_choice,
     secure_draws,
 )
-from dpbandits.noise.process import Process
 
 Values = Sequence[int] | NDArray[np.int64]
 """Whole grid steps."""

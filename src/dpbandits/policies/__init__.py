@@ -4,10 +4,7 @@ what the modules that are imported here name in their `__all__`.
 """
 
 from dpbandits.policies.bandit.cumulative import *
-from dpbandits.policies.bandit.episodes import *
-from dpbandits.policies.bandit.lazy import *
-from dpbandits.policies.bandit.local import *
-from dpbandits.policies.bandit.noise_aware import *
+from dpbandits.policies.bandit.forgetful import *
 from dpbandits.policies.bandit.thompson import *
 from dpbandits.policies.bandit.tree import *
 from dpbandits.policies.bandit.ucb import *

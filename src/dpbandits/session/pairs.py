@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dpbandits.session.decisions import Decision, Play, find_each
-from dpbandits.session.due import settle
-from dpbandits.session.turn import Wheel
+from dpbandits.session.turn import Wheel, settle
 
 Answered = tuple[Any, object]
 """A decision (or its id) and its reward."""

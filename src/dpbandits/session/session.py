@@ -19,9 +19,9 @@ from dpbandits.core.inputs import whole_number
 from dpbandits.core.plan import Hold
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
-from dpbandits.session.due import settle
 from dpbandits.session.pairs import Answered, checked_pairs, read_pairs, tell_pairs
 from dpbandits.session.saving.saved import Saved
+from dpbandits.session.turn import settle
 
 
 @final

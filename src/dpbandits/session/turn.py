@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, final
 
+from dpbandits.core.errors import LedgerError, NotRecordedError
 from dpbandits.core.ledger import unbalanced
 from dpbandits.core.plan import Action, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies import turn as wheel
@@ -68,6 +69,7 @@ def asked_after(first: int, opened: wheel.Turn, semi: bool) -> AskedTurn:
 
 
 def play_of(plan: Plan, action: Action, semi: bool) -> Play:
+    # an action of a super-arm policy is a tuple of arms, which its type does not say
     return Play(action, (plan.observe or action) if semi else None)  # type: ignore[arg-type]
 
 
@@ -192,3 +194,17 @@ class Wheel:
         opened = next_turn(self.policy, self.turn, self.vault, self.public)
         self.turn = asked_after(self.asked, opened, self.semi)
         self.busy = False
+
+
+def settle(wheel: Wheel) -> None:
+    """Make what is due before anything is recorded; an error says that nothing was."""
+    try:
+        wheel.go_on()
+    except LedgerError:
+        raise
+    except Exception as error:
+        raise NotRecordedError(
+            "A release or plan that an earlier call left due failed again (see the cause "
+            "above); this call recorded nothing. "
+            "Call again once the noise source or oracle works."
+        ) from error

@@ -8,8 +8,7 @@ import numpy as np
 
 from dpbandits.core.arrays import Integers
 from dpbandits.core.inputs import LARGEST_SEED, whole_number
-from dpbandits.environments.base import Environment
-from dpbandits.environments.pairing import require_pair
+from dpbandits.environments.base import Environment, require_pair
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.runs import checked_rounds
 

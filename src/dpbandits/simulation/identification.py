@@ -14,8 +14,7 @@ import numpy as np
 from dpbandits.core.arrays import Integers
 from dpbandits.core.inputs import real_number, refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
-from dpbandits.environments.base import Environment
-from dpbandits.environments.pairing import require_pair
+from dpbandits.environments.base import Environment, require_pair
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.arguments import checked, checked_workers

@@ -8,8 +8,7 @@ import math
 from collections.abc import Callable
 
 from dpbandits.core.inputs import whole_number
-from dpbandits.environments.base import Environment
-from dpbandits.environments.pairing import require_pair
+from dpbandits.environments.base import Environment, require_pair
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.formulas.divergences import d_eps, kl
 

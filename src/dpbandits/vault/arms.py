@@ -1,5 +1,5 @@
 """The vault of single arms and super arms: a coordinate is an arm, and each has an open block of
-its own.
+its own. In the local model what enters is a report, checked here.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from typing import Any, final
 
 import numpy as np
 
+from dpbandits.core.errors import RewardError
+from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.mechanisms.randomizers import Randomizer, Report, sound
 from dpbandits.mechanisms.rewards import (
     check_sums,
     checked_reward,
@@ -21,8 +23,41 @@ from dpbandits.mechanisms.rewards import (
 )
 from dpbandits.noise.sources import Noise
 from dpbandits.vault.base import Open
-from dpbandits.vault.reports import checked_report
 from dpbandits.vault.saved import SavedVault
+
+
+def checked_report(
+    value: object, randomizer: Randomizer, noise: NoiseKind, about: int
+) -> tuple[int, ...]:
+    """The report's content, a number of grid steps for each of the `about` arms it is about.
+
+    What is no report is refused, and not shown: it may be a raw reward, or hold one in any of its
+    places.
+    """
+    if type(value) is not Report:
+        raise TypeError(
+            "This policy is private in the local model: it takes the Report that its users' "
+            f"{type(randomizer).__name__} makes, "
+            f"got an object of type {type(value).__name__}. Call "
+            "policy.randomizer().report(reward, noise) on the user's side. "
+            "Nothing was recorded."
+        )
+    fit = sound(value)
+    if fit and (value.randomizer, value.noise) != (randomizer.name, noise):
+        other = (
+            "another randomizer" if value.randomizer != randomizer.name else f"{value.noise} noise"
+        )
+        raise RewardError(
+            f"Expected a report by {randomizer.name} with {noise} noise, got one by {other}. "
+            "Nothing was recorded."
+        )
+    steps = value.steps if isinstance(value.steps, tuple) else (value.steps,)
+    if not fit or len(steps) != about or not randomizer.accepts(steps):
+        raise RewardError(
+            f"No {type(randomizer).__name__} makes this report: its content is damaged (not "
+            "shown). Nothing was recorded."
+        )
+    return steps
 
 
 @final

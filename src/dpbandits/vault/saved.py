@@ -6,7 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, final
 
-from dpbandits.core.values import MOST, damaged, whole
+from dpbandits.core.inputs import MOST
+from dpbandits.core.values import damaged, whole
 from dpbandits.mechanisms.restored import Readings, restored_counts, restored_sums
 from dpbandits.vault.base import Vault
 

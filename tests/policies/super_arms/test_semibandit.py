@@ -21,7 +21,7 @@ from dpbandits.mechanisms.base import Answer
 from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, DPKLCUCB, CUCBDPMax, LazyCUCB
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.super_arms.optimistic import noise_radius, statistical, upper_bounds
+from dpbandits.policies.super_arms.base import noise_radius, statistical, upper_bounds
 from dpbandits.simulation.plain import play_rounds
 
 TOP = dpb.TopK(arms=4, k=2)

@@ -28,8 +28,8 @@ from dpbandits.mechanisms import (
 from dpbandits.mechanisms.base import Around
 from dpbandits.noise.relay import Relay
 from dpbandits.noise.sources import Noise
-from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
-from dpbandits.policies.bandit.local import LDPKLUCB, LDPUCB
+from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
+from dpbandits.policies.bandit.ucb import LDPKLUCB, LDPUCB
 from dpbandits.policies.experts.noisy_leader import RNMFTNL
 
 

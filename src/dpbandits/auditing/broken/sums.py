@@ -14,7 +14,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Block, Mechanism, PurePrice
 from dpbandits.noise.sources import Noise
 from dpbandits.policies.bandit.cumulative import DPKLUCB
-from dpbandits.policies.bandit.lazy import AnytimeLazyUCB
+from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
 from dpbandits.policies.bandit.tree import DPUCBBound
 from dpbandits.policies.identification.elimination import DPSE
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
+from dpbandits.datasets.files import is_whole, numbered_lines
 from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
-from dpbandits.datasets.reading.text_lines import is_whole, numbered_lines
 
 FLAGS = (
     *(

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.files import PathLike, existing, is_parquet, rows
-from dpbandits.datasets.reading.text_lines import is_whole
+from dpbandits.datasets.files import PathLike, existing, is_parquet, is_whole, rows
 
 
 class ColumnKind(NamedTuple):

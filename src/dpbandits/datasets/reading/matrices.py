@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
 from dpbandits.core.inputs import LARGEST_SEED, shown, whole_number
-from dpbandits.datasets.files import PathLike, existing
+from dpbandits.datasets.files import PathLike, existing, zip_plausible
 from dpbandits.datasets.reading.columns import REWARD, ColumnKind, read_chosen
-from dpbandits.datasets.unpacked import zip_plausible
 from dpbandits.environments.table import Table
 
 FORMATS = (".csv", ".csv.gz", ".parquet", ".npy", ".npz")

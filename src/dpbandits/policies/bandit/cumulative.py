@@ -11,12 +11,11 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
-from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.divergences import clip01
 from dpbandits.policies.formulas.schedules import growing_batch
-from dpbandits.policies.private import PrivatePolicy
 
 __all__ = ["DPIMED", "DPKLUCB"]
 

@@ -12,10 +12,9 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid
-from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
-from dpbandits.policies.private import PrivatePolicy
 
 __all__ = ["DPUCB", "DPUCBBound", "HybridUCB"]
 

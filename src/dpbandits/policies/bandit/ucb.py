@@ -1,4 +1,8 @@
-"""The non-private index policies: the references every private one is compared with."""
+"""Index policies on exact sums: the non-private ones, which every private one is compared with, and
+those of the local model, where every user randomises the reward before sending it.
+
+`policy.randomizer()` is the user's side. The server's vault takes `Report`s only.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import Exact
-from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.mechanisms import Exact, LocalLaplace, RandomizedResponse
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 
-__all__ = ["KLUCB", "UCB1"]
+__all__ = ["KLUCB", "LDPKLUCB", "LDPUCB", "UCB1"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,3 +89,87 @@ class KLUCB(IndexPolicy):
     def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
         # Pinsker: kl >= 2 Δ²
         return math.fsum(math.log(rounds) / (2 * g) for g in gaps if g > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LDPUCB(IndexPolicy, PrivatePolicy):
+    """UCB on Laplace reports.
+
+    Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-L; the one-arm case of Chen et al. 2020,
+    CUCB-LDP.
+    Guarantee: epsilon-LDP for every report. Regret: O((1 + 1/epsilon²) Σ ln T/Δ).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Ren, Zhou, Liu and Shroff 2020",
+        algorithm="LDP-UCB-L",
+        bound="O(Σ (1/ε² + 1) ln T/Δ)",
+        proof="ldp_ucb",
+        twin="UCB1",
+        privacy="local",
+        every_round=True,
+    )
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+    def randomizer(self) -> LocalLaplace:
+        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        if min(s.rounds) <= indices.forced_rounds(t):  # forced arms: the least played first
+            return [-float(n) for n in s.rounds]
+        eps, log_t = float(self.epsilon), math.log(t)
+        return [
+            indices.ldp_ucb(total / n, n, log_t, eps)
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        eps = float(self.epsilon)
+        return math.fsum(math.log(rounds) * (1 + 1 / eps**2) / g for g in gaps if g > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LDPKLUCB(IndexPolicy, PrivatePolicy):
+    """KL-UCB on randomised-response bits: the map from a mean to its bits' mean is increasing, so
+    the best arm stays the best.
+
+    Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-B (convert-to-Bernoulli), with the KL index of
+    Garivier and Cappé 2011.
+    Guarantee: epsilon-LDP for every report. Regret: Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T) for c =
+    3, bit(r) = (r e^ε + 1 − r)/(1 + e^ε).
+
+    Args:
+        c: weight of ln ln t in the level (3 in the proof, 0 in practice).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Ren, Zhou, Liu and Shroff 2020",
+        algorithm="LDP-UCB-B with KL-UCB indices",
+        bound="Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T), c = 3",
+        proof="ldp_klucb",
+        twin="KLUCB",
+        privacy="local",
+        every_round=True,
+    )
+    c: float = 0.0
+
+    def validate(self) -> None:
+        self._number("c", -1e-300, 100)
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+    def randomizer(self) -> RandomizedResponse:
+        return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        level = indices.kl_level(math.log(t), self.c)
+        return [
+            indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
+
+    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+        shrink = math.tanh(float(self.epsilon) / 2)  # bits' gaps are shrink·Δ; Pinsker
+        return math.fsum(math.log(rounds) / (2 * shrink**2 * g) for g in gaps if g > 0)

@@ -15,9 +15,9 @@ from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, BinaryTree, EachAction, Exact
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Policy, Release
 from dpbandits.policies.formulas.schedules import ftrl_rate, hedge_rate
-from dpbandits.policies.private import PrivatePolicy
 
 __all__ = ["DecreasingHedge", "FollowTheLeader", "TreeFTRL"]
 

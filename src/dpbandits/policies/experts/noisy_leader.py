@@ -13,9 +13,9 @@ from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Choice, EachAction, LazyForgetful, NoisyMax
 from dpbandits.noise.sources import Selection
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Release
 from dpbandits.policies.experts.leaders import ExpertPolicy, smallest_gap
-from dpbandits.policies.private import PrivatePolicy
 
 __all__ = ["RNMFTNL", "NaiveFTNL", "PrefixExponential"]
 

@@ -12,10 +12,9 @@ from typing import ClassVar, NamedTuple
 from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful
-from dpbandits.policies.base import Identified
+from dpbandits.policies.base import Identified, PrivatePolicy
 from dpbandits.policies.contract import About, Policy, Release
 from dpbandits.policies.formulas.schedules import elimination_width, epoch
-from dpbandits.policies.private import PrivatePolicy
 
 __all__ = ["DPSE", "SuccessiveElimination"]
 

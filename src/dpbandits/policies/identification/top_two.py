@@ -4,6 +4,7 @@ surely best, and that one for ever.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Literal, NamedTuple
@@ -12,7 +13,7 @@ from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful, RandomizedResponse
 from dpbandits.mechanisms.base import Answer
-from dpbandits.policies.base import Identified
+from dpbandits.policies.base import Identified, PrivatePolicy
 from dpbandits.policies.contract import About, Release
 from dpbandits.policies.formulas.thresholds import first_batch
 from dpbandits.policies.formulas.top_two import (
@@ -24,18 +25,60 @@ from dpbandits.policies.formulas.top_two import (
     settled,
     settled_bits,
 )
-from dpbandits.policies.identification.contest import Contest, counted, windows
-from dpbandits.policies.private import PrivatePolicy
 
 __all__ = ["CTBTT", "AdaPTT"]
 
+PAPER = "Azize, Jourdan, Al Marjani and Basu 2023"
+BOUND = "none proved: it identifies the best arm (wrong with probability at most δ), then plays it"
 LAZY = 64
 """CTBTT releases after the pair's rounds have grown by this fraction: rounds spent in vain stay
 below 1/LAZY of all.
 """
 
-
 smallest_start = cache(first_batch)
+
+
+class Contest(NamedTuple):
+    """Public state of `AdaPTT`, one entry an arm unless said."""
+
+    # (noised sum of rewards, rounds) of the newest batches, oldest first
+    batches: tuple[tuple[tuple[float, int], ...], ...]
+    phases: tuple[int, ...]  # batches released
+    pulls: tuple[int, ...]  # rounds told
+    open: tuple[int, ...]  # rounds told since the last release
+    t: int  # rounds told, all arms
+    arm: int  # the identified arm; −1: none yet
+    decided: int  # rounds that took
+
+
+def windows(state: Contest) -> tuple[list[float], list[int]]:
+    """Every arm's mean and rounds over its newest batches."""
+    rounds = [sum(n for _, n in batches) for batches in state.batches]
+    return [
+        math.fsum(total for total, _ in b) / n for b, n in zip(state.batches, rounds, strict=True)
+    ], rounds
+
+
+def counted(state: Contest, release: Release, keep: int) -> Contest:
+    """The contest after one plan: counts move by what was told, released arms get a new batch in
+    their window.
+    """
+    pulls, open_ = list(state.pulls), list(state.open)
+    batches, phases = list(state.batches), list(state.phases)
+    for arm, times in release.told:
+        pulls[arm] += times
+        open_[arm] += times
+    for arm, answer in zip(release.coordinates, release.answers, strict=True):
+        total, rounds, _ = Answer(*answer)
+        batches[arm] = (*batches[arm], (total, rounds))[-keep:]
+        phases[arm], open_[arm] = phases[arm] + 1, 0
+    return state._replace(
+        batches=tuple(batches),
+        phases=tuple(phases),
+        pulls=tuple(pulls),
+        open=tuple(open_),
+        t=release.round,
+    )
 
 
 class Bits(NamedTuple):
@@ -84,12 +127,9 @@ class AdaPTT(Identifier):
     """
 
     about: ClassVar[About] = About(
-        paper="Azize, Jourdan, Al Marjani and Basu 2023",
+        paper=PAPER,
         algorithm="AdaP-TT (reconstructed)",
-        bound=(
-            "none proved: it identifies the best arm (wrong with probability at most δ), then "
-            "plays it"
-        ),
+        bound=BOUND,
         proof="adap_tt",
         twin="SuccessiveElimination",
         theory=False,
@@ -108,11 +148,9 @@ class AdaPTT(Identifier):
         """Rounds in each arm's first batch."""
         if self.first is not None:
             return self.first
-        return (
-            1
-            if self.preset == "published"
-            else smallest_start(self.arms, self.delta, float(self.epsilon))
-        )
+        if self.preset == "published":
+            return 1
+        return smallest_start(self.arms, self.delta, float(self.epsilon))
 
     @property
     def keep(self) -> int:
@@ -129,7 +167,7 @@ class AdaPTT(Identifier):
     def plan(self, state: Contest, rng: PublicRng) -> Plan:
         if state.arm >= 0:
             return Hold(state.arm, FOREVER, ())
-        arms, first = tuple(range(self.arms)), self.start
+        arms = tuple(range(self.arms))
         if 0 not in state.phases:
             means, rounds = windows(state)
             leader = leading(means, rounds, state.phases, float(self.epsilon))
@@ -137,20 +175,15 @@ class AdaPTT(Identifier):
                 leader,
                 challenging(leader, means, state.pulls, state.t, self.preset == "tight"),
             )
-        left = [
-            max(
-                1,
-                planned(first, state.phases[a] + 1)
-                - planned(first, state.phases[a])
-                - state.open[a],
-            )
-            for a in arms
-        ]
-        return Cycle(
-            arms,
-            min(left),
-            tuple(a for a, rest in zip(arms, left, strict=True) if rest == min(left)),
-        )
+        left = {arm: self.batch_left(state, arm) for arm in arms}
+        each = min(left.values())
+        return Cycle(arms, each, tuple(arm for arm in arms if left[arm] == each))
+
+    def batch_left(self, state: Contest, arm: int) -> int:
+        """Rounds until the arm's open batch is full."""
+        phase = state.phases[arm]
+        size = planned(self.start, phase + 1) - planned(self.start, phase)
+        return max(1, size - state.open[arm])
 
     def update(self, state: Contest, plan: Plan, release: Release) -> Contest:
         state = counted(state, release, self.keep)
@@ -175,12 +208,9 @@ class CTBTT(Identifier):
     """
 
     about: ClassVar[About] = About(
-        paper="Azize, Jourdan, Al Marjani and Basu 2023",
+        paper=PAPER,
         algorithm="CTB-TT (reconstructed)",
-        bound=(
-            "none proved: it identifies the best arm (wrong with probability at most δ), then "
-            "plays it"
-        ),
+        bound=BOUND,
         proof="ctb_tt",
         twin="SuccessiveElimination",
         privacy="local",

@@ -16,11 +16,10 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, LazyForgetful
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import Statistics
+from dpbandits.policies.base import PrivatePolicy, Statistics
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import crossing, lazy_ucb
 from dpbandits.policies.matroid.optimistic import FIRST, least_gaps, matroid_of
-from dpbandits.policies.private import PrivatePolicy
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
 __all__ = ["DPTSMAT", "DPUCBMAT"]

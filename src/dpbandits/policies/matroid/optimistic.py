@@ -14,11 +14,10 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import Statistics
+from dpbandits.policies.base import PrivatePolicy, Statistics
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.schedules import growing_batch
-from dpbandits.policies.private import PrivatePolicy
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
 __all__ = ["DPKLMAT", "KLOSM", "OMM"]

@@ -18,9 +18,9 @@ from dpbandits.core.inputs import MOST, shown
 from dpbandits.core.plan import FOREVER, Hold, Plan, PublicRng
 from dpbandits.core.privacy import LARGEST, Grid, read_exactly
 from dpbandits.mechanisms import AboveThreshold
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Policy, Release
 from dpbandits.policies.formulas.bars import nas_bar, private_bar
-from dpbandits.policies.private import PrivatePolicy
 
 __all__ = ["DPNAS", "NAS", "DPExponentialNAS"]
 

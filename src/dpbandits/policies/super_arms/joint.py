@@ -17,9 +17,9 @@ from dpbandits.mechanisms import JointBatch
 from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Release
 from dpbandits.policies.formulas import joint
-from dpbandits.policies.private import PrivatePolicy
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
 
 __all__ = ["DPJointCUCB", "DPJointMAT"]

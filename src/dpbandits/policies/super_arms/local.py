@@ -16,11 +16,10 @@ from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LocalLaplace
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.policies.base import Statistics
+from dpbandits.policies.base import PrivatePolicy, Statistics
 from dpbandits.policies.contract import About
-from dpbandits.policies.private import PrivatePolicy
-from dpbandits.policies.super_arms.base import SuperArmPolicy
-from dpbandits.policies.super_arms.optimistic import (
+from dpbandits.policies.super_arms.base import (
+    SuperArmPolicy,
     hold_optimistic,
     noise_radius,
     per_gap,

@@ -16,17 +16,16 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, EachArm
-from dpbandits.policies.base import Statistics
+from dpbandits.policies.base import PrivatePolicy, Statistics
 from dpbandits.policies.contract import About
-from dpbandits.policies.private import PrivatePolicy
-from dpbandits.policies.super_arms.base import SuperArmPolicy
-from dpbandits.policies.super_arms.local import PAPER
-from dpbandits.policies.super_arms.optimistic import (
+from dpbandits.policies.super_arms.base import (
+    SuperArmPolicy,
     hold_optimistic,
     noise_radius,
     per_gap,
     statistical,
 )
+from dpbandits.policies.super_arms.local import PAPER
 
 __all__ = ["CUCBDP", "CUCBDPMax"]
 

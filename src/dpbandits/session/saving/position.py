@@ -151,6 +151,7 @@ def action_from(policy: Policy, data: object) -> Action:
     )
     if not (weights or played):
         raise damaged("an action is none of this policy's")
+    # what `frozen` made is whatever the document held; it was checked above
     return action  # type: ignore[no-any-return]
 
 

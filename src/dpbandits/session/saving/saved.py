@@ -6,13 +6,52 @@ from typing import Any, Self
 
 from dpbandits.core.errors import NotRecordedError
 from dpbandits.core.gate import gated
-from dpbandits.noise.sources import Noise
+from dpbandits.core.values import checked_noise, damaged, part
+from dpbandits.noise.sources import Noise, SecureNoise, noise_from_state
 from dpbandits.policies.contract import Policy
-from dpbandits.session.due import settle
 from dpbandits.session.saving.document import read_document, write_document
-from dpbandits.session.saving.noise import noise_to_continue, noise_to_data
 from dpbandits.session.saving.position import position, position_to_data, wheel_at
 from dpbandits.session.standing import Standing
+from dpbandits.session.turn import settle
+
+
+def noise_to_data(noise: Noise) -> dict[str, Any]:
+    """What everybody may know of a noise source: its kind and, of a secure one, whether it draws
+    ahead.
+
+    A secure source of the caller's own that does not say so in its state (`pool`) counts as one
+    that does, the weaker.
+    """
+    return {"kind": noise.kind} | (
+        {"pool": noise.state().get("pool", True)} if noise.kind == "secure" else {}
+    )
+
+
+def noise_to_continue(said: object, saved: dict[str, Any], given: Noise | None) -> Noise:
+    """The noise to go on with: the given source or, without one, the saved one's. Its kind stays,
+    and it gets no weaker.
+
+    said: the public part's word, as `noise_to_data` wrote it; the private part has to say the same.
+    """
+    source = noise_from_state(saved)
+    if said != noise_to_data(source) or not isinstance(
+        part(said, "public.noise").get("pool", True), bool
+    ):
+        raise damaged("its public and its private part name different kinds of noise")
+    if given is None:
+        return source
+    if checked_noise(given).kind != source.kind:
+        raise ValueError(
+            f"This session was played with {source.kind} noise; going on with {given.kind} noise "
+            "would void its guarantee."
+        )
+    if isinstance(source, SecureNoise) and not source.pool and noise_to_data(given)["pool"]:
+        raise ValueError(
+            "This session was played with noise that is never drawn ahead, for machines that are "
+            "restored from snapshots. "
+            "Go on with noise=SecureNoise(pool=False), or leave noise= out."
+        )
+    return given
 
 
 class Saved(Standing):

@@ -30,8 +30,8 @@ from dpbandits.policies import (
     LazyCUCB,
     NoiseAwareMAT,
 )
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.private import PrivatePolicy
 from dpbandits.policies.super_arms.joint import LEVELS
 from dpbandits.simulation.kernels import joint, matroid
 from dpbandits.simulation.kernels.joint import play_joint
