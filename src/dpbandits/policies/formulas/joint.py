@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-STEPS = 40
-"""Of a golden section: the bracket shrinks by 4·10⁸."""
+STEPS = 24
+"""Of a golden section: the bracket shrinks by 10⁵, and the bound is flat at its minimum."""
 
 GOLDEN = 0.6180339887498949
 
@@ -106,9 +106,13 @@ def fitted_prior(means: Sequence[float], precisions: Sequence[float]) -> tuple[f
     return centre, spread
 
 
-def posterior(mean: float, precision: float, centre: float, spread: float) -> tuple[float, float]:
-    """Mean and variance of an element's posterior under the normal prior (centre, spread: its
-    variance); the prior itself where nothing was released.
+def normal_bound(
+    weighted: float, precision: float, level: float, centre: float, spread: float, side: float
+) -> float:
+    """Mean of an element's posterior under the normal prior (centre, spread: its variance), plus
+    side·√(2·level·variance).
+
+    weighted, precision: of its released blocks, the sum of precision times mean, and of precision.
     """
-    weight = 1.0 / spread
-    return (mean * precision + centre * weight) / (precision + weight), 1.0 / (precision + weight)
+    both = precision + 1.0 / spread
+    return (weighted + centre / spread) / both + side * math.sqrt(2.0 * level / both)

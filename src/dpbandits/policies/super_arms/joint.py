@@ -48,6 +48,14 @@ class JointStatistics(NamedTuple):
     t: int
 
 
+class Shared(NamedTuple):
+    """The level, and mean and variance of the prior ("sharp")."""
+
+    level: float
+    centre: float
+    spread: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class JointReleases(PrivatePolicy):
     """Hold the best super arm for the upper bounds for a batch, then release the sums of its
@@ -102,10 +110,13 @@ class JointReleases(PrivatePolicy):
 
     @final
     def plan(self, state: JointStatistics, rng: PublicRng) -> Plan:
-        lower, upper = self.bounds(state)
+        shared = self.shared(state)
+        upper = [self.upper(state, arm, shared) for arm in range(self.arms)]
         action = self.best(upper)
         unseen = tuple(arm for arm in action if not state.rounds[arm])
-        released = unseen or self.undecided(action, lower, upper)
+        released = unseen or tuple(
+            arm for arm in action if self.undecided(arm, upper, self.lower(state, arm, shared))
+        )
         if not released:
             return Hold(action, max(1, int((self.alpha - 1) * state.t)), ())
         rounds = self.batch(len(released))
@@ -142,17 +153,11 @@ class JointReleases(PrivatePolicy):
         return math.ceil(self.first * math.sqrt(joint.joint_variance(released, float(self.budget))))
 
     @final
-    def undecided(
-        self, action: tuple[int, ...], lower: Sequence[float], upper: Sequence[float]
-    ) -> tuple[int, ...]:
-        """The arms of a super arm that are in it only because of their width."""
-        found = []
-        for arm in action:
-            weights = list(upper)
-            weights[arm] = lower[arm]
-            if arm not in self.best(weights):
-                found.append(arm)
-        return tuple(found)
+    def undecided(self, arm: int, upper: Sequence[float], lower: float) -> bool:
+        """Whether an arm is in the best super arm for these bounds only because of its width."""
+        weights = list(upper)
+        weights[arm] = lower
+        return arm not in self.best(weights)
 
     @final
     def best(self, weights: Sequence[float]) -> tuple[int, ...]:
@@ -160,39 +165,34 @@ class JointReleases(PrivatePolicy):
         return checked_answer(self.problem, self.problem.best(weights))
 
     @final
-    def bounds(self, s: JointStatistics) -> tuple[list[float], list[float]]:
-        """Lower and upper confidence bounds of every arm's mean at the coming round."""
-        log_t = math.log(s.t + 1)
-        level = (self.level or 1.0) * log_t
+    def shared(self, s: JointStatistics) -> Shared:
+        """What all arms' bounds at the coming round are made with."""
+        log_t, factor = math.log(s.t + 1), self.level or 1.0
+        level = factor * log_t
         if self.preset == "proved" and log_t > 1.0:
-            level += 4.0 * (self.level or 1.0) * math.log(log_t)
-        lower, upper = self._normal(s, level) if self.preset == "sharp" else self._rates(s, level)
-        unseen = FIRST if isinstance(self.problem, Matroid) else 1.0
-        for arm, rounds in enumerate(s.rounds):
-            if not rounds:
-                lower[arm], upper[arm] = 0.0, unseen
-        return lower, upper
-
-    def _normal(self, s: JointStatistics, level: float) -> tuple[list[float], list[float]]:
-        """Posterior mean ± √(2·level·variance) under a normal prior fitted to all arms."""
+            level += 4.0 * factor * math.log(log_t)
+        if self.preset != "sharp":
+            return Shared(level, 0.5, 0.0)
         means = [w / p if p else 0.0 for w, p in zip(s.weighted, s.precisions, strict=True)]
-        centre, spread = joint.fitted_prior(means, s.precisions)
-        laws = [
-            joint.posterior(mean, p, centre, spread)
-            for mean, p in zip(means, s.precisions, strict=True)
-        ]
-        widths = [math.sqrt(2.0 * level * variance) for _, variance in laws]
-        lower = [mean - width for (mean, _), width in zip(laws, widths, strict=True)]
-        upper = [mean + width for (mean, _), width in zip(laws, widths, strict=True)]
-        return lower, upper
+        return Shared(level, *joint.fitted_prior(means, s.precisions))
 
-    def _rates(self, s: JointStatistics, level: float) -> tuple[list[float], list[float]]:
-        """The exact-rate index and its lower bound."""
-        known = list(zip(s.totals, s.rounds, s.drawn, strict=True))
-        eps = float(self.budget)
-        lower = [joint.rate_lower(*one, level, eps) if one[1] else 0.0 for one in known]
-        upper = [joint.rate_index(*one, level, eps) if one[1] else 0.0 for one in known]
-        return lower, upper
+    @final
+    def upper(self, s: JointStatistics, arm: int, shared: Shared) -> float:
+        """Upper confidence bound of an arm's mean; of one without a release, more than any."""
+        if not s.rounds[arm]:
+            return FIRST if isinstance(self.problem, Matroid) else 1.0
+        if self.preset == "sharp":
+            return joint.normal_bound(s.weighted[arm], s.precisions[arm], *shared, 1.0)
+        known = s.totals[arm], s.rounds[arm], s.drawn[arm]
+        return joint.rate_index(*known, shared.level, float(self.budget))
+
+    @final
+    def lower(self, s: JointStatistics, arm: int, shared: Shared) -> float:
+        """Lower confidence bound of an arm's mean."""
+        if self.preset == "sharp":
+            return joint.normal_bound(s.weighted[arm], s.precisions[arm], *shared, -1.0)
+        known = s.totals[arm], s.rounds[arm], s.drawn[arm]
+        return joint.rate_lower(*known, shared.level, float(self.budget))
 
 
 @final

@@ -18,7 +18,7 @@ from dpbandits.simulation.parts.jit import (
     inline,
     jit,
     joint_variance,
-    posterior,
+    normal_bound,
     rate_index,
     rate_lower,
 )
@@ -49,11 +49,12 @@ class Known(NamedTuple):
     `now`, three numbers: how many they are, the rounds of their batch, and the radius of its noise
     (−1: not drawn yet).
 
-    drawn: shape (arms, K + 1), releases by how many elements were released together.
+    shared: level, mean and variance of the prior. drawn: shape (arms, K + 1), releases by how many
+        elements were released together.
     """
 
     greedy: Greedy
-    lower: Any
+    shared: Any
     means: Any
     precisions: Any
     weighted: Any
@@ -69,54 +70,44 @@ COUNT, ROUNDS, RADIUS = range(3)
 def start(p: Any, s: Any) -> Any:
     arms, rank = p.table.shape
     drawn, told = np.zeros((arms, rank + 1), np.int64), np.zeros(rank, np.int64)
-    bounds, now = np.zeros((4, arms)), np.zeros(3, np.int64)
-    return Known(begin(p, s), bounds[0], bounds[1], bounds[2], bounds[3], drawn, told, now)
-
-
-@jit
-def set_normal(p: Any, own: Any, level: float) -> None:
-    """Posterior means plus and minus their widths."""
-    centre, spread = fitted_prior(own.means, own.precisions)
-    for e in range(len(own.means)):
-        mean, variance = posterior(own.means[e], own.precisions[e], centre, spread)
-        width = math.sqrt(2.0 * level * variance)
-        own.lower[e], own.greedy.weights[e] = mean - width, mean + width
-
-
-@jit
-def set_rates(p: Any, s: Any, own: Any, level: float) -> None:
-    """The exact-rate index and its lower bound."""
-    for e in range(len(s.n)):
-        if s.n[e] > 0:
-            total = s.totals[e] / p.steps
-            own.lower[e] = rate_lower(total, s.n[e], own.drawn[e], level, p.eps)
-            own.greedy.weights[e] = rate_index(total, s.n[e], own.drawn[e], level, p.eps)
+    sums, now = np.zeros((3, arms)), np.zeros(3, np.int64)
+    return Known(begin(p, s), np.zeros(3), sums[0], sums[1], sums[2], drawn, told, now)
 
 
 @jit
 def set_bounds(p: Any, s: Any, own: Any, t: int) -> None:
-    """Bounds of every element at round t."""
+    """Upper bounds of every element at round t, and what all bounds share."""
     log_t = math.log(t)
-    level = p.level * log_t
+    level, centre, spread = p.level * log_t, 0.5, 0.0
     if p.preset == PROVED and log_t > 1.0:
         level += 4.0 * p.level * math.log(log_t)
     if p.preset == SHARP:
-        set_normal(p, own, level)
-    else:
-        set_rates(p, s, own, level)
+        centre, spread = fitted_prior(own.means, own.precisions)
+    own.shared[0], own.shared[1], own.shared[2] = level, centre, spread
     for e in range(len(s.n)):
-        if s.n[e] == 0:
-            own.lower[e], own.greedy.weights[e] = 0.0, p.unseen
+        own.greedy.weights[e] = p.unseen if s.n[e] == 0 else bound(p, s, own, e, 1.0)
 
 
 @jit
-def undecided(own: Any, j: int, f: int) -> bool:
+def bound(p: Any, s: Any, own: Any, e: int, side: float) -> float:
+    """Upper (side 1) or lower (−1) confidence bound of an element with a release."""
+    level, centre, spread = own.shared
+    if p.preset == SHARP:
+        return normal_bound(own.weighted[e], own.precisions[e], level, centre, spread, side)
+    total, n, drawn = s.totals[e] / p.steps, s.n[e], own.drawn[e]
+    if side > 0.0:
+        return rate_index(total, n, drawn, level, p.eps)
+    return rate_lower(total, n, drawn, level, p.eps)
+
+
+@jit
+def undecided(own: Any, j: int, f: int, lower: float) -> bool:
     """Whether basis element f, the j-th, is in the basis only because of its width: with its lower
     bound another element would take its place.
     """
     table, weights = own.greedy.table, own.greedy.weights
     upper, found = weights[f], False
-    weights[f] = own.lower[f]
+    weights[f] = lower
     for e in range(len(weights)):
         if own.greedy.column[e] < 0 and table[e, j] != 0.0 and heavier(e, f, weights):
             found = True
@@ -126,7 +117,7 @@ def undecided(own: Any, j: int, f: int) -> bool:
 
 
 @jit
-def set_released(s: Any, own: Any, basis: Any) -> bool:
+def set_released(p: Any, s: Any, own: Any, basis: Any) -> bool:
     """The elements to release, unseen ones alone while there are any. Returns whether these are
     unseen.
     """
@@ -138,7 +129,7 @@ def set_released(s: Any, own: Any, basis: Any) -> bool:
     if own.now[COUNT] > 0:
         return True
     for j in range(len(basis)):
-        if undecided(own, j, basis[j]):
+        if undecided(own, j, basis[j], bound(p, s, own, basis[j], -1.0)):
             own.told[own.now[COUNT]] = basis[j]
             own.now[COUNT] += 1
     return False
@@ -150,7 +141,7 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
     set_bounds(p, s, own, t)
     improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
-    unseen = set_released(s, own, basis)
+    unseen = set_released(p, s, own, basis)
     count = own.now[COUNT]
     if count == 0:
         return len(basis), max(1, int((p.alpha - 1.0) * (t - 1)))
