@@ -22,6 +22,10 @@ from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.sources import Noise
 
 
+FINEST = 2**20
+"""The most steps a grid may have."""
+
+
 class JointAnswer(NamedTuple):
     """Public: a block's noised sum for one arm (reward units), the rounds it covers, and for how
     many arms the noise was drawn together.
@@ -82,6 +86,15 @@ class JointBatch(PurePrice):
 
 
 def fine_enough(grid: Grid, size: int, epsilon: Fraction) -> Grid:
-    """The grid, or the coarsest refinement of it with at least size·epsilon steps."""
+    """The grid, or the coarsest refinement of it with at least size·epsilon steps.
+
+    Raises:
+        ValueError: such a grid would be finer than any.
+    """
     times = math.ceil(size * epsilon / grid.steps)
+    if times * grid.steps > FINEST:
+        raise ValueError(
+            f"Expected epsilon of at most {FINEST // size:,} for super arms of up to {size}, got "
+            f"{float(epsilon):g}: such noise would need a finer grid than 1/{FINEST:,}."
+        )
     return replace(grid, steps=grid.steps * times) if times > 1 else grid

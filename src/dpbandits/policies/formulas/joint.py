@@ -79,9 +79,11 @@ def joint_variance(dimension: int, eps: float) -> float:
 
 def block_precision(mean: float, rounds: int, dimension: int, eps: float) -> float:
     """One over the variance of a block's noised mean: p(1 − p)/b + (k + 1)(k + 2)/(3 eps² b²), the
-    first held between .02/b and .25/b.
+    first held between .02/b and .25/b. p is pulled towards 1/2 by two rewards more (Laplace's
+    rule), for one reward says nothing of its variance.
     """
-    sampling = min(0.25, max(0.02, mean * (1.0 - mean))) / rounds
+    p = (mean * rounds + 1.0) / (rounds + 2.0)
+    sampling = min(0.25, max(0.02, p * (1.0 - p))) / rounds
     return 1.0 / (sampling + joint_variance(dimension, eps) / (rounds * rounds))
 
 
