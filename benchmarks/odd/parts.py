@@ -126,7 +126,7 @@ class Tossing(StatisticsPolicy, PrivatePolicy):
             return new._replace(totals=tuple(0.0 for _ in new.totals))
         return new
 
-    def regret_bound(self, gaps: Any, rounds: int) -> float:
+    def regret_bound(self, means: Any, rounds: int) -> float:
         return math.nan
 
 

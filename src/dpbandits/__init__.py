@@ -68,8 +68,10 @@ from dpbandits.simulation.estimation import Estimates, estimates
 from dpbandits.simulation.identification import Identification, identify
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import simulate
-from dpbandits.theory.bounds import lower_bound, upper_bound
+from dpbandits.theory.bounds import lower_bound, regret_order, shariff_sheffet, upper_bound
 from dpbandits.theory.catalogue import policies
+from dpbandits.theory.minimax import instance_independent_bound
+from dpbandits.theory.samples import stopping_time_bound
 from dpbandits.version import __version__
 
 if TYPE_CHECKING:
@@ -139,10 +141,14 @@ __all__ = [
     "estimate",
     "estimates",
     "identify",
+    "instance_independent_bound",
     "lower_bound",
     "policies",
     "simulate",
     "spent",
+    "regret_order",
+    "shariff_sheffet",
+    "stopping_time_bound",
     "upper_bound",
     *_POLICIES,
 ]

@@ -197,7 +197,7 @@ class Peeking(StatisticsPolicy, PrivatePolicy):
             )
         return Hold(arm, 4, (arm,))
 
-    def regret_bound(self, gaps: Any, rounds: int) -> float:
+    def regret_bound(self, means: Any, rounds: int) -> float:
         return float("nan")
 
 

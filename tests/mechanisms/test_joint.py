@@ -36,9 +36,7 @@ def compiled(count: int, dimension: int, steps: int) -> Floats:
 def drawn_by(noise: Any) -> Callable[[int, int, int], Floats]:
     def draw(count: int, dimension: int, steps: int) -> Floats:
         zeros = (0,) * dimension
-        return np.array(
-            [noise.joint(zeros, sensitivity=steps, epsilon=ONE) for _ in range(count)]
-        )
+        return np.array([noise.joint(zeros, sensitivity=steps, epsilon=ONE) for _ in range(count)])
 
     return draw
 

@@ -53,7 +53,7 @@ class Feeding(Policy):
     def update(self, state: tuple[int], plan: Plan, release: Release) -> tuple[int]:
         return (state[0] + 1,)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return math.nan
 
 

@@ -14,14 +14,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 from PIL import Image
 
-from dpbandits.core.privacy import as_fraction, printed
+from dpbandits.core.privacy import Grid, as_fraction, printed
 from dpbandits.environments import Environment
 from dpbandits.figures.compared_policies import Panel, in_panel
 from dpbandits.figures.labels import End
 from dpbandits.figures.layout import WIDE, Layout, below, canvas, write_names
 from dpbandits.figures.palette import BOUND, DASHES, Look, looks
 from dpbandits.sweeps.results import Results
-from dpbandits.theory.bounds import lai_robbins, private_lower_bound
+from dpbandits.theory import lai_robbins, private_lower_bound
 
 Band = Literal["mean", "runs", "both"]
 """What is shaded: the 95 % confidence band of the mean, the range of 90 % of the runs (lighter), or
@@ -205,9 +205,9 @@ def draw_curves(ax: Axes, results: Results, shown: pl.DataFrame, band: Band) -> 
 
 def draw_bounds(ax: Axes, environment: Environment, panel: Panel, rounds: np.ndarray) -> list[End]:
     """The bounds that no consistent policy beats in the long run: without privacy, and with ε-DP.
-    Nothing is drawn if rounds are not independent.
+    Nothing is drawn where the law of independent rounds is not known.
     """
-    if environment.fixed:
+    if environment.fixed or environment.lattice(Grid()) is None:
         return []
     bounds = [
         ("lower bound, no privacy", PLAIN_BOUND, [lai_robbins(environment, t) for t in rounds])

@@ -21,7 +21,6 @@ from dpbandits.mechanisms.base import Block, PurePrice
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.sources import Noise
 
-
 FINEST = 2**20
 """The most steps a grid may have."""
 

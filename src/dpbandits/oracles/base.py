@@ -4,6 +4,7 @@ data only.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
@@ -36,6 +37,8 @@ class DecisionSet(metaclass=Explained):
     costs: rewards are 1 - cost with costs in [0, 1]; the value of a super arm is minus the sum of
         its costs.
     linear: the value of a super arm is the sum of its arms' means (with costs, less one for each).
+    b_one, b_max: B₁ and B∞, how much the value may change, at most, for each unit of the sum of all
+        errors in its arms' means, and of the largest one; NaN where neither is known.
     """
 
     arms: int
@@ -44,6 +47,17 @@ class DecisionSet(metaclass=Explained):
     beta: float = 1.0
     costs: bool = False
     linear: bool = True
+
+    @property
+    def b_one(self) -> float:
+        """B₁ (Chen et al. 2020): 1 where the value is a sum."""
+        return 1.0 if self.linear else math.nan
+
+    @final
+    @property
+    def b_max(self) -> float:
+        """B∞, at most `size` times B₁ (Chen et al. 2020, Fact 1)."""
+        return self.size * self.b_one
 
     @final
     def best(self, weights: ArrayLike) -> SuperArm:

@@ -2,8 +2,6 @@
 released values.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -119,12 +117,17 @@ class Policy(metaclass=Explained):
         clock.
         """
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        """Leading terms of the regret bound for arms with these gaps (0 for the best) after
-        `rounds` rounds.
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        """No less than the expected pseudo-regret of `rounds` rounds, at every horizon, with all
+        constants: the sum its proof ends in. NaN where none is known.
 
-        Constants are the source's where it states them, else 1; NaN where no bound is proved.
+        means: of the arms' rewards as the grid holds them (0/1 rewards are unchanged); rounds are
+            independent, rewards in [0, 1], and none is told late.
         """
+        return math.nan
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        """The order of the regret bound, without constants; no bound. NaN where none is proved."""
         return math.nan
 
     @final

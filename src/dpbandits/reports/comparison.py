@@ -55,6 +55,10 @@ LONG_RUN = (
     "What no consistent policy with this kind of privacy beats in the long run (asymptotic: a "
     "good one may lie below it for a while)."
 )
+PROVED = (
+    "What the mean regret is proved not to exceed on this instance, all constants included; empty "
+    "where no proof states them."
+)
 LOST = (
     "Reward lost against always playing the best arm: mean over runs ± its 95 % confidence "
     "interval."
@@ -75,6 +79,7 @@ COST = (
     Column("mean regret", LOST, mean_regret),
     Column("price of privacy", PRICE, rounded_cell("price")),
     Column("lower bound", LONG_RUN, rounded_cell("lower_bound")),
+    Column("upper bound", PROVED, rounded_cell("upper_bound")),
     Column(
         "releases", "How many noisy values a run looked at, on average.", rounded_cell("releases")
     ),

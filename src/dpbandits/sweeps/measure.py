@@ -14,7 +14,7 @@ from dpbandits.core.privacy import spent
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import play_plain, simulate
 from dpbandits.sweeps.cells import Cell
-from dpbandits.theory.bounds import lower_bound, upper_bound
+from dpbandits.theory.bounds import lower_bound, regret_order, upper_bound
 from dpbandits.version import __version__
 
 LEDGER_ROUNDS = 2_000
@@ -78,6 +78,9 @@ def facts_of(cell: Cell) -> Facts:
         "upper_bound": None
         if fixed
         else finite_or_none(upper_bound(cell.policy, cell.environment, cell.rounds)),
+        "regret_order": None
+        if fixed
+        else finite_or_none(regret_order(cell.policy, cell.environment, cell.rounds)),
         "guarantee": None if guarantee is None else str(replace(guarantee, noise="simulated")),
         "claimed": None if guarantee is None else str(guarantee.cost),
         "spent": None if guarantee is None else text_of(ledger_total(cell)),

@@ -27,6 +27,7 @@ MAY_BE_NULL = {
             "q999",
             "lower_bound",
             "upper_bound",
+            "regret_order",
             "claimed",
             "spent",
         ),
@@ -44,6 +45,7 @@ class Results:
 
     summary: one row a cell; `mean`, `error`, `median`, `q99`, `q999`, `worst` are of the regret at
         the end over runs; a quantile is null where the runs are too few for it (see `enough`).
+        `upper_bound` is no less than the expected regret; `regret_order` is an order, no bound.
     bands: one row a cell and kept round: mean regret, its standard error, and quantiles over runs.
     computed, damaged: cells played just now, and what was found wrong with stored files.
     """
@@ -151,6 +153,7 @@ def row_of(cell: Cell, frame: pl.DataFrame, facts: Facts) -> dict[str, object]:
         "events": end["events"].mean(),
         "lower_bound": facts["lower_bound"],
         "upper_bound": facts["upper_bound"],
+        "regret_order": facts.get("regret_order"),
         "twin": facts["twin"] or None,
         "claimed": optional_float(facts["claimed"]),
         "spent": optional_float(facts["spent"]),

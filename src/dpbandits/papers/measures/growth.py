@@ -14,7 +14,7 @@ import numpy as np
 from dpbandits.core.arrays import Floats
 from dpbandits.papers.evidence import CellSetting, Evidence, contrast
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
-from dpbandits.theory.bounds import full_information_lower_bound
+from dpbandits.theory.worst import full_information_lower_bound
 
 
 class Size(NamedTuple):
@@ -179,7 +179,10 @@ def between_bounds(
     checks = []
     for label in labels:
         for s in evidence.settings([label], environments, epsilons):
-            low = full_information_lower_bound(evidence.environments[s.environment], s.epsilon)
+            size = size_of(evidence, s)
+            low = full_information_lower_bound(
+                size.arms, size.gap, evidence.rounds(label, s), s.epsilon
+            )
             high = sum(
                 UPPER * (1.0 + math.log(n)) / min(gap, s.epsilon)
                 for gap, n in brackets(gaps_of(evidence, s))

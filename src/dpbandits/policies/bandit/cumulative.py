@@ -2,8 +2,6 @@
 privacy-aware divergence d_eps.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +10,10 @@ from typing import ClassVar
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
+from dpbandits.policies.bounds.cumulative import dp_klucb_bound
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
-from dpbandits.policies.formulas.divergences import clip01
+from dpbandits.policies.formulas.divergences import clip01, d_eps
 from dpbandits.policies.formulas.schedules import growing_batch
 
 __all__ = ["DPIMED", "DPKLUCB"]
@@ -22,10 +21,11 @@ __all__ = ["DPIMED", "DPKLUCB"]
 PAPER = "Azize, Wu, Honda, Orabona, Ito and Basu 2025"
 
 
-def divergence_bound(gaps: Sequence[float], rounds: int, eps: float, alpha: float) -> float:
-    """Pinsker for d_eps: d_eps(x, x + Δ) >= min(eps·Δ/2, 2Δ²)."""
-    log_t = math.log(rounds)
-    return math.fsum(alpha * log_t * g / min(eps * g / 2, 2 * g * g) for g in gaps if g > 0)
+def divergence_order(means: Sequence[float], rounds: int, eps: float, alpha: float) -> float:
+    """α Σ Δ ln T/d_eps(μ, μ*)."""
+    best, log_t = max(means), math.log(rounds)
+    ratios = [(best - mean) / d_eps(mean, best, eps) for mean in means if mean < best]
+    return alpha * log_t * math.fsum(ratios)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +82,12 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
     def batch(self, s: Statistics, arm: int) -> int:
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return divergence_bound(gaps, rounds, float(self.epsilon), self.alpha)
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        eps, first = float(self.epsilon), self.first or 1
+        return dp_klucb_bound(means, rounds, eps, first, self.alpha, self.c)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return divergence_order(means, rounds, float(self.epsilon), self.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,5 +129,5 @@ class DPIMED(IndexPolicy, PrivatePolicy):
     def batch(self, s: Statistics, arm: int) -> int:
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return divergence_bound(gaps, rounds, float(self.epsilon), self.alpha)
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return divergence_order(means, rounds, float(self.epsilon), self.alpha)

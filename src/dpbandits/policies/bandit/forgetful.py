@@ -2,8 +2,6 @@
 interrupted, and the doubling episodes of AdaP (Azize and Basu 2022) and AdaC (2024).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +19,8 @@ from dpbandits.policies.base import (
     first_unseen,
     require_budget,
 )
+from dpbandits.policies.bounds import batches
+from dpbandits.policies.bounds.optimism import positive_gaps, single
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.indices import crossing, lazy_ucb
@@ -80,9 +80,12 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
                 )
         return Hold(arm, end - t, (arm,) if end == full else ())
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return batches.lazy_bound(single(means), rounds, float(self.epsilon), self.grid)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return math.fsum(math.log(rounds) / min(g, eps) for g in gaps if g > 0)
+        return math.fsum(math.log(rounds) / min(gap, eps) for gap in positive_gaps(means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +124,13 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return math.fsum(self.a * math.log(rounds) / min(g, eps) for g in gaps if g > 0)
+        return batches.adap_bound(single(means), rounds, eps, self.a, self.grid)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        eps = float(self.epsilon)
+        return self.a * math.fsum(math.log(rounds) / min(g, eps) for g in positive_gaps(means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,11 +169,13 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return math.fsum(
-            self.a * g * math.log(rounds) / min(2 * g * g, eps * g) for g in gaps if g > 0
-        )
+        return batches.adap_kl_bound(single(means), rounds, eps, self.a, self.grid)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        eps, log_t = float(self.epsilon), math.log(rounds)
+        return math.fsum(self.a * g * log_t / min(2 * g * g, eps * g) for g in positive_gaps(means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +221,11 @@ class AdaCUCB(IndexPolicy):
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return batches.adac_bound(single(means), rounds, float(self.rho), self.b)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t, rho = math.log(rounds), float(self.rho)
-        return math.fsum(self.b * (log_t / g + math.sqrt(log_t / rho)) for g in gaps if g > 0)
+        return math.fsum(
+            self.b * (log_t / gap + math.sqrt(log_t / rho)) for gap in positive_gaps(means)
+        )

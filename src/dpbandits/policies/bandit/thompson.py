@@ -2,8 +2,6 @@
 is released. `NoiseAwareTS` (ours) knows the privacy noise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyCumulative, LazyForgetful
 from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
+from dpbandits.policies.bounds.optimism import positive_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import lifted_mean, neglected
 from dpbandits.policies.formulas.pooling import posterior_sd
@@ -82,8 +81,8 @@ class ThompsonBeta(StatisticsPolicy):
         failures = tuple(n - s for s, n in zip(state.totals, state.rounds, strict=True))
         return Draw(BetaPosteriors(state.totals, failures), (1,) * self.arms)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.fsum(math.log(rounds) / (2 * g) for g in gaps if g > 0)
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / (2 * gap) for gap in positive_gaps(means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +121,9 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
         )
         return Draw(LazyBetas(means, state.rounds, float(self.epsilon)), limits)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return math.fsum(math.log(rounds) / min(g, eps) for g in gaps if g > 0)
+        return math.fsum(math.log(rounds) / min(gap, eps) for gap in positive_gaps(means))
 
 
 class Gaussians(NamedTuple):

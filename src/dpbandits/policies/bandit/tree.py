@@ -2,8 +2,6 @@
 the lazy policies.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +11,8 @@ from typing import ClassVar
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
+from dpbandits.policies.bounds import trees
+from dpbandits.policies.bounds.optimism import positive_gaps, single
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 
@@ -85,12 +85,21 @@ class DPUCB(IndexPolicy, PrivatePolicy):
             for (m, n), d in zip(pairs, s.draws, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        scale, horizon = self.horizon.bit_length() / float(self.tree_epsilon), self.horizon
+        if self.preset == "tight":
+            return trees.tree_bound(single(means), rounds, scale)
+        log_h = math.log(max(2, horizon))
+        union = math.log(self.arms * max(2, horizon) * log_h / self.gamma)
+        width = self.arms * log_h * log_h * union / float(self.epsilon)
+        return trees.wide_tree_bound(single(means), rounds, scale, width, horizon.bit_length())
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
         price = log_t**2 / float(self.epsilon)
         if self.preset == "published":
             price *= self.arms * math.log(self.arms * rounds * max(1.0, log_t) / self.gamma)
-        return math.fsum(log_t / g + price for g in gaps if g > 0)
+        return math.fsum(log_t / gap + price for gap in positive_gaps(means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,10 +177,12 @@ class HybridUCB(IndexPolicy, PrivatePolicy):
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return trees.hybrid_bound(single(means), rounds, float(self.epsilon))
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t, eps = math.log(rounds), float(self.epsilon)
         return math.fsum(
             max(log_t / g, log_t / eps * math.log(max(math.e, log_t / (eps * g))))
-            for g in gaps
-            if g > 0
+            for g in positive_gaps(means)
         )

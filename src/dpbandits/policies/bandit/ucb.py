@@ -4,8 +4,6 @@ those of the local model, where every user randomises the reward before sending 
 `policy.randomizer()` is the user's side. The server's vault takes `Report`s only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +12,11 @@ from typing import ClassVar
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LocalLaplace, RandomizedResponse
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
+from dpbandits.policies.bounds import every_round
+from dpbandits.policies.bounds.optimism import positive_gaps, single
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
+from dpbandits.policies.formulas.divergences import kl
 
 __all__ = ["KLUCB", "LDPKLUCB", "LDPUCB", "UCB1"]
 
@@ -49,8 +50,11 @@ class UCB1(IndexPolicy):
             indices.ucb1(total / n, n, log_t) for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.fsum(8 * math.log(rounds) / g + (1 + math.pi**2 / 3) * g for g in gaps if g > 0)
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return every_round.ucb1_bound(single(means), rounds)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in positive_gaps(means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +90,13 @@ class KLUCB(IndexPolicy):
             indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        # Pinsker: kl >= 2 Δ²
-        return math.fsum(math.log(rounds) / (2 * g) for g in gaps if g > 0)
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return every_round.kl_bound(single(means), rounds, self.c)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        best = max(means)
+        ratios = [(best - mean) / kl(mean, best) for mean in means if mean < best]
+        return math.log(rounds) * math.fsum(ratios)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +133,12 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        eps = float(self.epsilon)
-        return math.fsum(math.log(rounds) * (1 + 1 / eps**2) / g for g in gaps if g > 0)
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return every_round.reports_bound(single(means), rounds, float(self.epsilon))
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        cost = math.log(rounds) * (1 + 1 / float(self.epsilon) ** 2)
+        return math.fsum(cost / gap for gap in positive_gaps(means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +181,9 @@ class LDPKLUCB(IndexPolicy, PrivatePolicy):
             indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return every_round.bits_bound(single(means), rounds, float(self.epsilon), self.c)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         shrink = math.tanh(float(self.epsilon) / 2)  # bits' gaps are shrink·Δ; Pinsker
-        return math.fsum(math.log(rounds) / (2 * shrink**2 * g) for g in gaps if g > 0)
+        return math.fsum(math.log(rounds) / (2 * shrink**2 * gap) for gap in positive_gaps(means))

@@ -16,6 +16,8 @@ from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, BinaryTree, EachAction, Exact
 from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.bounds import experts
+from dpbandits.policies.bounds.optimism import positive_gaps
 from dpbandits.policies.contract import About, Policy, Release
 from dpbandits.policies.formulas.schedules import ftrl_rate, hedge_rate
 
@@ -46,9 +48,9 @@ class ExpertPolicy(Policy):
         super().__post_init__()
 
 
-def smallest_gap(gaps: Sequence[float]) -> float:
+def smallest_gap(means: Sequence[float]) -> float:
     """The smallest gap above 0; infinite where all actions are equally good."""
-    return min((gap for gap in gaps if gap > 0), default=math.inf)
+    return min(positive_gaps(means), default=math.inf)
 
 
 def new_totals(release: Release) -> Totals:
@@ -103,8 +105,11 @@ class FollowTheLeader(ExpertPolicy):
     def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
         return new_totals(release)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.log(self.arms) / smallest_gap(gaps)  # 0 where there is no gap
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return experts.leader_bound(means, rounds)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.log(self.arms) / smallest_gap(means)  # 0 where there is no gap
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,9 +162,12 @@ class DecreasingHedge(ExpertPolicy):
     def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
         return new_totals(release)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return experts.hedge_bound(means, rounds)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_k = math.log(self.arms)
-        return min(math.sqrt(rounds * log_k), (4 * log_k + 25) / smallest_gap(gaps))
+        return min(math.sqrt(rounds * log_k), log_k / smallest_gap(means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,9 +229,14 @@ class TreeFTRL(ExpertPolicy, PrivatePolicy):
     def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
         return new_totals(release)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        levels = self.horizon.bit_length()
+        scale = self.arms * levels / float(self.epsilon)
+        return experts.ftrl_bound(means, rounds, self.horizon, levels, scale)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_k = math.log(self.arms)
-        if math.isinf(smallest_gap(gaps)):
+        if math.isinf(smallest_gap(means)):
             return 0.0
         return math.sqrt(rounds * log_k) + self.arms * log_k * math.log(rounds) ** 2 / float(
             self.epsilon

@@ -5,15 +5,20 @@ are read once or not at all.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, NamedTuple
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Choice, EachAction, LazyForgetful, NoisyMax
 from dpbandits.noise.sources import Selection
 from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.bounds import experts
+from dpbandits.policies.bounds.optimism import positive_gaps
 from dpbandits.policies.contract import About, Release
 from dpbandits.policies.experts.leaders import ExpertPolicy, smallest_gap
 
@@ -28,6 +33,19 @@ class Leader(NamedTuple):
     t: int  # rounds told
     chosen: int  # what the next epoch plays, once this one's part that counts is read; −1: not yet
     rest: int  # rounds left of the epoch after that part
+
+
+def bracket_order(means: Sequence[float], eps: float) -> float:
+    """ln K/Δ + Σ (1 + ln|J|)/eps over the brackets J of gaps in [2^l Δ, 2^{l+1} Δ) above eps, Δ the
+    smallest (Hu, Huang, Mehta and Hegde 2024, Theorem 9).
+    """
+    gaps = positive_gaps(means)
+    if not gaps:
+        return 0.0
+    least = min(gaps)
+    levels = Counter(math.floor(math.log2(gap / least) + 1e-9) for gap in gaps)
+    above = [1 + math.log(n) for level, n in levels.items() if least * 2**level > eps]
+    return math.log(len(means)) / least + math.fsum(above) / eps
 
 
 LAST_EPOCH = 61
@@ -99,9 +117,18 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
         leader = Choice(*release.answers[0]).action
         return Leader(leader, state.epoch + 1, release.round, -1, 0)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        gap = smallest_gap(gaps)
-        return 0.0 if math.isinf(gap) else math.log(self.arms) / min(gap, float(self.epsilon))
+    def chance(self, gaps: Floats, rounds: int) -> Floats:
+        """How likely an action of each gap is taken after an epoch of so many rounds, at most."""
+        eps = float(self.epsilon)
+        if self.selection != "laplace":
+            return experts.chosen_chance(gaps, rounds, eps)
+        return experts.noisy_chance(gaps, rounds, (1 if self.preset == "published" else 2) / eps)
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return experts.epochs_bound(means, rounds, self.chance)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return bracket_order(means, float(self.epsilon))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,8 +162,12 @@ class NaiveFTNL(ExpertPolicy, PrivatePolicy):
         totals = [Answer(*answer).total for answer in release.answers]
         return Leader(totals.index(max(totals)), state.epoch + 1, release.round, -1, 0)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        log_k, gap = math.log(self.arms), smallest_gap(gaps)
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        chance = partial(experts.noisy_chance, scale=self.arms / float(self.epsilon))
+        return experts.epochs_bound(means, rounds, chance)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        log_k, gap = math.log(self.arms), smallest_gap(means)
         return 0.0 if math.isinf(gap) else log_k / gap + self.arms * log_k / float(self.epsilon)
 
 
@@ -186,10 +217,10 @@ class PrefixExponential(ExpertPolicy, PrivatePolicy):
             return Leader(chosen, state.epoch + 1, release.round, -1, 0)
         return Leader(state.chosen, state.epoch + 1, release.round, -1, 0)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        gap = smallest_gap(gaps)
-        return (
-            0.0
-            if math.isinf(gap)
-            else 1000 * math.log(self.arms) * (1 / gap + 1 / float(self.epsilon))
-        )
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        chance = partial(experts.prefix_chance, eps=float(self.epsilon))
+        return experts.epochs_bound(means, rounds, chance)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        gap, log_k = smallest_gap(means), math.log(self.arms)
+        return 0.0 if math.isinf(gap) else log_k * (1 / gap + 1 / float(self.epsilon))

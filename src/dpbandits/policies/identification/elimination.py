@@ -2,8 +2,6 @@
 for ever.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +11,9 @@ from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful
 from dpbandits.policies.base import Identified, PrivatePolicy
+from dpbandits.policies.bounds.elimination import doubling_bound, epochs_bound, passes_bound
+from dpbandits.policies.bounds.optimism import positive_gaps
+from dpbandits.policies.bounds.tails import excess
 from dpbandits.policies.contract import About, Policy, Release
 from dpbandits.policies.formulas.schedules import elimination_width, epoch
 
@@ -95,8 +96,11 @@ class SuccessiveElimination(Policy):
         """The identified arm and the rounds it took; None while several are alive."""
         return identified(state)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.fsum(math.log(self.arms * rounds) / g for g in gaps if g > 0)
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return passes_bound(means, rounds, self.beta or 0.5)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(self.arms * rounds) / gap for gap in positive_gaps(means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,9 +162,16 @@ class DPSE(PrivatePolicy):
         """The identified arm and the rounds it took; None while several are alive."""
         return identified(state)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        eps, tail = float(self.epsilon), excess(float(self.epsilon), self.grid)
+        if self.beta is None:
+            return doubling_bound(means, rounds, self.init().guess, eps, tail)
+        return epochs_bound(means, rounds, self.beta, eps, tail)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
-        return math.fsum(log_t / g + log_t / float(self.epsilon) for g in gaps if g > 0)
+        each = [log_t / gap + log_t / float(self.epsilon) for gap in positive_gaps(means)]
+        return math.fsum(each) * (1.0 if self.beta else max(1.0, math.log2(rounds)))
 
     def _beta(self, state: Alive) -> float:
         return self.beta or 1.0 / state.guess

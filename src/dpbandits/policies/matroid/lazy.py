@@ -2,8 +2,6 @@
 epsilon/K each.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +15,11 @@ from dpbandits.mechanisms import EachArm, LazyForgetful
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.bounds.batches import lazy_bound
+from dpbandits.policies.bounds.optimism import basis, best_gaps, least_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import crossing, lazy_ucb
-from dpbandits.policies.matroid.optimistic import FIRST, least_gaps, matroid_of
+from dpbandits.policies.matroid.optimistic import FIRST, matroid_of
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
 __all__ = ["DPTSMAT", "DPUCBMAT"]
@@ -27,14 +27,13 @@ __all__ = ["DPTSMAT", "DPUCBMAT"]
 PAPER = "Chandak, Hu and Hegde 2023"
 
 
-def least_gap_bound(
-    problem: DecisionSet, gaps: Sequence[float], rounds: int, share: float
+def least_gap_order(
+    problem: DecisionSet, means: Sequence[float], rounds: int, share: float
 ) -> float:
     """Σ ln(KT)/Δ_min + min(K, ln(KT)) ln(KT)/eps₀ over the elements outside the best basis."""
     rank, log_n = problem.size, math.log(problem.size * rounds)
-    return math.fsum(
-        log_n / gap + min(rank, log_n) * log_n / share for gap in least_gaps(problem, gaps)
-    )
+    each = min(rank, log_n) / share
+    return log_n * math.fsum(1 / gap + each for gap in least_gaps(problem, means))
 
 
 @final
@@ -80,8 +79,11 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
     def batch(self, s: Statistics, arm: int) -> int:
         return max(1, 2 * s.rounds[arm])
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return least_gap_bound(self.problem, gaps, rounds, self.share)
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return lazy_bound(basis(self.problem, means), rounds, self.share, self.grid)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return least_gap_order(self.problem, means, rounds, self.share)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         """Hold the greedy basis until a batch is full or, as ln t grows, an element overtakes one
@@ -185,8 +187,10 @@ class DPTSMAT(SuperArmPolicy, PrivatePolicy):
     def batch(self, s: Statistics, arm: int) -> int:
         return max(1, 2 * s.rounds[arm])
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return least_gap_bound(self.problem, gaps, rounds, self.share)
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        second = math.fsum(1 / gap for gap in best_gaps(self.problem, means))
+        first = least_gap_order(self.problem, means, rounds, self.share)
+        return first + math.log(self.problem.size * rounds) * second
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         action = self.best([0.0 if n else FIRST for n in state.rounds])

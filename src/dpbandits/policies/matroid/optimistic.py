@@ -2,8 +2,6 @@
 and DP-KLUCB's index (ours).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +13,8 @@ from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.bounds.every_round import kl_bound, ucb1_bound
+from dpbandits.policies.bounds.optimism import basis, least_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.schedules import growing_batch
@@ -33,19 +33,6 @@ def matroid_of(problem: DecisionSet) -> Matroid:
     """The problem of a policy that plays matroids only."""
     assert isinstance(problem, Matroid)
     return problem
-
-
-def least_gaps(problem: DecisionSet, gaps: Sequence[float]) -> list[float]:
-    """Of every element outside the best basis, the smallest positive gap to an element of it,
-    Δ_{e,min}.
-
-    gaps: best mean less each element's. Elements without such a gap, and loops, are left out.
-    """
-    matroid = matroid_of(problem)
-    best = matroid.best([-gap for gap in gaps])
-    outside = set(range(matroid.arms)) - set(best) - set(matroid.loops)
-    larger = [[gaps[e] - gaps[a] for a in best if gaps[e] > gaps[a]] for e in sorted(outside)]
-    return [min(found) for found in larger if found]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +72,11 @@ class OMM(SuperArmPolicy):
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.fsum(16 * math.log(rounds) / gap for gap in least_gaps(self.problem, gaps))
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return ucb1_bound(basis(self.problem, means), rounds)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,9 +120,12 @@ class KLOSM(SuperArmPolicy):
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return kl_bound(basis(self.problem, means), rounds, self.c)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         # Pinsker: kl >= 2 Δ²
-        return math.fsum(math.log(rounds) / (2 * gap) for gap in least_gaps(self.problem, gaps))
+        return math.fsum(math.log(rounds) / (2 * gap) for gap in least_gaps(self.problem, means))
 
 
 @dataclass(frozen=True, kw_only=True)

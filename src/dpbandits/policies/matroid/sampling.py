@@ -2,8 +2,6 @@
 (ours).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +14,11 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.bounds.optimism import least_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.pooling import pooled, posterior_sd, shrunk
 from dpbandits.policies.formulas.schedules import growing_batch
-from dpbandits.policies.matroid.optimistic import FIRST, least_gaps, matroid_of
+from dpbandits.policies.matroid.optimistic import FIRST, matroid_of
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
 __all__ = ["CTSBeta", "CTSGaussian", "NoiseAwareMAT"]
@@ -79,8 +78,8 @@ class CTSBeta(SuperArmPolicy):
         failures = tuple(n - s for s, n in zip(state.totals, state.rounds, strict=True))
         return Draw(Betas(matroid_of(self.problem), state.totals, failures), (1,) * self.arms)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, gaps))
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +116,8 @@ class CTSGaussian(SuperArmPolicy):
         sds = tuple(1.0 / math.sqrt(m) for m in n)
         return Draw(Normals(matroid_of(self.problem), means, sds), (1,) * self.arms)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, gaps))
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
 
 
 @dataclass(frozen=True, kw_only=True)

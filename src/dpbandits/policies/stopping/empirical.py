@@ -5,8 +5,6 @@ A rule is a policy over one arm whose rewards in [0, 1] stand for values in [low
 `dpbandits.estimate` feeds it a stream, `dpbandits.estimates` simulates it.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -124,8 +122,12 @@ class StoppingRule(Policy):
         return None if state.value is None else Stopped(state.value, state.rounds, state.capped)
 
     @final
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return 0.0  # one arm has no regret; `about.bound` is on the number of values
+
+    @final
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return 0.0
 
 
 @final

@@ -2,8 +2,6 @@
 several arms at a time, and CUCB's way of playing: means plus radii, clipped at 1, handed to it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +15,7 @@ from dpbandits.core.plan import Hold, Plan
 from dpbandits.oracles.base import DecisionSet, shortened
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy, Statistics, empty, fold
+from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps
 from dpbandits.policies.contract import Policy, Release
 
 
@@ -188,6 +187,13 @@ def noise_radius(n: Floats, draws: Floats, scale: float, log_t: float) -> Floats
     )
 
 
-def per_gap(gaps: Sequence[float], cost: float, each: float = 0.0) -> float:
-    """Σ over gaps of cost/Δ + each."""
-    return math.fsum(cost / gap + each for gap in gaps if gap > 0)
+def per_gap(problem: DecisionSet, means: Sequence[float], cost: float, each: float = 0.0) -> float:
+    """Σ B₁(B₁·cost/Δ + each) over arms with a gap, Δ the smallest of a super arm with the arm.
+
+    NaN where super arms are too many to list, or no smoothness is known.
+    """
+    found, smooth = super_arm_gaps(problem, means), problem.b_one
+    if found is None or math.isnan(smooth):
+        return math.nan
+    least = [gap for gap in found.least if math.isfinite(gap)]
+    return math.fsum(smooth * (smooth * cost / gap + each) for gap in least)

@@ -2,8 +2,6 @@
 every arm of a super arm seen.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +15,8 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative, LazyForgetful
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.bounds import super_arms
+from dpbandits.policies.bounds.tails import excess
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.schedules import growing_batch
@@ -53,8 +53,13 @@ class CUCB(SuperArmPolicy):
     def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
         return statistical(n, math.log(t))
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return per_gap(gaps, self.problem.size * math.log(rounds))
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        low = super_arms.failing_rounds(self.arms, rounds, 2.0)
+        width = super_arms.statistical_width(math.log(rounds))
+        return super_arms.smooth_bound(self.problem, means, rounds, width, low)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return per_gap(self.problem, means, self.problem.size * math.log(rounds))
 
 
 @final
@@ -103,9 +108,15 @@ class LazyCUCB(SuperArmPolicy, PrivatePolicy):
     def batch(self, s: Statistics, arm: int) -> int:
         return max(1, 2 * s.rounds[arm])
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        log_mt, eps = math.log(self.arms * rounds), float(self.budget)
+        width = super_arms.lazy_width(log_mt, eps, self.problem.size)
+        low = super_arms.lazy_failing(self.arms, rounds, excess(self.share, self.grid))
+        return super_arms.smooth_bound(self.problem, means, rounds, width, low, batches=True)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         cost = self.problem.size * math.log(self.arms * rounds)
-        return per_gap(gaps, cost, cost / float(self.budget))
+        return per_gap(self.problem, means, cost, cost / float(self.budget))
 
 
 @dataclass(frozen=True, kw_only=True)

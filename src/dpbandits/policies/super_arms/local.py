@@ -15,8 +15,8 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LocalLaplace
-from dpbandits.oracles.base import DecisionSet
 from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.bounds import super_arms
 from dpbandits.policies.contract import About
 from dpbandits.policies.super_arms.base import (
     SuperArmPolicy,
@@ -38,12 +38,24 @@ def report_radius(n: Floats, t: int, scale: float, published: int | None) -> Flo
     return statistical(n, math.log(t)) + noise_radius(n, n, scale, math.log(t))
 
 
-def report_bound(gaps: Sequence[float], rounds: int, scale: float, problem: DecisionSet) -> float:
-    """Bonus below the smallest gap per arm, B∞ = 1 (with linear rewards B∞ = K: the paper's Fact
-    1).
-    """
-    smooth = float(problem.size) if problem.linear else 1.0
-    return per_gap(gaps, (1.0 + scale) ** 2 * smooth**2 * math.log(rounds))
+def report_bound(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: int) -> float:
+    """Chen et al. 2020, Theorems 2 and 4, by their sums, for the radius in use."""
+    scale = policy.width / float(policy.budget)
+    if policy.preset == "published":
+        assert policy.horizon is not None
+        width = super_arms.published_report_width(policy.horizon, scale)
+        low = super_arms.published_report_failing(policy.arms, rounds, policy.horizon, scale)
+    else:
+        width = super_arms.noisy_width(math.log(rounds), scale, super_arms.report_draws)
+        low = super_arms.failing_rounds(policy.arms, rounds, 3.0)
+    narrow = policy.about.narrow
+    return super_arms.smooth_bound(policy.problem, means, rounds, width, low, narrow=narrow)
+
+
+def report_order(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: int) -> float:
+    """Σ B∞² (1 + scale)² ln T/Δ, B∞ = K·B₁."""
+    cost = (1.0 + policy.width / float(policy.budget)) ** 2 * policy.problem.size**2
+    return per_gap(policy.problem, means, cost * math.log(rounds))
 
 
 @final
@@ -92,8 +104,11 @@ class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
         published = self.horizon if self.preset == "published" else None
         return report_radius(n, t, self.width / float(self.budget), published)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return report_bound(gaps, rounds, self.width / float(self.budget), self.problem)
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return report_bound(self, means, rounds)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return report_order(self, means, rounds)
 
 
 @final
@@ -149,5 +164,8 @@ class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
         published = self.horizon if self.preset == "published" else None
         return report_radius(n, t, self.width / float(self.budget), published)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        return report_bound(gaps, rounds, self.width / float(self.budget), self.problem)
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return report_bound(self, means, rounds)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return report_order(self, means, rounds)

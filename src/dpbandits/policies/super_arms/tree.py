@@ -2,8 +2,6 @@
 round.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, EachArm
 from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.bounds import super_arms
 from dpbandits.policies.contract import About
 from dpbandits.policies.super_arms.base import (
     SuperArmPolicy,
@@ -108,12 +107,23 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
         extra = 12.0 * self.width * log_h**3 / (float(self.budget) * n)
         return np.asarray(np.sqrt(4.0 * (math.log(self.arms) + log_h) / n) + extra)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        if self.preset == "tight":
+            width = super_arms.noisy_width(math.log(rounds), self.node_scale, super_arms.tree_draws)
+            low = super_arms.failing_rounds(self.arms, rounds, 3.0)
+        else:
+            eps, size = float(self.budget), self.width
+            width = super_arms.published_tree_width(self.arms, self.horizon, size, eps)
+            low = super_arms.published_tree_failing(
+                self.arms, rounds, self.horizon, self.node_scale, eps, size
+            )
+        return super_arms.smooth_bound(self.problem, means, rounds, width, low)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
         more = log_t if self.preset == "published" else 1.0
-        return per_gap(
-            gaps, self.width * log_t * more, self.width * log_t**2 * more / float(self.budget)
-        )
+        price = self.width * log_t**2 * more / float(self.budget)
+        return per_gap(self.problem, means, self.width * log_t * more, price)
 
 
 @final
@@ -163,8 +173,12 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
     def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
         return tree_radius(n, draws, t, self.node_scale)
 
-    def regret_bound(self, gaps: Sequence[float], rounds: int) -> float:
-        smooth = float(self.problem.size) if self.problem.linear else 1.0
-        return per_gap(
-            gaps, smooth**2 * math.log(rounds), smooth * math.log(rounds) ** 2 / float(self.budget)
-        )
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        width = super_arms.noisy_width(math.log(rounds), self.node_scale, super_arms.tree_draws)
+        low = super_arms.failing_rounds(self.arms, rounds, 3.0)
+        return super_arms.smooth_bound(self.problem, means, rounds, width, low, narrow=True)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        most, log_t = self.problem.size, math.log(rounds)  # B∞ = K·B₁
+        price = most * log_t**2 / float(self.budget)
+        return per_gap(self.problem, means, most**2 * log_t, price)

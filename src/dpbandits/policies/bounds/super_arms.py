@@ -1,0 +1,145 @@
+"""Semi-bandits: what super arms with gaps can cost while every bound holds, and otherwise.
+
+While every arm's index is at least its mean and at most w above it, a super arm S with gap Δ has
+Δ <= B₁ Σ_{i in S} w_i. As Δ >= Δⁱ_min for its arms, Δ <= Σ_i 2(B₁w_i − Δⁱ_min/(2K)) (Wang and Chen
+2017; Chen et al. 2020, Lemma 2), so regret is at most the sum of that over arms and their rewards.
+Likewise Δ <= B∞ w_i of the least-seen arm, which every round that reads it sees once more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dpbandits.core.arrays import Floats
+from dpbandits.oracles.base import DecisionSet
+from dpbandits.policies.bounds.sums import cells, falling_sum
+from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps
+from dpbandits.policies.bounds.trees import bits, noise_chance, sum_radii
+
+Width = Callable[[Floats, Floats], Floats]
+"""Twice the radius at the last round, of the first and the last number of rewards of a cell."""
+
+
+def smooth_bound(
+    problem: DecisionSet,
+    means: Sequence[float],
+    rounds: int,
+    width: Width,
+    low: float,
+    *,
+    narrow: bool = False,
+    batches: bool = False,
+) -> float:
+    """At most this regret; NaN where super arms are too many to list, or no smoothness is known.
+
+    low: rounds in which some bound is expected to fail. narrow: one reward a round is read.
+    batches: the mean is that of a batch of 1, 2, 4, … rewards, held for twice as many rounds.
+    """
+    found = super_arm_gaps(problem, means)
+    if found is None or math.isnan(problem.b_one):
+        return math.nan
+    if found.largest <= 0.0:
+        return 0.0
+    if batches:
+        n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
+        sizes, wide = 2.0 * n, np.minimum(1.0, width(n, n))
+    else:
+        parts = cells(1, rounds)
+        sizes, wide = parts.sizes, np.minimum(1.0, width(parts.first, parts.last))
+    sizes, wide = np.append(1.0, sizes), np.append(1.0, wide)  # unseen, an index is 1
+    least = np.array([gap for gap in found.least if math.isfinite(gap)])[:, None]
+    largest_error = np.minimum(found.largest, problem.b_max * wide)
+    single = float(np.sum(sizes * np.where(problem.b_max * wide >= least, largest_error, 0.0)))
+    each = np.maximum(0.0, problem.b_one * wide - least / (2.0 * problem.size))
+    every = math.inf if narrow else 2.0 * float(np.sum(sizes * each))
+    return min(min(single, every) + low * found.largest, rounds * found.largest)
+
+
+def statistical_width(log_t: float) -> Width:
+    """CUCB's: 2√(3 ln T/(2n))."""
+    return lambda n, _: 2.0 * np.sqrt(1.5 * log_t / n)
+
+
+def noisy_width(log_t: float, scale: float, draws: Width) -> Width:
+    """CUCB's and the Chan–Shi–Song radius of so many draws at δ = T⁻³."""
+    log_term = math.log(2.0) + 3.0 * log_t
+
+    def width(n: Floats, last: Floats) -> Floats:
+        noise = sum_radii(draws(n, last), scale, log_term) / n
+        return np.asarray(2.0 * (np.sqrt(1.5 * log_t / n) + noise))
+
+    return width
+
+
+def tree_draws(_: Floats, last: Floats) -> Floats:
+    """Nodes of a tree in the sum of n rewards, at most."""
+    return bits(last)
+
+
+def report_draws(first: Floats, _: Floats) -> Floats:
+    """One draw a report; over a cell the radius is largest at its start, as √n/n falls."""
+    return first
+
+
+def lazy_width(log_mt: float, eps: float, size: int) -> Width:
+    """LazyCUCB: √(3 ln(mT)/(2n)) + 3K ln(mT)/(εn)."""
+    return lambda n, _: 2.0 * (np.sqrt(1.5 * log_mt / n) + 3.0 * size * log_mt / (eps * n))
+
+
+def published_tree_width(arms: int, horizon: int, size: int, eps: float) -> Width:
+    """CUCB-DP as published: √(4 ln(mT)/n) + 12K ln³T/(εn)."""
+    log_h = math.log(max(2, horizon))
+    extra, log_mt = 12.0 * size * log_h**3 / eps, math.log(arms) + log_h
+    return lambda n, _: 2.0 * (np.sqrt(4.0 * log_mt / n) + extra / n)
+
+
+def published_report_width(horizon: int, scale: float) -> Width:
+    """CUCB-LDP as published: 4·scale·√(2 ln T/n)."""
+    return lambda n, _: 8.0 * scale * np.sqrt(2.0 * math.log(horizon) / n)
+
+
+def failing_rounds(arms: int, rounds: int, each: float) -> float:
+    """Σ_t of m·t·each·t⁻³, at most 1: each of m arms, n <= t rewards, and both sides."""
+    return falling_sum(lambda t: np.minimum(1.0, each * arms * t**-2.0), 1, rounds)
+
+
+def lazy_failing(arms: int, rounds: int, tail: float) -> float:
+    """The same for batches held up to 2t rounds: 2t·m(lg t + 1)(2 + 2c)(mt)⁻³."""
+
+    def missed(t: Floats) -> Floats:
+        chance = arms * (np.log2(t) + 1.0) * (2.0 + 2.0 * tail) * (arms * t) ** -3.0
+        return np.asarray(2.0 * t * np.minimum(1.0, chance))
+
+    return float(missed(np.array([1.0]))[0]) + falling_sum(missed, 2, rounds)
+
+
+def published_tree_failing(
+    arms: int, rounds: int, horizon: int, scale: float, eps: float, size: int
+) -> float:
+    """Σ_t m·t·2((mT)⁻⁸ + P[nodes of this scale >= 12K ln³T/ε])."""
+    log_h = math.log(max(2, horizon))
+    noise = noise_chance(float(horizon.bit_length()), scale, 12.0 * size * log_h**3 / eps)
+    once = 2.0 * ((arms * float(max(2, horizon))) ** -8.0 + noise)
+    return float(min(float(rounds), arms * once * rounds * (rounds + 1.0) / 2.0))
+
+
+def published_report_failing(arms: int, rounds: int, horizon: int, scale: float) -> float:
+    """T·m·Σ_n 2P[error of n reports >= 4·scale·√(2 ln T/n)], at most T.
+
+    At any exponent the logarithm of Chernoff's bound is convex in √n: over a cell it is largest at
+    an end.
+    """
+    parts, log_h = cells(1, rounds), math.log(horizon)
+    theta = np.linspace(0.01, 0.99, 99) / scale
+    cost = theta**2 / 8.0 - np.log1p(-np.square(theta * scale))
+
+    def exponent(n: Floats) -> Floats:
+        push = 4.0 * scale * np.sqrt(2.0 * log_h * n)
+        return np.asarray(np.multiply.outer(n, cost) - np.multiply.outer(push, theta))
+
+    worst = np.maximum(exponent(parts.first), exponent(parts.last)).min(axis=1)
+    chances = 2.0 * np.exp(np.minimum(0.0, worst))
+    return min(float(rounds), rounds * arms * float(np.sum(parts.sizes * chances)))
