@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.plan import EVERY
-from dpbandits.mechanisms.base import Block
+from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
+from dpbandits.noise.sources import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
 from dpbandits.vault.vectors import VectorVault
@@ -29,6 +30,12 @@ class JointVault(VectorVault):
     record that was asked for under an earlier plan comes too late: it is dropped unread.
     """
 
+    def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise) -> None:
+        super().__init__(mechanism, coordinates, noise)
+        # the arms that were looked at last, which most often are the next ones, too
+        self._seen: tuple[int, ...] = ()
+        self._places = np.zeros(0, np.intp)
+
     def check(self, where: Any, value: object) -> NDArray[np.float64]:
         arms = self._arms(where)
         return checked_rewards(value, len(arms), arms)
@@ -42,8 +49,9 @@ class JointVault(VectorVault):
         if late:
             self.staged = (), self.records + count, None
         else:
+            self._arms(where)
             total = total.copy()
-            total[list(self._arms(where))] += steps
+            total[self._places] += steps
             block = total, rewards + count, entered + count
             self.staged = ((EVERY, block),), self.records + count, None
         self.settle()
@@ -80,7 +88,10 @@ class JointVault(VectorVault):
         return self._close(this_try, (EVERY,), memory, page, Release(arms, answers, round, told))
 
     def _arms(self, where: Any) -> tuple[int, ...]:
-        """The arms of a record or a release, as plain ints."""
+        """The arms of a record or a release, as plain ints; `_places` are the same, as an array."""
+        seen: tuple[int, ...] = self._seen
+        if where is seen:  # the common case: plays of one plan share their arms
+            return seen
         if (
             not isinstance(where, tuple)
             or len(set(where)) < len(where)
@@ -92,7 +103,10 @@ class JointVault(VectorVault):
                 f"{self._coordinates - 1}, each once. Correct the policy's plan or its oracle. "
                 "Nothing was recorded or released."
             )
-        return tuple(map(int, where))
+        plain: tuple[int, ...] = tuple(map(int, where))
+        self._seen = where if plain == where and {int}.issuperset(map(type, where)) else plain
+        self._places = np.array(plain, np.intp)
+        return plain
 
     def _block(self, coordinates: Sequence[int]) -> Block:
         total, count, _ = self._open[EVERY]

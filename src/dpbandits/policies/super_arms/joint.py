@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, final
 
+import numpy as np
+
+from dpbandits.core.arrays import Booleans
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch
@@ -54,6 +57,17 @@ class Shared(NamedTuple):
     level: float
     centre: float
     spread: float
+
+
+def rival_above(replacing: Booleans, upper: Sequence[float], arm: int, low: float) -> bool:
+    """Whether one of the elements that can replace `arm` comes before it at weight `low` in the
+    greedy's order (ties: the lower number).
+    """
+    return any(
+        upper[e] > low or (upper[e] == low and e < arm)
+        for e in np.flatnonzero(replacing).tolist()
+        if e != arm
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,8 +128,8 @@ class JointReleases(PrivatePolicy):
         upper = [self.upper(state, arm, shared) for arm in range(self.arms)]
         action = self.best(upper)
         unseen = tuple(arm for arm in action if not state.rounds[arm])
-        released = unseen or tuple(
-            arm for arm in action if self.undecided(arm, upper, self.lower(state, arm, shared))
+        released = unseen or self.undecided(
+            action, upper, [self.lower(state, arm, shared) for arm in action]
         )
         if not released:
             return Hold(action, max(1, int((self.alpha - 1) * state.t)), ())
@@ -153,11 +167,26 @@ class JointReleases(PrivatePolicy):
         return math.ceil(self.first * math.sqrt(joint.joint_variance(released, float(self.budget))))
 
     @final
-    def undecided(self, arm: int, upper: Sequence[float], lower: float) -> bool:
-        """Whether an arm is in the best super arm for these bounds only because of its width."""
-        weights = list(upper)
-        weights[arm] = lower
-        return arm not in self.best(weights)
+    def undecided(
+        self, action: tuple[int, ...], upper: Sequence[float], lower: Sequence[float]
+    ) -> tuple[int, ...]:
+        """The arms of the best super arm that are in it only because of their width: with its lower
+        bound in place of its upper one, each would leave. lower: of the super arm's.
+        """
+        if isinstance(self.problem, Matroid):
+            leaves = [
+                rival_above(replacing, upper, arm, low)
+                for arm, low, replacing in zip(
+                    action, lower, self.problem.exchanges(action).T, strict=True
+                )
+            ]
+        else:
+            leaves = []
+            for arm, low in zip(action, lower, strict=True):
+                weights = list(upper)
+                weights[arm] = low
+                leaves.append(arm not in self.best(weights))
+        return tuple(arm for arm, gone in zip(action, leaves, strict=True) if gone)
 
     @final
     def best(self, weights: Sequence[float]) -> tuple[int, ...]:
