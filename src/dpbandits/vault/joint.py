@@ -89,9 +89,9 @@ class JointVault(VectorVault):
 
     def _arms(self, where: Any) -> tuple[int, ...]:
         """The arms of a record or a release, as plain ints; `_places` are the same, as an array."""
-        seen: tuple[int, ...] = self._seen
-        if where is seen:  # the common case: plays of one plan share their arms
-            return seen
+        again = where is self._seen  # the common case: plays of one plan share their arms
+        if again:
+            return self._seen
         if (
             not isinstance(where, tuple)
             or len(set(where)) < len(where)

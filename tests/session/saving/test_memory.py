@@ -24,7 +24,6 @@ from dpbandits.mechanisms import (
     Exact,
     GaussianBatches,
     Hybrid,
-    JointBatch,
     LazyCumulative,
     LazyForgetful,
     Logarithmic,
@@ -55,7 +54,6 @@ MECHANISMS: dict[str, Mechanism] = {
     "stopping without noise": AboveThreshold(
         epsilon=None, grid=GRID, cap=10**6, bar=lambda count: 30.0
     ),
-    "joint": JointBatch(epsilon=ONE, grid=GRID),
     "arms": EachArm(inner=Hybrid(epsilon=ONE, grid=GRID), width=2),
     "actions": EachAction(inner=BinaryTree(epsilon=ONE, grid=GRID, leaves=40), actions=1),
 }

@@ -245,6 +245,7 @@ class DPJointCUCB(JointReleases):
         proof="joint_release",
         twin="CUCB",
         feedback="semi",
+        drops=True,
         theory=False,
     )
 
@@ -274,5 +275,6 @@ class DPJointMAT(JointReleases):
         twin="KLOSM",
         feedback="semi",
         matroid=True,
+        drops=True,
         theory=False,
     )
