@@ -19,7 +19,7 @@ from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms.base import Block, PurePrice
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 FINEST = 2**20
 """The most steps a grid may have."""

@@ -8,7 +8,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, JointBatch
 from dpbandits.mechanisms.base import Around
 from dpbandits.mechanisms.joint import JointAnswer
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 
 def answered(block: Block, noised: Any, steps: int) -> tuple[JointAnswer, ...]:
