@@ -111,12 +111,12 @@ def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
         fold_block(p, s, own, arm, total, rng)
 
 
-play_optimistic = player(
-    "optimistic",
-    Numbers=Numbers,
-    start=start,
-    choose=choose,
-    batch=batch,
-    observe=observe,
-    read=read,
-)
+OPTIMISTIC = {
+    "Numbers": Numbers,
+    "start": start,
+    "choose": choose,
+    "batch": batch,
+    "observe": observe,
+    "read": read,
+}
+play_optimistic = player("optimistic", **OPTIMISTIC)
