@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dpbandits.core.inputs import whole_number
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.policies.bounds.super_arm_gaps import exchange_gaps
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.formulas.divergences import d_eps, kl
 from dpbandits.theory.laws import Distances
@@ -83,9 +84,9 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     """The lower bound that applies to a policy of this kind of privacy, at T = `rounds`.
 
     One arm a round, or a matroid: it bounds lim inf Regret/ln T for consistent policies; at a
-    finite T good policies may lie below it. It is no more than uniform play loses. Full
-    information: for the worst instance of K actions and this smallest gap, at this T. NaN where we
-    know of none (other super arms; local privacy and zCDP on super arms).
+    finite T good policies may lie below it. It is no more than uniform play loses (on a matroid,
+    the worst basis). Full information: for the worst instance of K actions and this smallest gap,
+    at this T. NaN where we know of none (other super arms; local privacy and zCDP on super arms).
     """
     require_pair(policy, environment)
     rounds, guarantee = whole_number(rounds, "rounds", 1), policy.guarantee
@@ -99,7 +100,8 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     if problem is not None:
         if local or not isinstance(problem, Matroid):
             return math.nan
-        found, worst = matroid_lower_bound(problem, environment, rounds, epsilon), math.inf
+        found = matroid_lower_bound(problem, environment, rounds, epsilon)
+        worst = rounds * exchange_gaps(problem, environment.means.tolist()).largest
     else:
         worst = float(environment.gaps.mean()) * rounds
         if epsilon is None:

@@ -15,9 +15,8 @@ from collections.abc import Callable
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.policies.bounds.every_round import mean_at
 from dpbandits.policies.bounds.optimism import Arms, optimistic_bound
-from dpbandits.policies.bounds.sums import falling_sum
+from dpbandits.policies.bounds.sums import falling_sum, reaches
 from dpbandits.policies.bounds.tails import Noise, above, excess
 
 
@@ -87,8 +86,7 @@ def adap_kl_plays(mean: float, target: float, rounds: int, eps: float, a: float)
     log_t = math.log(rounds)
 
     def level(n: Floats) -> Floats:
-        reach = [mean_at(target, a * log_t / size) for size in n.tolist()]
-        return np.array(reach) - a * log_t / (eps * n)
+        return reaches(target, a * log_t / n) - a * log_t / (eps * n)
 
     return 1.0 + batch_plays(mean, rounds, level, Noise(1.0, 1.0 / eps), 2)
 

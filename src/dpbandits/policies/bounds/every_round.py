@@ -14,12 +14,9 @@ import numpy as np
 
 from dpbandits.core.arrays import Floats
 from dpbandits.policies.bounds.optimism import Arms, optimistic_bound
-from dpbandits.policies.bounds.sums import cells, falling_sum
+from dpbandits.policies.bounds.sums import cells, falling_sum, reaches
 from dpbandits.policies.bounds.tails import Noise, above
-from dpbandits.policies.formulas.divergences import kl
 from dpbandits.policies.formulas.indices import forced_rounds, kl_level
-
-BISECTIONS = 60
 
 
 def plays(
@@ -52,23 +49,12 @@ def ucb1_bound(arms: Arms, rounds: int) -> float:
     return optimistic_bound(arms, rounds, lambda mean, y: ucb1_plays(mean, y, rounds), low)
 
 
-def mean_at(target: float, level: float) -> float:
-    """The x <= target with kl(x, target) = level, from below; −1 where there is none."""
-    if kl(0.0, target) <= level:
-        return -1.0
-    low, high = 0.0, target
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if kl(middle, target) > level else (low, middle)
-    return low
-
-
 def kl_plays(mean: float, target: float, rounds: int, c: float) -> float:
     """The index reaches the target where n·kl(mean of n, target) <= ln T + c ln ln T."""
     found, level = cells(1, rounds - 1), kl_level(math.log(max(3, rounds)), c)
     if not len(found.first):
         return 1.0
-    reach = np.array([mean_at(target, level / n) for n in found.first.tolist()])
+    reach = reaches(target, level / found.first)
     return 1.0 + float(np.sum(found.sizes * above(found.first, mean, reach)))
 
 
