@@ -18,9 +18,9 @@ from dpbandits.auditing.effort import Seconds, Work
 from dpbandits.auditing.foreign import ForeignSubject
 from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
+from dpbandits.auditing.statistical.grouped import ENDLESS, ManyNoise
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.auditing.statistical.vector_noise import ENDLESS, ManyNoise
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.core.arrays import Floats
 from dpbandits.core.privacy import Grid
@@ -88,7 +88,7 @@ def test_looks_share_the_chance_of_error(monkeypatch: pytest.MonkeyPatch) -> Non
     """However often the last lot is looked at, all looks together are wrong with probability 1e-6
     at most.
     """
-    from dpbandits.auditing.statistical.counting.last_lot import ALPHA, LOOKS
+    from dpbandits.auditing.statistical.counting.pilot import ALPHA, LOOKS
 
     found = statistical_level(Slow(Clock(monkeypatch), 1e-3), Fraction(1), budget=10.0, workers=1)
     assert found.details["alpha"] * len(LOOKS) <= ALPHA * (1 + 1e-12)

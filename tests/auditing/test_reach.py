@@ -20,7 +20,7 @@ from dpbandits.auditing.page import picture
 from dpbandits.auditing.recounting.recount import replay
 from dpbandits.auditing.report import AuditReport
 from dpbandits.auditing.report_text import conclusion, heading
-from dpbandits.auditing.statistical.counting.bounds import bound, reach
+from dpbandits.auditing.statistical.counting.events import bound, reach
 from dpbandits.terminal.cli import app
 from tests.auditing.strange import Leader
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import math
 import re
 from dataclasses import fields
 from fractions import Fraction
@@ -16,12 +15,10 @@ import pytest
 
 from dpbandits import mechanisms
 from dpbandits.checks import examples
-from dpbandits.core.privacy import Grid, Guarantee
-from dpbandits.mechanisms import BinaryTree, Hybrid, Mechanism, RandomizedResponse, Randomizer
-from dpbandits.mechanisms.hybrid import segment_size
+from dpbandits.core.privacy import Guarantee
+from dpbandits.mechanisms import Mechanism, Randomizer
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.formulas.divergences import d_eps
 from tests.places import REPOSITORY
 
 FOLDER = REPOSITORY / "proofs"
@@ -149,128 +146,3 @@ def test_local_and_published_guarantees_are_what_the_pages_say() -> None:
     assert promise(published).cost == Fraction(3, 2) * promise(corrected).cost
     tight, printed = (policy for policy in PRIVATE if policy.about.proof == "dp_ucb")
     assert promise(printed).cost * printed.arms == promise(tight).cost
-
-
-class Prices:
-    """A noise source that adds nothing and sums up what a record of size one pays."""
-
-    kind = "simulated"
-
-    def __init__(self) -> None:
-        self.paid, self.touched = Fraction(0), 0
-
-    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        self.paid += abs(value) * epsilon / sensitivity
-        self.touched += value != 0
-        return value
-
-
-def paid(mechanism: BinaryTree | Hybrid, leaves: int, record: int) -> Prices:
-    """What a reward of one in leaf `record`, all others zero, pays over `leaves` leaves; prefix
-    sums are checked on the way.
-    """
-    prices, memory = Prices(), mechanism.start()
-    for leaf in range(1, leaves + 1):
-        memory, answer = mechanism.step(memory, int(leaf == record), 1, prices)  # type: ignore[arg-type]
-        assert answer.total == (leaf >= record)
-    return prices
-
-
-def test_tree_nodes() -> None:
-    """binary_tree: at most N.bit_length() nodes a leaf, reached by leaf 1; ⌈lg N⌉ is short exactly
-    at powers of two.
-    """
-    for n in range(1, 71):
-        tree = BinaryTree(epsilon=Fraction(1), leaves=n, grid=Grid(steps=1))
-        prices = [paid(tree, n, leaf) for leaf in range(1, n + 1)]
-        assert prices[0].paid == max(p.paid for p in prices) == 1
-        nodes = max(p.touched for p in prices)
-        assert nodes == n.bit_length()
-        assert (nodes > math.ceil(math.log2(n))) == (n.bit_count() == 1)
-
-
-@pytest.mark.parametrize("segments", ["powers", "doubling"])
-@pytest.mark.parametrize("root", [False, True])
-def test_hybrid_price_by_segment(segments: Any, root: bool) -> None:
-    """hybrid: ε a record if corrected; ε(1 + 1/(2r)) in a segment of 2^r leaves as published; ε/2
-    in a segment of one.
-    """
-    hybrid = Hybrid(epsilon=Fraction(1), segments=segments, root=root, grid=Grid(steps=1))
-    worst: dict[int, Fraction] = {}
-    leaf = 0
-    for segment in range(7):
-        size = segment_size(segment, segments)
-        r = size.bit_length() - 1
-        prices = [paid(hybrid, 130, leaf + i).paid for i in range(1, size + 1) if leaf + i <= 130]
-        leaf += size
-        worst[r] = max(worst.get(r, Fraction(0)), *prices)
-    for r, price in worst.items():
-        assert price == (Fraction(1, 2) if r == 0 else 1 + Fraction(1, 2 * r) if root else 1)
-    assert max(worst.values()) == hybrid.promise().cost
-
-
-def exp_below(x: Fraction) -> Fraction:
-    """A rational lower bound of e^x, x >= 0: a partial sum of its series."""
-    total = term = Fraction(1)
-    for k in range(1, 40 + 4 * math.ceil(x)):
-        term *= x / k
-        total += term
-    return total
-
-
-def test_randomised_response_never_exceeds_its_budget() -> None:
-    """randomized_response: q/(1 − q) <= e^ε in exact arithmetic, and q falls short of its ideal by
-    less than 2^-49.
-    """
-    grid = [
-        Fraction(k, 1000) for k in (*range(1, 200), *range(200, 3000, 61), *range(3000, 30001, 977))
-    ]
-    for epsilon in [*grid, *(Fraction(1, 10**k) for k in range(4, 13)), Fraction(30)]:
-        q = Fraction(RandomizedResponse(epsilon=epsilon).keep)
-        below = exp_below(epsilon)
-        assert Fraction(1, 2) <= q < 1
-        assert q <= below * (1 - q)
-        assert below / (1 + below) - q < Fraction(1, 2**49)
-
-
-def test_discrete_laplace_facts() -> None:
-    """discrete_noise 3 to 6: moments, generating function, convex order, coupling and tail against
-    the continuous law.
-    """
-    for a in (1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0):
-        p, slack = math.exp(-a), 1 + 1e-9
-        variance = 2 * p / (1 - p) ** 2
-        assert variance == pytest.approx(1 / (2 * math.sinh(a / 2) ** 2))
-        assert variance <= 2 / a**2
-        for share in (0.1, 0.5, 0.9, 0.99):
-            moment = math.sinh(a / 2) ** 2 / (
-                math.sinh(a * (1 + share) / 2) * math.sinh(a * (1 - share) / 2)
-            )
-            assert moment <= slack / (1 - share**2)
-        for step in range(1, 201):
-            x = step / 20
-            k = math.floor(x)
-            tail = 2 * p ** math.ceil(x) / (1 + p)
-            assert (
-                tail
-                <= (1 + math.tanh(a / 2)) * math.exp(-a * x) * slack
-                <= (1 + a / 2) * math.exp(-a * x) * slack**2
-            )
-            # integrated tails
-            assert (
-                p**k * (p / (1 - p * p) - (x - k) * p / (1 + p))
-                <= math.exp(-a * x) / (2 * a) * slack
-            )
-            # P[X > x], between the continuous tails one step further and one step nearer
-            above = p ** (k + 1) / (1 + p)
-            nearer = math.exp(-a * (x - 1)) / 2 if x >= 1 else 1 - math.exp(-a * (1 - x)) / 2
-            assert math.exp(-a * (x + 1)) / 2 <= above * slack <= nearer * slack**2
-
-
-def test_divergence_is_at_least_what_dp_klucb_says() -> None:
-    """dp_klucb: d_ε(x, x + Δ) >= min(εΔ/2, 2Δ²)."""
-    for eps in (0.05, 0.5, 1.0, 5.0):
-        for i in range(1, 20):
-            for j in range(i + 1, 20):
-                gap = (j - i) / 20
-                assert d_eps(i / 20, j / 20, eps) >= min(eps * gap / 2, 2 * gap * gap) * (1 - 1e-12)

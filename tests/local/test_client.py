@@ -4,18 +4,12 @@ crosses to the server.
 
 from __future__ import annotations
 
-import ast
 import json
 import math
-import re
-import subprocess
-import sys
-from collections.abc import Iterable
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
-from examples.local_privacy.server import MEANS, USERS, Pipe, serve, users_command
+from examples.local_privacy.server import MEANS
 
 import dpbandits as dpb
 from dpbandits.checks.tape import Recorder
@@ -196,94 +190,3 @@ def test_a_session_takes_the_report_and_refuses_the_raw_value() -> None:
     other = messages.report_from_json(client().answer(message, dict.fromkeys(range(3), 0.5)))
     with pytest.raises(dpb.RewardError, match="simulated"):
         session.tell(other.id, other.report)
-
-
-def leaks(lines: Iterable[str]) -> list[str]:
-    """The lines that hold a raw reward: as a decimal number of any length from four digits on, or
-    as its exact grid steps.
-    """
-    raw = {str(round(value * GRID)) for value in VALUES}
-    digits = [str(value)[2:6] for value in VALUES]
-    found = []
-    for line in lines:
-        numbers = re.findall(r"\d+(?:\.\d+)?", line.split('"randomizer"')[0])
-        if any(n in raw for n in numbers) or any(f".{d}" in line for d in digits):
-            found.append(line)
-    return found
-
-
-def test_only_reports_cross_between_server_and_users() -> None:
-    """Secure noise in another process: a report equals a raw reward's steps by chance in less than
-    40·2·ε/2g < 1e-6 of all runs.
-    """
-    pipe = Pipe()
-    session = serve(policy(), 40, users_command(most="1/100"), noise=dpb.SecureNoise(), pipe=pipe)
-    assert len(pipe.received) == 40
-    assert leaks(pipe.received) == []
-    for sent, line in zip(pipe.sent[1:], pipe.received, strict=True):
-        told = messages.report_from_json(line)
-        assert told.id == json.loads(sent)["id"]
-        assert told.report.noise == "secure"
-        assert len(told.report.steps) == 1  # type: ignore[arg-type]
-    assert sum(session.state.rounds) == 40
-    assert float(session.spent) == 0.01  # type: ignore[arg-type]
-
-
-BROKEN = """
-import runpy, sys
-from dpbandits.mechanisms.randomizers import LocalLaplace
-how, users = sys.argv.pop(1), sys.argv.pop(1)
-honest = LocalLaplace.randomise
-def randomise(self, steps, noise):
-    if how == "unrandomised":
-        return steps
-    where = sys.stderr if how == "stderr" else sys.stdout
-    print(f"debug: reward {steps / self.grid.steps}", file=where, flush=True)
-    return honest(self, steps, noise)
-LocalLaplace.randomise = randomise
-runpy.run_path(users, run_name="__main__")
-"""
-
-
-@pytest.mark.parametrize("how", ["unrandomised", "stdout", "stderr"])
-def test_a_client_that_leaks_is_caught(how: str, tmp_path: Path) -> None:
-    """The control: the same look at the same bytes finds a reward that was sent plainly, and prints
-    are no reports.
-    """
-    script = tmp_path / "broken.py"
-    script.write_text(BROKEN)
-    command = users_command(most="1/100")
-    pipe = Pipe()
-    command[1:2] = [str(script), how, str(USERS)]
-    if how == "unrandomised":
-        serve(policy(), 10, command, noise=dpb.SecureNoise(), pipe=pipe)
-        assert len(leaks(pipe.received)) == 10
-    else:
-        with pytest.raises(MessageError):
-            serve(policy(), 10, command, noise=dpb.SecureNoise(), pipe=pipe)
-        assert len(leaks(pipe.received)) == 1
-
-
-def test_the_demonstration_runs() -> None:
-    command = [sys.executable, str(USERS.with_name("server.py")), "--users", "30"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "all of them reports" in shown
-    assert "secure noise" in shown
-
-
-def test_the_users_program_knows_no_server() -> None:
-    """As the import contract of the package asks of the user's side: `dpbandits.local` keeps it,
-    and of the package the users' program imports that and the noise alone.
-    """
-    modules = [
-        node.module if isinstance(node, ast.ImportFrom) else name.name
-        for node in ast.walk(ast.parse(USERS.read_text(encoding="utf-8")))
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for name in node.names
-    ]
-    ours = {module for module in modules if module and module.startswith("dpbandits")}
-    assert ours == {"dpbandits.local.client", "dpbandits.noise.sources"}
-    assert {str(module).split(".")[0] for module in modules} <= {
-        "dpbandits",
-        *sys.stdlib_module_names,
-    }

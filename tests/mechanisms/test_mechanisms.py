@@ -154,6 +154,22 @@ def test_counters_sum_every_prefix(mechanism: Separable) -> None:
         assert answer.rounds == rounds
 
 
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_tree_steps_many_coordinates_as_one_by_one(padded: bool) -> None:
+    """Coordinates at different leaves, too; the same draws in the same order."""
+    tree = BinaryTree(epsilon=ONE, leaves=40, padded=padded)
+    rng, one, many = np.random.default_rng(3), SimulatedNoise(4), SimulatedNoise(4)
+    memories = tree.init(5)
+    for _ in range(40):
+        chosen = [c for c in range(5) if rng.random() < 0.7]
+        totals = tuple(rng.integers(0, 1025, len(chosen)).tolist())
+        block = Block(tuple(chosen), totals, (1,) * len(chosen))
+        apart = [tree.step(memories[c], x, 1, one) for c, x in zip(chosen, totals, strict=True)]
+        memories, answers = tree.answer(memories, block, many)
+        assert [(memories[c], a) for c, a in zip(chosen, answers, strict=True)] == apart
+        assert one.state() == many.state()
+
+
 def test_logarithmic_answers_at_powers_of_two() -> None:
     mechanism = Logarithmic(epsilon=ONE, grid=Grid(steps=1))
     memory, seen = mechanism.start(), []

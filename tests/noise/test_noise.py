@@ -14,6 +14,7 @@ from scipy.stats import chisquare
 
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.noise.draws import secure_draws
+from dpbandits.noise.sources import laplaces
 
 
 def laplace_mass(k: np.ndarray, scale: float) -> np.ndarray:
@@ -161,6 +162,29 @@ def test_a_fork_never_shares_a_pool() -> None:
     theirs = queue.get()
     ours = [noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(8)]
     assert theirs != ours  # equal by chance with probability below 1e-30
+
+
+def test_several_draws_are_the_single_ones_in_turn() -> None:
+    values = [5, 0, -3, 0, 10**12]
+    for epsilon in (Fraction(1, 3), Fraction(1, 2**60)):
+        price = {"sensitivity": 1024, "epsilon": epsilon}
+        one, many = SimulatedNoise(9), SimulatedNoise(9)
+        assert laplaces(many, values, **price) == [one.laplace(v, **price) for v in values]
+        assert many.state() == one.state()
+
+
+def test_several_draws_are_single_ones_where_a_class_has_its_own() -> None:
+    class Shifted(SimulatedNoise):
+        def laplace(self, value: int, **_: object) -> int:
+            return value + 1
+
+    class Alone:
+        def laplace(self, value: int, **_: object) -> int:
+            return value + 1
+
+    for noise in (Shifted(1), Alone()):
+        drawn = laplaces(noise, [1, 2], sensitivity=1, epsilon=Fraction(1))  # type: ignore[arg-type]
+        assert drawn == [2, 3]
 
 
 def test_reprs_show_no_noise() -> None:

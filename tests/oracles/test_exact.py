@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from dpbandits.oracles import LinearMatroid
 from dpbandits.oracles.exact.modular import balanced, inverse, is_prime, primes_from, rank_jumps
 from dpbandits.oracles.exact.rank import ExactRows
+from dpbandits.oracles.exact.small import WIDEST
 from dpbandits.oracles.inputs import SuperArm
+from dpbandits.oracles.matroids.linear import whole_array
 from tests.oracles.instances import rational_rank
 
 PRIMES = [p for p, _ in zip(primes_from(2**27 - 1), range(12), strict=False)]
@@ -146,3 +148,26 @@ def test_modular_arithmetic() -> None:
     assert inverted is not None
     assert np.array_equal((matrix @ inverted) % 10007, np.eye(12))
     assert inverse(np.array([[1.0, 2.0], [2.0, 4.0]]), 10007) is None
+
+
+@given(matrices, st.sampled_from([None, 2, 3, 101]), st.randoms(use_true_random=False))
+@settings(max_examples=200, derandomize=True, deadline=None)
+def test_few_short_vectors_are_asked_in_lists(
+    vectors: list[list[int]], field: int | None, random: object
+) -> None:
+    rows = [[x if field is None else x % field for x in row] for row in vectors]
+    rows = [row for row in rows if any(row)]
+    if not rows:
+        return
+    lists, tables = (ExactRows(whole_array(rows), field) for _ in range(2))
+    tables.few = None
+    order = list(range(len(rows)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    most = min(len(rows), len(rows[0]))
+    for stop in range(1, most + 1):
+        assert lists.jumps(order, stop) == tables.jumps(order, stop)
+    basis = [order[place] for place in tables.jumps(order, most)]
+    assert (lists.few is None) is (len(rows[0]) > WIDEST)
+    if len(basis) == len(rows[0]):
+        chosen, others = np.array(basis), np.arange(len(rows))
+        assert np.array_equal(lists.exchanges(chosen, others), tables.exchanges(chosen, others))

@@ -1,31 +1,37 @@
 """One question of anything that claims to be private: is it? All levels, one report."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
-from dpbandits.auditing.arguments import checked_levels, checked_numbers
-from dpbandits.auditing.effort import Effort, Seconds, Work
+from dpbandits.auditing.effort import Seconds, Work
 from dpbandits.auditing.exact import POINTS, deepest_law
 from dpbandits.auditing.foreign import ForeignSubject
 from dpbandits.auditing.functions import FunctionSubject, RandomizerSubject, arms_for, takes_data
 from dpbandits.auditing.local.level import report_law_level
 from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.report import AuditReport, LevelResult
-from dpbandits.auditing.resolve import WHITE, is_subject, own_claim, resolve, title_of, why_no_claim
+from dpbandits.auditing.resolve import (
+    WHITE,
+    AuditSetting,
+    checked_levels,
+    checked_numbers,
+    is_subject,
+    own_claim,
+    resolve,
+    title_of,
+    why_no_claim,
+)
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.auditing.statistical.subjects import ROUNDS, PolicySubject, Subject
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.auditing.transcript.neighbours import draws_gaussians
 from dpbandits.core.privacy import Real, as_fraction
-from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.mechanisms import Mechanism, Randomizer
 from dpbandits.policies.contract import Policy
 from dpbandits.version import __version__
 
@@ -66,68 +72,67 @@ def audit(
     it?
 
     Args:
-        subject: a policy, a mechanism or a local randomizer (white box: all levels that fit), its
-            class, or a function that makes one; or a class or function that makes a fresh object
-            with `ask()` and `tell(decision, reward)`, or with `select()` and `update(arm, reward)`,
-            for each run (black box: the statistical level); or a plain function of data. What makes
-            a subject takes no arguments but `seed` (it is given one, below 2³²) and `arms`; a
-            function with one other argument that it cannot do without is a function of data, and is
-            called with it for each run: rewards, shape (rounds,), or with `arms=` a table, shape
-            (rounds, arms). It answers with numbers, text or lists of them. Text is the name of a
-            policy of ours, or "module:object".
+        subject: a policy, mechanism or local randomizer, its class, or a function that makes one; a
+            black box; a function of data; or the name of any (see `resolve`).
         claim: the epsilon it is held to; by default what it says itself.
-        epsilon: the budget a policy or mechanism is made with where only its name or class is
-            given; of a black box, its claim.
-        budget: seconds, roughly; how much that buys depends on the machine, and so may the verdict.
-            workers: processes that play runs.
-        runs: a fixed amount of work in place of the budget, so that the report is the same on every
-            machine: so many runs are counted on either table at the statistical level, and as many
-            played to choose tables and an event; the other levels do what does not depend on the
-            clock either.
-        arms: actions of a black box, or of a policy made here; by default 2, or what the function
-            that makes it has as its default.
-        rounds: of the runs at the statistical level; a black box is also shown longer tapes.
+        epsilon: the budget of what is made here from a name or class; of a black box, its claim.
+        budget: seconds, roughly; so the verdict may depend on the machine. workers: processes.
+        runs: a fixed amount of work (runs counted on either table) in place of seconds, so that the
+            report is the same on every machine.
+        arms: actions of a black box, or of a policy made here; by default 2, or its own default.
+        rounds: of counted runs; a black box is also shown longer tapes.
         progress: called with a line on what is being done.
 
     >>> report = audit("AnytimeLazyUCB", epsilon="1/2", levels=["transcript"])
     >>> report.passed, report.lower_bound
     (True, 0.5)
     """
-    levels = checked_levels(levels, LEVELS)
-    budget, seed, arms, rounds, workers, runs = checked_numbers(
-        budget, seed, arms, rounds, workers, runs
-    )
-    made = resolve(subject, epsilon, arms)
-    title = (
-        name
-        or (subject if isinstance(subject, str) and not isinstance(made, Policy) else None)
-        or title_of(made)
-    )
-    held, how = (
-        claim_on(made, claim, epsilon),
-        AuditSetting(seed, arms, rounds, title, workers, runs, progress),
-    )
+    asked = checked_levels(levels, LEVELS)
+    how = checked_numbers(budget, seed, arms, rounds, workers, runs)
+    made = resolve(subject, epsilon, how.arms)
+    how = how._replace(title=name or title_given(subject, made), progress=progress)
+    return audited(made, claim_on(made, claim, epsilon), asked, how, how_made(subject, epsilon))
+
+
+def title_given(subject: object, made: Any) -> str:
+    named = isinstance(subject, str) and not isinstance(made, Policy)
+    return str(subject) if named else title_of(made)
+
+
+def how_made(subject: object, epsilon: Real | None) -> dict[str, Any]:
+    """What a stranger needs to make a subject again that was given by name."""
+    if not isinstance(subject, str):
+        return {}
+    budget = None if epsilon is None else str(as_fraction(epsilon, "epsilon"))
+    return {"made": {"subject": subject, "epsilon": budget}}
+
+
+def audited(
+    made: Any,
+    claim: Fraction | None,
+    levels: Sequence[str],
+    how: AuditSetting,
+    setting: dict[str, Any],
+) -> AuditReport:
+    """The report of these levels, one after the other. setting: what else it says of how it came
+    about.
+    """
     results: list[LevelResult] = []
-    left, asked = budget, [level for level in LEVELS if level in levels]
+    left, asked = how.budget, [level for level in LEVELS if level in levels]
     for at, level in enumerate(asked):
         started = time.perf_counter()
         how.tell(level)
-        results.extend(run_level(level, made, held, share(asked[at:], left, budget), how))
+        results.extend(run_level(level, made, claim, share(asked[at:], left, how.budget), how))
         left -= time.perf_counter() - started
-    setting = {
+    arguments = {
         "version": __version__,
-        "seed": seed,
-        "runs": runs,
-        "budget": None if runs else budget,
-        "arms": arms,
-        "rounds": rounds,
+        "seed": how.seed,
+        "runs": how.runs,
+        "budget": None if how.runs else how.budget,
+        "arms": how.arms,
+        "rounds": how.rounds,
     }
-    if isinstance(subject, str):
-        setting["made"] = {
-            "subject": subject,
-            "epsilon": None if epsilon is None else str(as_fraction(epsilon, "epsilon")),
-        }
-    return AuditReport(title, held, tuple(results), setting)
+    return AuditReport(how.title, claim, tuple(results), arguments | setting)
 
 
 def claim_on(made: Any, claim: Real | None, epsilon: Real | None) -> Fraction | None:
@@ -148,23 +153,6 @@ def claim_on(made: Any, claim: Real | None, epsilon: Real | None) -> Fraction | 
     return held
 
 
-class AuditSetting(NamedTuple):
-    seed: int
-    arms: int | None
-    rounds: int
-    title: str
-    workers: int
-    runs: int | None
-    progress: Callable[[str], None] | None
-
-    def tell(self, doing: str) -> None:
-        if self.progress is not None:
-            self.progress(f"{self.title}: {doing}")
-
-    def effort(self, seconds: float) -> Effort:
-        return Seconds(seconds) if self.runs is None else Work(POINTS)
-
-
 def share(to_come: Sequence[str], left: float, budget: float) -> float:
     """Seconds for the next level."""
     mine, all_of_them = SHARES[to_come[0]], sum(SHARES[level] for level in to_come)
@@ -174,7 +162,7 @@ def share(to_come: Sequence[str], left: float, budget: float) -> float:
 def run_level(
     level: str, made: Any, claim: Fraction | None, budget: float, how: AuditSetting
 ) -> list[LevelResult]:
-    """The level's verdict; None if the level does not apply."""
+    """The level's verdict; none if the level does not apply."""
     policy = feed(made) if isinstance(made, Mechanism) else made
     randomizer = made.randomizer() if isinstance(made, Policy) else None
     randomizer = made if isinstance(made, Randomizer) else randomizer
@@ -186,7 +174,8 @@ def run_level(
             seconds = budget if how.runs is None else None
             return [transcript_level(policy, claim, budget=seconds, seed=how.seed)]
         case "exact law" if isinstance(made, Policy):
-            return [deepest_law(made, EXACT_ROUNDS, how.effort(budget), claim=claim)]
+            effort = Seconds(budget) if how.runs is None else Work(POINTS)
+            return [deepest_law(made, EXACT_ROUNDS, effort, claim=claim)]
         case "statistical":
             return [counted_level(made, policy if central else None, claim, budget, how)]
     return []

@@ -2,19 +2,9 @@
 answer on every machine.
 """
 
-from __future__ import annotations
-
 import math
 import time
-from typing import Protocol, final
-
-
-class Effort(Protocol):
-    """How much work is left, in a unit of its own; `spend` records work that was done."""
-
-    def left(self) -> float: ...
-
-    def spend(self, work: float) -> None: ...
+from typing import final
 
 
 @final
@@ -43,3 +33,7 @@ class Work:
 
     def spend(self, work: float) -> None:
         self._left -= work
+
+
+Effort = Seconds | Work
+"""How much work is left, in a unit of its own; `spend` records work that was done."""

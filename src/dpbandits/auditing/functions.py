@@ -2,8 +2,6 @@
 local randomizer of one reward.
 """
 
-from __future__ import annotations
-
 import inspect
 from binascii import crc32
 from collections.abc import Callable, Mapping

@@ -2,8 +2,6 @@
 the audit itself does not.
 """
 
-from __future__ import annotations
-
 import io
 import math
 from pathlib import Path

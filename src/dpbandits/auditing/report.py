@@ -2,8 +2,6 @@
 stranger.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import asdict, dataclass, field

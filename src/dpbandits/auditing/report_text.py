@@ -1,7 +1,5 @@
 """A report as text: the sentences that a reader may quote, and a table."""
 
-from __future__ import annotations
-
 import math
 from decimal import ROUND_FLOOR, Context
 

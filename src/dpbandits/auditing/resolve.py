@@ -1,23 +1,27 @@
-"""The subject of an audit, from what a user gives: the name of a policy, module:object, a class, a
-function that makes one, or the subject itself.
+"""What a user gives to an audit: numbers and levels, read strictly, and the subject, made from the
+name of a policy, from module:object, a class or a function that makes one, or taken as it is.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpbandits.auditing.foreign import made_once
 from dpbandits.auditing.functions import ARMS, arms_for, takes_data, with_arms
 from dpbandits.checks.examples import examples
+from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
 from dpbandits.core.privacy import Real, as_fraction
-from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.mechanisms import Mechanism, Randomizer
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.policies.named import policy_class
+
+MOST_AUDITED_ROUNDS = 10**6
+"""The most rounds of one counted run: its transcript is kept as a whole."""
+
+MOST_AUDITED_ARMS = 10**4
 
 WHITE = (Policy, Mechanism, Randomizer)
 """The kinds of subjects that declare their own promise and can be looked into."""
@@ -26,6 +30,16 @@ WHITE = (Policy, Mechanism, Randomizer)
 def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
     """The subject itself. Classes are made with `epsilon`, and with `arms` if they take them; an
     instance has its own already.
+
+    subject: a policy, a mechanism or a local randomizer (white box: all levels that fit), its
+        class, or a function that makes one; or a class or function that makes a fresh object with
+        `ask()` and `tell(decision, reward)`, or with `select()` and `update(arm, reward)`, for each
+        run (black box: the statistical level); or a plain function of data. What makes a subject
+        takes no arguments but `seed` (it is given one, below 2³²) and `arms`; a function with one
+        other argument that it cannot do without is a function of data, and is called with it for
+        each run: rewards, shape (rounds,), or with `arms=` a table, shape (rounds, arms). It
+        answers with numbers, text or lists of them. Text is the name of a policy of ours, or
+        "module:object".
 
     Raises:
         ValueError: there is no such name, or the subject has no use for an epsilon.
@@ -141,3 +155,60 @@ def title_of(made: Any) -> str:
     if isinstance(made, WHITE):
         return repr(made)
     return str(getattr(made, "name", None) or getattr(made, "__name__", type(made).__name__))
+
+
+class AuditSetting(NamedTuple):
+    """The arguments of an audit, checked and as plain numbers; what the subject is called, and who
+    is told what is being done.
+    """
+
+    budget: float
+    seed: int
+    arms: int | None
+    rounds: int
+    workers: int
+    runs: int | None
+    title: str = ""
+    progress: Callable[[str], None] | None = None
+
+    def tell(self, doing: str) -> None:
+        if self.progress is not None:
+            self.progress(f"{self.title}: {doing}")
+
+
+def checked_numbers(
+    budget: object, seed: object, arms: object, rounds: object, workers: object, runs: object
+) -> AuditSetting:
+    """The numbers as plain ones. arms, runs: None if the caller gives none.
+
+    Raises:
+        ValueError: a number is of the wrong kind or out of range.
+    """
+    seconds = real_number(budget)
+    if seconds is None or not 0 < seconds < math.inf:
+        raise ValueError(f"Expected budget={shown(budget)} to be a finite number of seconds > 0.")
+    return AuditSetting(
+        budget=float(seconds),
+        seed=whole_number(seed, "seed", 0, LARGEST_SEED),
+        arms=None if arms is None else whole_number(arms, "arms", 1, MOST_AUDITED_ARMS),
+        rounds=whole_number(rounds, "rounds", 1, MOST_AUDITED_ROUNDS),
+        workers=whole_number(workers, "workers", 1, 10_000),
+        runs=None if runs is None else whole_number(runs, "runs", 1),
+    )
+
+
+def checked_levels(levels: object, known: Sequence[str]) -> tuple[str, ...]:
+    """Some of the levels, by name.
+
+    Raises:
+        ValueError: something else.
+    """
+    named = tuple(levels) if isinstance(levels, (list, tuple, set, frozenset)) else ()
+    unknown = [shown(level) for level in named if level not in known]
+    if unknown or not named:
+        came = ", ".join(unknown) or shown(levels)
+        raise ValueError(
+            f"Expected levels, a list of some of {', '.join(known)}; got {came}. For example "
+            f"levels=[{known[0]!r}]."
+        )
+    return named

@@ -1,7 +1,5 @@
 """Checks that ship with the package: a new policy is checked without writing a test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from dpbandits.checks.checks import (
@@ -12,9 +10,8 @@ from dpbandits.checks.checks import (
 )
 from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
-from dpbandits.checks.law import compiled_law
+from dpbandits.checks.law import beats_uniform, compiled_law
 from dpbandits.checks.mechanism import check_mechanism
-from dpbandits.checks.regret import beats_uniform
 from dpbandits.checks.sessions import (
     late_and_missing_tells,
     only_reports_enter,

@@ -5,8 +5,6 @@ They know a policy only by its declared capabilities; with `check_policy` anybod
 policy of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
@@ -87,18 +85,11 @@ def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True)
         # `only_reports_enter`)
         return
     rounds = min(rounds, horizon_of(policy))
-    tape = random_tape(policy.arms, rounds, seed=3)
-    first = Recorder(4)
+    tape, first = random_tape(policy.arms, rounds, seed=3), Recorder(4)
     recorded = play_tape(play_rounds, policy, tape, rounds, first)
-    second = Recorder(4, script=first.draws)
+    other, second = Tape(1.0 - tape.rewards if swapped else tape.rewards), Recorder(4, first.draws)
     try:
-        replayed = play_tape(
-            play_rounds,
-            policy,
-            Tape(1.0 - tape.rewards if swapped else tape.rewards),
-            rounds,
-            second,
-        )
+        replayed = play_tape(play_rounds, policy, other, rounds, second)
     except Diverged as error:
         raise RequestsDiffer(
             f"With swapped rewards and the same releases the requests change: {error}"

@@ -1,7 +1,5 @@
 """`check_environment`: what simulations rely on in every environment."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

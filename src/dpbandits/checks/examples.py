@@ -2,8 +2,6 @@
 hundred rounds.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`check_mechanism`: what the vault and the ledger rely on in every mechanism."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Names for arrays, by what is in them."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every exception of the package, under one base: `except dpb.Error` catches them all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,8 +6,6 @@ leaves it locked for ever. A gate knows who is inside. If that caller no longer 
 way, it was interrupted on its way out, and the next caller takes its place.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import defaultdict

@@ -2,8 +2,6 @@
 errors show a value in short.
 """
 
-from __future__ import annotations
-
 import operator
 from contextlib import suppress
 from numbers import Real

@@ -5,8 +5,6 @@ It keeps two counts that have to agree, and says so where they do not: what ente
 (counted by the vault as rewards come in) and what left it, read or dropped (counted here).
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

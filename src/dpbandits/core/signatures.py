@@ -2,8 +2,6 @@
 arguments that it takes, with an example to copy.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABCMeta
 from collections.abc import Mapping

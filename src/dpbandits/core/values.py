@@ -2,8 +2,6 @@
 Whatever is not exactly as expected is refused.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Files that are published together: a folder, or a zip."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import zipfile

@@ -3,8 +3,6 @@ items, with production click rates; and headline A/B tests of the Upworthy Resea
 et al. 2021, CC BY 4.0), read from a path.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, final, overload
 
@@ -15,7 +13,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.reading.columns import POSITIVE, REWARD, TEXT, WHOLE, Columns, read_columns
 from dpbandits.environments.laws import Bernoulli
-from dpbandits.environments.replay import LoggedReplay
+from dpbandits.environments.recorded import LoggedReplay
 
 CAMPAIGNS = {"all": 80, "men": 34, "women": 46}
 """Number of items of each campaign."""

@@ -3,8 +3,6 @@ file. One that unpacks to hundreds of times its size is damaged or a trap, and w
 memory: it is refused.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import os

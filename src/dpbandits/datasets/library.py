@@ -5,8 +5,6 @@ The checksums are the md5 sums that GroupLens publishes: they find damage and mi
 protect against a forger.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -7,8 +7,6 @@ own trials more deaths than placebo.) The counts make realistic bandit instances
 Seven depression studies that report no response are left out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from typing import Literal, final

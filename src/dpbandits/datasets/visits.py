@@ -5,8 +5,6 @@ Every person occurs once and makes one row, so one round is one person and a gua
 one per person.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +16,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
 from dpbandits.datasets.reading.matrices import shuffled
-from dpbandits.environments.table import Table
+from dpbandits.environments.recorded import Table
 
 VISITS, AREAS = "msweb_visits.csv.gz", "vroots.csv"
 

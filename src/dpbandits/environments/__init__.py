@@ -5,8 +5,7 @@
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.environments.base import Environment, Independent, Lattice
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, Uniform
-from dpbandits.environments.replay import LoggedReplay
-from dpbandits.environments.table import Table
+from dpbandits.environments.recorded import LoggedReplay, Table
 
 __all__ = [
     "Bernoulli",

@@ -2,8 +2,6 @@
 other is said before anything is played.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, NamedTuple, Self, final
 
@@ -24,6 +22,17 @@ class Lattice(NamedTuple):
 
     values: Integers
     probabilities: Floats
+
+
+class Records(NamedTuple):
+    """Whole rounds, one a row: rewards in grid steps and as they are, each of shape (rounds, arms).
+
+    drawn: a round plays a random row; else round t plays row t.
+    """
+
+    steps: Integers
+    rewards: Floats
+    drawn: bool
 
 
 class Environment(metaclass=Explained):
@@ -128,6 +137,10 @@ class Environment(metaclass=Explained):
 
     def lattice(self, grid: Grid) -> Lattice | None:
         """The exact law on the grid if rounds are independent, else None."""
+        return None
+
+    def rows_on(self, grid: Grid) -> Records | None:
+        """The rounds' rewards on the grid, where they are the rows of a table, else None."""
         return None
 
 

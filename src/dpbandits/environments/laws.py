@@ -1,7 +1,5 @@
 """Independent rewards with a known law: Bernoulli, and any bounded law on [0, 1]."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import final
 

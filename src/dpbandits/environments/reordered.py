@@ -2,15 +2,13 @@
 arm that a file lists first.
 """
 
-from __future__ import annotations
-
 from typing import Self, final
 
 import numpy as np
 
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, Lattice
+from dpbandits.environments.base import Environment, Lattice, Records
 
 
 @final
@@ -51,6 +49,12 @@ class Reordered(Environment):
     def lattice(self, grid: Grid) -> Lattice | None:
         law = self.of.lattice(grid)
         return None if law is None else Lattice(law.values, law.probabilities[self.order])
+
+    def rows_on(self, grid: Grid) -> Records | None:
+        found = self.of.rows_on(grid)
+        if found is None:
+            return None
+        return Records(found.steps[:, self.order], found.rewards[:, self.order], found.drawn)
 
 
 def random_order(environment: Environment, rng: np.random.Generator) -> Integers:

@@ -18,7 +18,7 @@ from dpbandits.figures.compared_policies import Panel, in_panel
 from dpbandits.figures.palette import Look, looks
 from dpbandits.figures.plots import PRIVATE_BOUND, STYLE, draw_curves, error_bars, scale_rounds
 from dpbandits.sweeps.results import Results
-from dpbandits.theory.bounds import private_lower_bound
+from dpbandits.theory import private_lower_bound
 
 CELL = (2.7, 2.1)  # inches, width and height of a panel
 NAME = 1.9  # inches, a name in the legend

@@ -21,7 +21,7 @@ from dpbandits.figures.labels import End
 from dpbandits.figures.layout import WIDE, Layout, below, canvas, write_names
 from dpbandits.figures.palette import BOUND, DASHES, Look, looks
 from dpbandits.sweeps.results import Results
-from dpbandits.theory.bounds import lai_robbins, private_lower_bound
+from dpbandits.theory import lai_robbins, private_lower_bound
 
 Band = Literal["mean", "runs", "both"]
 """What is shaded: the 95 % confidence band of the mean, the range of 90 % of the runs (lighter), or

@@ -19,8 +19,6 @@ which `messages.randomizer_to_json` describes, and a decision. The device sends 
 True
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

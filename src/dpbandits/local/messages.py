@@ -6,8 +6,6 @@ report. All three name the campaign that they belong to. The server chooses the 
 only answers the campaign whose description it was given.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

@@ -2,8 +2,6 @@
 mean is released once, with noise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

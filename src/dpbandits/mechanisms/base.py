@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.core.values import alike
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.sources import Noise, Values
 
 
 class Block(NamedTuple):
@@ -112,6 +112,12 @@ class Separable(Mechanism):
         answer (an `Answer`, as a rule) out.
         """
 
+    def steps(
+        self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
+    ) -> list[tuple[Any, Any]]:
+        """`step` for several coordinates in turn, in their order; the same draws."""
+        return [self.step(*each, noise) for each in zip(memories, totals, counts, strict=True)]
+
     @final
     def init(self, coordinates: int) -> list[Any]:
         return [self.start() for _ in range(coordinates)]
@@ -132,7 +138,7 @@ class Separable(Mechanism):
     def answer(
         self, memory: list[Any], block: Block, noise: Noise
     ) -> tuple[list[Any], tuple[Any, ...]]:
-        stepped = [self.step(memory[c], s, n, noise) for c, s, n in zip(*block, strict=True)]
+        stepped = self.steps([memory[c] for c in block.coordinates], *block[1:], noise)
         memory = list(memory)
         for c, (new, _) in zip(block.coordinates, stepped, strict=True):
             memory[c] = new

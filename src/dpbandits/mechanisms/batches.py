@@ -6,8 +6,6 @@ randomised before they arrived. When a batch ends is the policy's business, deci
 counts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar

@@ -6,8 +6,6 @@ inside the open segment a tree answers (epsilon/2). A corrected tree never relea
 array side answers for a full segment.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple

@@ -5,8 +5,6 @@ A randomizer is a mechanism that runs before the vault: the vault of a local pol
 and nothing else.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ so the winner's lead over a rival moves by up to two. Noise of scale 2/epsilon p
 records can only lose reward (zero-out), the lead moves by one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, final

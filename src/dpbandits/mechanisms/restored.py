@@ -2,8 +2,6 @@
 continued. Messages never show a private number.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from dpbandits.core.inputs import MOST

@@ -7,14 +7,16 @@ Chan, Shi and Song 2011 and Dwork, Naor, Pitassi and Rothblum 2010. A leaf sits 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.sources import Noise, Values, laplaces
 
 Nodes = tuple[list[int], list[int]]
 """Exact and noised partial sums by level. Only the levels that the number of leaves so far contains
@@ -35,11 +37,28 @@ def add_leaf(
     There is one draw, for the node that this leaf completes. Nothing is changed in place, so a
     failed draw loses nothing.
     """
+    node = completed(nodes, leaf, total)
+    return with_node(
+        nodes, leaf, node, noise.laplace(node, sensitivity=sensitivity, epsilon=epsilon)
+    )
+
+
+def completed(nodes: Nodes, leaf: int, total: int) -> int:
+    """The exact sum of the node that this leaf completes."""
+    return total + sum(nodes[0][: level_of(leaf)])
+
+
+def with_node(nodes: Nodes, leaf: int, node: int, noisy: int) -> Nodes:
+    """The nodes, with the one that this leaf completes in place of those below it."""
     exact, noised = nodes
-    level = (leaf & -leaf).bit_length() - 1
-    node = total + sum(exact[:level])
-    noisy = noise.laplace(node, sensitivity=sensitivity, epsilon=epsilon)
-    return [0] * level + [node, *exact[level + 1 :]], [0] * level + [noisy, *noised[level + 1 :]]
+    level = level_of(leaf)
+    below = [0] * level
+    return [*below, node, *exact[level + 1 :]], [*below, noisy, *noised[level + 1 :]]
+
+
+def level_of(leaf: int) -> int:
+    """Of the node that this leaf completes."""
+    return (leaf & -leaf).bit_length() - 1
 
 
 class TreeMemory(NamedTuple):
@@ -68,7 +87,7 @@ class BinaryTree(Pure):
         if self.leaves < 1:
             raise ValueError(f"Expected leaves={self.leaves} to be at least 1.")
 
-    @property
+    @cached_property
     def levels(self) -> int:
         return self.leaves.bit_length()
 
@@ -100,21 +119,45 @@ class BinaryTree(Pure):
     def step(
         self, memory: TreeMemory, total: int, count: int, noise: Noise
     ) -> tuple[TreeMemory, Answer]:
-        leaf, rounds, exact, noised = memory
-        leaf, rounds = leaf + 1, rounds + count
-        if leaf > self.leaves:
+        return self.steps([memory], (total,), (count,), noise)[0]
+
+    def steps(
+        self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
+    ) -> list[tuple[TreeMemory, Answer]]:
+        """One question to the noise source for all coordinates: each in turn its node, then its
+        spare draws.
+        """
+        leaves = [memory[0] + 1 for memory in memories]
+        if max(leaves, default=0) > self.leaves:
             raise ValueError(
                 f"This tree was made for {self.leaves} releases of one arm; give the policy a "
                 "longer horizon."
             )
-        exact, noised = add_leaf((exact, noised), leaf, total, self.share, self.grid.steps, noise)
-        total, draws = sum(noised), leaf.bit_count()
-        if self.padded:
-            spare = range(self.levels - draws)
-            total += sum(
-                noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.share) for _ in spare
+        exact, starts = list[int](), list[int]()
+        for memory, leaf, total in zip(memories, leaves, totals, strict=True):
+            starts.append(len(exact))
+            exact.append(completed(memory[2:], leaf, total))
+            exact.extend([0] * self._spare(leaf))
+        drawn = laplaces(noise, exact, sensitivity=self.grid.steps, epsilon=self.share)
+        starts.append(len(exact))
+        return [
+            self._stepped(memory, leaf, count, exact[start], drawn[start:end])
+            for memory, leaf, count, (start, end) in zip(
+                memories, leaves, counts, pairwise(starts), strict=True
             )
-            draws = self.levels
+        ]
+
+    def _spare(self, leaf: int) -> int:
+        """How many draws of no sum come with the answer at this leaf."""
+        return self.levels - leaf.bit_count() if self.padded else 0
+
+    def _stepped(
+        self, memory: Any, leaf: int, count: int, node: int, drawn: list[int]
+    ) -> tuple[TreeMemory, Answer]:
+        """drawn: the noised node, then the spare draws."""
+        exact, noised = with_node(memory[2:], leaf, node, drawn[0])
+        rounds = memory[1] + count
+        total, draws = sum(noised) + sum(drawn[1:]), leaf.bit_count() + len(drawn) - 1
         return TreeMemory(leaf, rounds, exact, noised), Answer(
             total / self.grid.steps, rounds, draws
         )

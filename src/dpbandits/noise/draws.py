@@ -8,8 +8,6 @@ Ours keep nothing between two numbers, neither a pool nor a generator's state.
 Canonne, Kamath and Steinke 2020, Algorithms 1 to 3, in whole numbers only: no scale is rounded.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import sys

@@ -4,8 +4,6 @@ sums.
 For tests, audits and teaching. A mechanism never calls it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

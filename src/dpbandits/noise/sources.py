@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.core.values import checked_seed, damaged
-from dpbandits.noise.draws import Process, fresh_choice, fresh_draw, secure_choice, secure_draws
+from dpbandits.noise.draws import (
+    LARGEST_SCALE,
+    Process,
+    fresh_choice,
+    fresh_draw,
+    secure_choice,
+    secure_draws,
+)
 
 Values = Sequence[int] | NDArray[np.int64]
 """Whole grid steps."""
@@ -79,6 +86,17 @@ class Noise(Protocol):
         """The source's position, as plain data a saved session keeps in its private part."""
 
 
+def laplaces(noise: Noise, values: Values, *, sensitivity: int, epsilon: Fraction) -> list[int]:
+    """`noise.laplace` for each value in turn, in one question where the source's class takes
+    several.
+    """
+    several = getattr(type(noise), "laplaces", None)
+    if several is None:
+        return [noise.laplace(v, sensitivity=sensitivity, epsilon=epsilon) for v in values]
+    noised: list[int] = several(noise, values, sensitivity=sensitivity, epsilon=epsilon)
+    return noised
+
+
 class SimulatedNoise(Noise):
     """Seeded noise for experiments. NOT private: whoever knows the seed can take the noise off
     again.
@@ -99,6 +117,17 @@ class SimulatedNoise(Noise):
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         return value + self._two_sided(sensitivity / float(epsilon))
+
+    def laplaces(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> list[int]:
+        """What `laplace` gives for each value in turn."""
+        scale = sensitivity / float(epsilon)
+        # a subclass may have another `laplace`; and larger draws would not fit into 64 bits
+        if type(self) is not SimulatedNoise or scale > LARGEST_SCALE:
+            return [self.laplace(v, sensitivity=sensitivity, epsilon=epsilon) for v in values]
+        # row by row, so in the order of single draws
+        sizes = self._rng.exponential(scale, (len(values), 2)).astype(np.int64)
+        noise: list[int] = (sizes[:, 0] - sizes[:, 1]).tolist()
+        return [value + draw for value, draw in zip(values, noise, strict=True)]
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
         # Canonne, Kamath and Steinke 2020, Algorithm 3: discrete Laplace proposals, accepted with

@@ -11,14 +11,13 @@ from dpbandits.oracles.checks import check_decision_set, check_matroid
 from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
 from dpbandits.oracles.matroids.linear import LinearMatroid
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.oracles.matroids.partition import PartitionMatroid
+from dpbandits.oracles.matroids.partition import PartitionMatroid, TopK, TopKMax, UniformMatroid
 from dpbandits.oracles.matroids.transversal import TransversalMatroid
-from dpbandits.oracles.matroids.uniform import TopK, TopKMax, UniformMatroid
-from dpbandits.oracles.sets.coverage import Coverage
 from dpbandits.oracles.sets.explicit import ExplicitMatroid, ExplicitSet
 from dpbandits.oracles.sets.influence import Influence
 from dpbandits.oracles.sets.matchings import Matchings
 from dpbandits.oracles.sets.paths import Paths
+from dpbandits.oracles.sets.vertices import Coverage
 from dpbandits.oracles.user import UserDecisionSet
 
 PROBLEMS: dict[str, type[DecisionSet]] = {

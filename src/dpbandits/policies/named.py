@@ -2,8 +2,6 @@
 module:object.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Iterable, Iterator

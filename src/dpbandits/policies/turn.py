@@ -4,8 +4,6 @@ A turn is what is played between two releases. Hosts differ in how they play it;
 and begins the next one is the same for people's data, for simulations and for audits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 

@@ -5,8 +5,6 @@ The errors here repeat nothing that came: where arguments were swapped, what cam
 the reward.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral

@@ -1,7 +1,5 @@
 """Several tells at a time: all pairs are checked before the first is told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

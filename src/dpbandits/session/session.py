@@ -5,8 +5,6 @@ Every call may be interrupted at any line (Ctrl-C, an alarm, a failing noise sou
 see `turn.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from threading import get_ident
 from typing import final, overload

@@ -2,8 +2,6 @@
 says of itself has to be what its mechanism keeps: that is checked before anything is recorded.
 """
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import replace
 from fractions import Fraction

@@ -6,8 +6,6 @@ its decision, which is the moment it can no longer be told, and only then adds t
 interruption may lose a reward, it never adds one twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial

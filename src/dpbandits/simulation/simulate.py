@@ -124,13 +124,21 @@ def choose_player(
     policy: Policy, environment: Environment, rounds: int, seed: int, compiled: bool
 ) -> tuple[Player, bool]:
     """How one run is played, and whether threads can play several at once."""
-    if compiled and environment.lattice(policy.reader.grid) is not None:
+    if compiled and has_laws(policy, environment):
         from dpbandits.simulation.players import compiled_player  # numba: only when it is used
 
         player = compiled_player(policy, environment, rounds, seed)
         if player is not None:
             return player, True
     return partial(play_plain, policy, environment, rounds, seed), False
+
+
+def has_laws(policy: Policy, environment: Environment) -> bool:
+    """Whether compiled players may know how the rewards come."""
+    grid = policy.reader.grid
+    together = policy.about.feedback != "bandit" and not environment.apart
+    found = environment.rows_on(grid) if together else environment.lattice(grid)
+    return found is not None
 
 
 SHUFFLE = 1

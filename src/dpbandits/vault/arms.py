@@ -2,8 +2,6 @@
 its own. In the local model what enters is a report, checked here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, final

@@ -6,8 +6,6 @@ and then carried out in steps that say what will stand where, not what is added.
 these steps, the next call carries them out again from the start.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final

@@ -7,13 +7,14 @@ rewards twice; so it goes on with what was drawn.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
 
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.relay import Relay
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.sources import Noise, SimulatedNoise
 
 Drawn = list[tuple[tuple[Any, ...], Any]]
 """What a release asked its noise source, and what it was given: private, and thrown away with the
@@ -48,6 +49,14 @@ class OnceDrawn(Relay):
             self._drawn.append((what, getattr(self._source, verb)(*exact, **price)))
         self._next = at + 1
         return self._drawn[at][1]
+
+    def laplaces(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> list[Any]:
+        """What `laplace` gives for each value in turn."""
+        # Any other source may fail between two of the draws, and each that was made counts.
+        if type(self._source) is not SimulatedNoise:
+            return [self.laplace(v, sensitivity=sensitivity, epsilon=epsilon) for v in values]
+        made: list[Any] = self.ask("laplaces", values, sensitivity=sensitivity, epsilon=epsilon)
+        return made
 
     def state(self) -> dict[str, Any]:
         return self._source.state()

@@ -1,7 +1,5 @@
 """What a vault saves, and how it goes on from that."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, final

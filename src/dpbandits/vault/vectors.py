@@ -1,7 +1,5 @@
 """The vault of full information: whole records, with one open block for all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, final
 

@@ -32,9 +32,9 @@ from dpbandits.auditing.broken.specimen import with_mechanism
 from dpbandits.auditing.broken.sums import Redrawn, remade_as
 from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.exact import exact_law, noisy_max_loss
+from dpbandits.auditing.exact.branches import worst_pair
 from dpbandits.auditing.exact.enumeration import Enumeration
 from dpbandits.auditing.exact.lattice import Axis, carry, decisions_on, mass
-from dpbandits.auditing.exact.loss import worst_pair
 from dpbandits.auditing.exact.probe import Streams
 from dpbandits.core.errors import Unfit
 from dpbandits.core.privacy import Grid

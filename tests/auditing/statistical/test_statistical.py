@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from dpbandits import DPUCB, RNMFTNL, AnytimeLazyUCB, SimulatedNoise
-from dpbandits.auditing.statistical.counting.bounds import bound, certified
-from dpbandits.auditing.statistical.counting.events import choose_event, hits
+from dpbandits.auditing.statistical.counting.events import bound, certified, choose_event, hits
 from dpbandits.auditing.statistical.counting.scorers import keys_of
 from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
 from dpbandits.auditing.statistical.level import statistical_level

@@ -2,11 +2,10 @@
 catches them. Never for use.
 """
 
-from dpbandits.auditing.broken import half, published, sparse_vector, sums
+from dpbandits.auditing.broken import half, published, sums
 from dpbandits.auditing.broken.specimen import Specimen
 
 SPECIMENS: tuple[Specimen, ...] = (
-    *sparse_vector.SPECIMENS,
     *published.SPECIMENS,
     *sums.SPECIMENS,
     *half.SPECIMENS,

@@ -1,7 +1,5 @@
 """BROKEN ON PURPOSE: a twin of every mechanism that draws half the noise it promises."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

@@ -2,8 +2,6 @@
 ON PURPOSE: it tests auditors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction

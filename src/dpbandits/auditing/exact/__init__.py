@@ -2,8 +2,6 @@
 loss between neighbours.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import fields, replace
@@ -13,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from dpbandits.auditing.effort import Effort, Work
-from dpbandits.auditing.exact.branches import Laws
+from dpbandits.auditing.exact.branches import Laws, missing_mass, worst_pair
 from dpbandits.auditing.exact.enumeration import Enumeration
 from dpbandits.auditing.exact.lattice import CUTS
-from dpbandits.auditing.exact.loss import missing_mass, worst_pair
 from dpbandits.auditing.exact.probe import LargestLoss
 from dpbandits.auditing.exact.selection import noisy_max_loss, of_epochs
 from dpbandits.auditing.mechanism_policy import first_release
-from dpbandits.auditing.report import LevelResult
+from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.auditing.transcript.outside_randomness import Outside
 from dpbandits.core.errors import Unfit
 from dpbandits.noise.sources import SimulatedNoise
@@ -64,40 +61,38 @@ def exact_law(
     released that early.
     """
     start = time.monotonic()
+    try:
+        found = small_law(policy, rounds, effort or Work(POINTS), claim, arms, grid)
+    except Unfit as reason:
+        found = LevelResult(LEVEL, "not applicable", evidence=f"No exact law: {reason}.")
+    return replace(found, seconds=time.monotonic() - start)
+
+
+def small_law(
+    policy: Policy, rounds: int, effort: Effort, claim: Fraction | None, arms: int, grid: int
+) -> LevelResult:
+    """The exact loss of the policy's small version.
+
+    Raises:
+        Unfit: it claims no epsilon, or its law is out of reach.
+    """
     guarantee = policy.guarantee
     if claim is None and guarantee is not None and guarantee.measure == "pure":
         claim = guarantee.epsilon
-    try:
-        if claim is None:
-            raise Unfit("it claims no epsilon")
-        if policy.randomizer() is not None:
-            raise Unfit(
-                "it is private before the server: the law of its reports is audited instead"
-            )
-        subject = small(policy, rounds, arms, grid)
-        if first_release(subject) >= rounds:
-            return nothing_released(rounds, start)
-        loss, error, price, evidence, details = law_of(subject, rounds, effort or Work(POINTS))
-    except Unfit as reason:
-        return LevelResult(
-            LEVEL,
-            "not applicable",
-            evidence=f"No exact law: {reason}.",
-            seconds=time.monotonic() - start,
-        )
+    if claim is None:
+        raise Unfit("it claims no epsilon")
+    if policy.randomizer() is not None:
+        raise Unfit("it is private before the server: the law of its reports is audited instead")
+    subject = small(policy, rounds, arms, grid)
+    if first_release(subject) >= rounds:
+        return nothing_released(rounds)
+    loss, error, price, evidence, details = law_of(subject, rounds, effort)
     attainable = float(claim if price is None else min(claim, price))
     if attainable == 0:
-        return nothing_released(rounds, start)
-    return LevelResult(
-        LEVEL,
-        "failed" if loss > claim + SLACK else "passed",
-        loss,
-        attainable,
-        error,
-        evidence=evidence,
-        seconds=time.monotonic() - start,
-        details={"arms": arms, "grid": grid, "rounds": rounds} | details,
-    )
+        return nothing_released(rounds)
+    details = {"arms": arms, "grid": grid, "rounds": rounds} | details
+    outcome: Outcome = "failed" if loss > claim + SLACK else "passed"
+    return LevelResult(LEVEL, outcome, loss, attainable, error, evidence=evidence, details=details)
 
 
 def deepest_law(
@@ -118,11 +113,9 @@ def deepest_law(
     return replace(found, seconds=time.monotonic() - start)
 
 
-def nothing_released(rounds: int, start: float) -> LevelResult:
+def nothing_released(rounds: int) -> LevelResult:
     evidence = f"Nothing is released before decision {rounds}: there is nothing to see."
-    return LevelResult(
-        LEVEL, "not applicable", 0.0, 0.0, evidence=evidence, seconds=time.monotonic() - start
-    )
+    return LevelResult(LEVEL, "not applicable", 0.0, 0.0, evidence=evidence)
 
 
 PLAYED = 16

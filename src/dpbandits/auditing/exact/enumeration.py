@@ -10,8 +10,6 @@ that no later answer of this sequence contains is summed out at once. That keeps
 trees and counters small.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction

@@ -2,8 +2,6 @@
 each live sum of draws.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

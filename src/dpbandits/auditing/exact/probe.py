@@ -6,8 +6,6 @@ coefficients. They are measured, and the description is tested on other numbers;
 another kind is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache

@@ -5,8 +5,6 @@ A choice's law given the block's sums is closed (report noisy max) or a sum over
 noised sums.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction

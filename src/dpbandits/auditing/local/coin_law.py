@@ -7,8 +7,6 @@ only in a window narrower than 1/128 that no probe hits is not seen; windows at 
 coin, however narrow, are.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction

@@ -7,8 +7,6 @@ one made with coins the whole law is computed. Every reward of a grid up to `FIN
 some of them against each other, and the others against the ends; of finer ones some.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import time

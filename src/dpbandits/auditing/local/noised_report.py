@@ -2,15 +2,14 @@
 and what those values cost.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 from dpbandits.auditing.local.coin_law import ENDLESS
-from dpbandits.auditing.transcript.likelihood import Pushed, log_ratio
+from dpbandits.auditing.transcript.neighbours import Pushed
+from dpbandits.auditing.transcript.shown_noise import log_ratio
 from dpbandits.checks.tape import RecordedDraw, Recorder, loss
 from dpbandits.core.errors import Changed, Diverged, NotSteps
 from dpbandits.mechanisms.randomizers import Randomizer

@@ -2,15 +2,10 @@
 and the event in runs of their own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dpbandits.auditing.recounting.written import (
     a_mapping,
@@ -20,13 +15,12 @@ from dpbandits.auditing.recounting.written import (
     stated_bound,
     tables_of,
 )
-from dpbandits.auditing.statistical.counting.bounds import bound, reach
-from dpbandits.auditing.statistical.counting.events import Event, event_of
-from dpbandits.auditing.statistical.counting.last_lot import ALPHA
+from dpbandits.auditing.statistical.counting.events import Event, bound, event_of, reach
+from dpbandits.auditing.statistical.counting.pilot import ALPHA
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.subjects import Subject
-from dpbandits.core.arrays import Floats
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.policies import POLICIES
 
 ANOTHER = 10**9
@@ -109,8 +103,8 @@ def again(
     tell: Any,
 ) -> Iterator[str]:
     """The same event in as many runs of another seed."""
-    from dpbandits.auditing.audit import AuditSetting, black_box
-    from dpbandits.auditing.resolve import resolve
+    from dpbandits.auditing.audit import black_box
+    from dpbandits.auditing.resolve import AuditSetting, resolve
 
     setting = a_mapping(report.get("setting", {}), "setting")
     made = a_mapping(setting.get("made", {}), "made")
@@ -130,7 +124,7 @@ def again(
         return
     what = resolve(name, made.get("epsilon"), setting.get("arms"))
     rounds, seed = int(setting.get("rounds", 8)), int(setting.get("seed", 0))
-    how = AuditSetting(seed, setting.get("arms"), rounds, name, 1, int(seen["runs"]), None)
+    how = AuditSetting(0.0, seed, setting.get("arms"), rounds, 1, int(seen["runs"]), name)
     tell(f"{name}: playing {seen['runs']:,} runs again")
     found = bound(counted_again(black_box(what, how), seen, seed), int(seen["runs"]), ALPHA)
     agrees = (
@@ -143,7 +137,7 @@ def again(
     yield f"played again with other seeds: ε ≥ {found.epsilon:.6g}{agrees}"
 
 
-def counted_again(subject: Subject, seen: dict[str, Any], seed: int) -> NDArray[np.int64]:
+def counted_again(subject: Subject, seen: dict[str, Any], seed: int) -> Integers:
     """How often the report's event comes in runs of other seeds."""
     a, b = tables_of(seen)
     event = written_event(seen, subject.outcomes(a, 2, seed))

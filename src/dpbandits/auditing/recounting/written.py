@@ -2,15 +2,13 @@
 nothing in it is taken for granted.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dpbandits.auditing.statistical.counting.last_lot import ALPHA, LOOKS, MOST
+from dpbandits.auditing.statistical.counting.pilot import ALPHA, LOOKS, MOST
 from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
 

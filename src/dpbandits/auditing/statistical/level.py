@@ -7,8 +7,6 @@ a budget of seconds the last lot is looked at after fixed numbers of runs, and e
 for; whether there is time for another one may then depend on anything.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,10 +16,17 @@ from typing import Any
 import numpy as np
 
 from dpbandits.auditing.report import LevelResult, Outcome
-from dpbandits.auditing.statistical.counting.bounds import Bound, reach
-from dpbandits.auditing.statistical.counting.events import Event, choose_event, hits
-from dpbandits.auditing.statistical.counting.last_lot import ALPHA, MOST, Counted, RunPlan, count
-from dpbandits.auditing.statistical.counting.pilot import Tried, pilot, run_share
+from dpbandits.auditing.statistical.counting.events import Bound, Event, choose_event, hits, reach
+from dpbandits.auditing.statistical.counting.pilot import (
+    ALPHA,
+    MOST,
+    Counted,
+    RunPlan,
+    Tried,
+    count,
+    pilot,
+    run_share,
+)
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.subjects import Subject
 from dpbandits.core.arrays import Floats
@@ -69,26 +74,15 @@ def statistical_level(
     plan = RunPlan(budget, runs, seed, tell, time.perf_counter())
     tell("starting")
     with Players(subject, workers) as players:
-        found = pilot(
-            players,
-            subject.pairs(),
-            seed,
-            runs=runs,
-            seconds=min(PILOT * budget, plan.left()),
-            tell=tell,
-        )
+        seconds = min(PILOT * budget, plan.left())
+        found = pilot(players, subject.pairs(), seed, runs=runs, seconds=seconds, tell=tell)
         lots = learning_lot(players, found, plan)
         tell("learning an event")
         event = choose_event(*lots, min(MOST, runs or 10 * len(lots[0])), ALPHA / 2)
         counted = count(players, found, event, plan, scoring(event, lots))
         strange = not players.seeded and getattr(subject, "takes_noise", True)
-    why_not = (
-        no_claim
-        if claim is None
-        else ""
-        if varied(*lots)
-        else "Every run had the same outcome: there was nothing to see."
-    )
+    still = "" if varied(*lots) else "Every run had the same outcome: there was nothing to see."
+    why_not = no_claim if claim is None else still
     result = statistical_verdict(counted, found, event, plan, claim, why_not)
     return replace(result, details=result.details | {"warning": STRANGE}) if strange else result
 

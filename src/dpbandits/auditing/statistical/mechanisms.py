@@ -1,7 +1,5 @@
 """A bare mechanism as a black box: all its answers to a stream of records."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, final
@@ -15,9 +13,8 @@ from dpbandits.auditing.statistical.counting.tables import (
     mixed,
     neighbouring,
 )
-from dpbandits.auditing.statistical.grouped import Scripted
+from dpbandits.auditing.statistical.grouped import ManyNoise, Scripted
 from dpbandits.auditing.statistical.subjects import ROUNDS
-from dpbandits.auditing.statistical.vector_noise import ManyNoise
 from dpbandits.auditing.transcript.outside_randomness import Outside
 from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Parting

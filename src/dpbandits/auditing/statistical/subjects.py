@@ -5,8 +5,6 @@ Policies and bare mechanisms here; objects of other libraries in `foreign`. An o
 numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final

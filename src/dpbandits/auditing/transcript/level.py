@@ -8,48 +8,33 @@ upper bound on the loss, and an excess proves nothing. If the replays of a subje
 the same every time, the level says nothing of it.
 """
 
-from __future__ import annotations
-
 import time
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
-import numpy as np
-
-from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.mechanism_policy import longest
-from dpbandits.auditing.report import LevelResult
-from dpbandits.auditing.transcript.caveats import OWN_COINS, TIMES, UNEVEN
-from dpbandits.auditing.transcript.neighbours import SHORT, AuditRun, plays, record_changes
+from dpbandits.auditing.report import LevelResult, Outcome
+from dpbandits.auditing.transcript.neighbours import plays
+from dpbandits.auditing.transcript.outside_randomness import OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.transcript.pricing import (
     Found,
-    Pair,
-    pair_of,
+    Priced,
+    certified_loss,
+    priced,
+    searched,
+    unbounded,
 )
-from dpbandits.auditing.transcript.verdict import LEVEL, transcript_verdict
-from dpbandits.auditing.transcript.witness import Witness
 from dpbandits.checks.checks import replay_is_blind
-from dpbandits.core.errors import CheckFailed, Diverged, Foreign, Leak, RequestsDiffer, Unclear
+from dpbandits.core.errors import CheckFailed, Diverged, Foreign, Leak, RequestsDiffer
 from dpbandits.policies.contract import Policy
 
-LEAST = 12
-"""The pairs that are replayed in every run, even if no work is left. For these pairs, and for some
-others, the policy is asked for its plans again.
-"""
+LEVEL = "transcript"
 
 REPLAYS = 40
 """The most pairs that are replayed in a run if there is no budget of seconds. In runs that are not
 short there are fewer, in proportion.
 """
-
-SEARCH = 0.7
-"""The share of a budget of seconds that the search may take. The rest is for prices, and for
-replaying again what was found.
-"""
-
-OTHERS = 16
-
-KEPT = 8
-"""The most pairs of a run that are priced: one for each size of loss, the largest first."""
 
 
 def transcript_level(
@@ -69,60 +54,50 @@ def transcript_level(
     replays: of every run, at most.
     budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
     """
-    start, guarantee = time.perf_counter(), policy.guarantee
-    in_rho = claim is None and guarantee is not None and guarantee.measure == "zCDP"
-    if policy.randomizer() is not None:
-        return LevelResult(
-            LEVEL,
-            "not applicable",
-            evidence="Local: the server is handed reports, whose own law is audited.",
-        )
-    claim = guarantee.cost if claim is None and guarantee is not None else claim
-    if claim is None:
-        return LevelResult(LEVEL, "not applicable", evidence="It claims no privacy.")
+    start = time.perf_counter()
     try:
-        found = searched(plays(policy, rounds, seed), replays, budget)
-        if not any(
-            run.unclear
-            or run.witness.self_adding
-            or run.witness.recorder.coins
-            or run.witness.plans is None
-            for run in found
-        ):
-            see_blind(policy)
-        return transcript_verdict(found, claim, "rho" if in_rho else "epsilon", start)
+        found = audited_runs(policy, claim, rounds, replays, budget, seed)
     except Leak as leak:
         bound = float("inf") if leak.certain else 0.0
-        return LevelResult(
-            LEVEL, "failed", bound, evidence=str(leak), seconds=time.perf_counter() - start
-        )
-    except (Foreign, Diverged) as why:
+        found = LevelResult(LEVEL, "failed", bound, evidence=str(leak))
+    except Foreign as why:
+        found = nothing_said(str(why))
+    except Diverged:
         # a replay of the unchanged table that diverges does so by coins of its own
-        evidence = OWN_COINS if isinstance(why, Diverged) else str(why)
-        return LevelResult(
-            LEVEL, "not applicable", evidence=evidence, seconds=time.perf_counter() - start
-        )
+        found = nothing_said(OWN_COINS)
+    return replace(found, seconds=time.perf_counter() - start)
 
 
-def searched(todo: list[AuditRun], replays: int, budget: float | None) -> list[Found]:
-    """Search all runs; with a budget of seconds, as many as there is time for. The first run is
-    always searched, the long ones come last.
-    """
-    if budget is None:
-        return [search(Witness(play), play.seed, Work(replays)) for play in todo]
-    whole, search_for, found = Seconds(budget), Seconds(SEARCH * budget), list[Found]()
-    for at, play in enumerate(todo):
-        if at and search_for.left() <= 0:
-            break
-        found.append(
-            search(
-                Witness(play, whole),
-                play.seed,
-                Seconds(search_for.left() / (len(todo) - at)),
-                least=1,
-            )
-        )
-    return found
+def nothing_said(evidence: str) -> LevelResult:
+    return LevelResult(LEVEL, "not applicable", evidence=evidence)
+
+
+def audited_runs(
+    policy: Policy,
+    claim: Fraction | None,
+    rounds: int,
+    replays: int,
+    budget: float | None,
+    seed: int,
+) -> LevelResult:
+    """The verdict on runs that are played here, unless a replay settles it before that."""
+    guarantee = policy.guarantee
+    in_rho = claim is None and guarantee is not None and guarantee.measure == "zCDP"
+    if policy.randomizer() is not None:
+        return nothing_said("Local: the server is handed reports, whose own law is audited.")
+    claim = guarantee.cost if claim is None and guarantee is not None else claim
+    if claim is None:
+        return nothing_said("It claims no privacy.")
+    found = searched(plays(policy, rounds, seed), replays, budget)
+    if not any(
+        run.unclear
+        or run.witness.self_adding
+        or run.witness.recorder.coins
+        or run.witness.plans is None
+        for run in found
+    ):
+        see_blind(policy)
+    return transcript_verdict(found, claim, "rho" if in_rho else "epsilon")
 
 
 def see_blind(policy: Policy) -> None:
@@ -145,22 +120,73 @@ def sees(policy: Policy, swapped: bool = True) -> str:
     return ""
 
 
-def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> Found:
-    """Search one run: replay as many of its neighbours as the effort allows (but at least some)."""
-    run = witness.run
-    cases = record_changes(run, np.random.default_rng(seed))
-    pairs, unclear = list[Pair](), ""
-    for done, (event, change) in enumerate(cases):
-        if done >= least and effort.left() <= 0:
-            break
-        effort.spend(max(1.0, witness.rounds / SHORT))
-        try:
-            after = witness.replayed(event, change, asking=done < LEAST or done % OTHERS == 0)
-        except Unclear as why:
-            unclear = unclear or str(why)
-        else:
-            pairs.append(pair_of(witness, event, change, after))
-    # whose outcome tells most
-    sizes = {pair.loss: pair for pair in sorted(pairs, key=lambda pair: pair.outcome)}
-    worst = tuple(sizes[size] for size in sorted(sizes, reverse=True)[:KEPT])
-    return Found(witness, len(pairs), len(cases), worst, unclear)
+def transcript_verdict(runs: list[Found], claim: Fraction, unit: str) -> LevelResult:
+    """What all replayed runs say together, and the sentence that goes with it."""
+    looked = [run for run in runs if run.worst]
+    unclear = next((run.unclear for run in runs if run.unclear), "")
+    if not looked:
+        return nothing_said(unclear or "No release in any run: there was nothing to look at.")
+    families = {draw.family for run in looked for draw in run.witness.draws}
+    if "gaussian" in families and unit == "epsilon":
+        return of_gaussians(looked)
+    found = priced(looked)
+    bound = certified_loss(looked, found) if unit == "epsilon" else 0.0
+    outcome, evidence = verdict_on(found, claim), largest_loss_sentence(runs, found, unit)
+    if "laplace" in families and unit == "rho":
+        outcome, evidence = "not applicable", "It draws laplace noise, which is not priced in rho."
+    if unclear:
+        outcome = outcome if outcome == "failed" else "not applicable"
+        evidence = f"{unclear} Elsewhere: {evidence}"
+    details = loss_details(runs, found, unit)
+    return LevelResult(LEVEL, outcome, bound, evidence=evidence, details=details)
+
+
+def of_gaussians(runs: list[Found]) -> LevelResult:
+    """The verdict if noise is Gaussian and the claim is a pure epsilon."""
+    never = "Gaussian noise keeps no epsilon, whatever its scale:"
+    if not unbounded(runs):
+        return nothing_said(f"{never} but these answers do not show all of it, so nothing is sure.")
+    evidence = (
+        f"{never} far out, answers tell any ε of a record in the block from round "
+        f"{runs[0].worst[0].round}."
+    )
+    return LevelResult(LEVEL, "failed", float("inf"), evidence=evidence)
+
+
+def verdict_on(found: Priced, claim: Fraction) -> Outcome:
+    if found.least > claim:
+        return "failed"
+    return "passed" if found.most is not None and found.most <= claim else "not applicable"
+
+
+def largest_loss_sentence(runs: list[Found], found: Priced, unit: str) -> str:
+    """Where the largest loss was found, and how sure it is."""
+    pairs, of = sum(run.pairs for run in runs), sum(run.of for run in runs)
+    said = (
+        f"largest loss {stated_loss(found)} {unit} in {pairs} of {of} neighbours; "
+        f"there a record changed in the block from round {found.case.pair.round}"
+    )
+    if found.most != found.least:
+        most = "" if found.most is None else f", {found.most} the most"
+        said += f"; the answers do not show all noise: {found.least} is sure{most}"
+    if any(run.witness.recorder.coins for run in runs):
+        said += "; coins fell as they fell in these runs, and nothing is sure of what they hide"
+    return said
+
+
+def stated_loss(found: Priced) -> Fraction:
+    return found.least if found.most is None else found.most
+
+
+def loss_details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
+    return {
+        "unit": unit,
+        "loss": str(stated_loss(found)),
+        "loss_value": float(stated_loss(found)),
+        "sure": found.most == found.least,
+        "pairs": sum(run.pairs for run in runs),
+        "of": sum(run.of for run in runs),
+        "rounds": max(run.witness.rounds for run in runs),
+        "change": list(found.case.pair.change),
+        "by_round": [[pair.round, float(pair.loss)] for run in runs for pair in run.worst],
+    }

@@ -1,17 +1,17 @@
 """What the transcript level plays, and which neighbours of a written run it replays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from dpbandits.auditing.mechanism_policy import Feeding, longest
-from dpbandits.auditing.transcript.likelihood import Pushed
 from dpbandits.checks.tape import Recorder, Tape
-from dpbandits.noise.sources import Noise, SimulatedNoise
+from dpbandits.core.privacy import NoiseKind
+from dpbandits.noise.relay import Relay
+from dpbandits.noise.sources import Noise, Selection, SimulatedNoise, Values
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import Entered, Transcript, transcript
 
@@ -25,6 +25,52 @@ EARLY = 16
 
 LONGEST = 20_000
 """The most rounds to which a run is prolonged until something is released."""
+
+
+AGAIN = 32
+"""How often in a row the same may be asked before noise falls freely again. Code that redraws until
+it likes the noise would otherwise wait for ever.
+"""
+
+RARE = 2.0**-30
+"""The chance of a coin that is pushed to an end."""
+
+
+class Pushed(Relay):
+    """Seeded noise that lies at least a unit to one side of the exact value, and coins that are
+    often next to 0 or to 1. Such outcomes are possible and tell much.
+    """
+
+    kind: ClassVar[NoiseKind] = "simulated"
+
+    def __init__(self, seed: int, *, up: bool) -> None:
+        self._plain, self._sign = SimulatedNoise(seed), 1 if up else -1
+        self._asked, self._times = tuple[Any, ...](), 0
+
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        if verb in ("threshold", "exceeds"):
+            return getattr(self._plain, verb)(*exact, **price)
+        (value,), noise = exact, getattr(self._plain, verb)(0, **price)
+        if self._again(value, *price.values()):
+            return value + noise
+        return value + self._sign * (price["sensitivity"] + abs(noise))
+
+    def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
+        """The action least likely to be named, or the likeliest."""
+        return int(np.argmax(values) if self._sign > 0 else np.argmin(values))
+
+    def uniform(self) -> float:
+        coin, end = self._plain.uniform(), self._plain.uniform()
+        return coin * RARE if end < 1 / 3 else 1 - max(coin, 0.5) * RARE if end < 2 / 3 else coin
+
+    def state(self) -> dict[str, Any]:
+        return self._plain.state()
+
+    def _again(self, *asked: Any) -> bool:
+        """Whether the same was asked too many times in a row."""
+        self._times = self._times + 1 if asked == self._asked else 1
+        self._asked = asked
+        return self._times > AGAIN
 
 
 class AuditRun(NamedTuple):

@@ -9,20 +9,17 @@ minimum is a whole-number programme, the second a linear one. They differ if dra
 weight make up for each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort, Seconds
 from dpbandits.auditing.transcript.shown_noise import FAR, answer_numbers, summed
 from dpbandits.checks.tape import RecordedDraw, Recorder
-from dpbandits.core.arrays import Floats
+from dpbandits.core.arrays import Booleans, Floats
 from dpbandits.core.errors import Diverged, DrawsExhausted, Undecided
 from dpbandits.simulation.transcript import Transcript
 
@@ -61,7 +58,7 @@ class Neighbour(NamedTuple):
 
     answers: Floats
     fits: bool
-    still: NDArray[np.bool_]
+    still: Booleans
 
 
 class NoiseSums(NamedTuple):

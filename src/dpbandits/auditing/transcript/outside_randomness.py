@@ -1,5 +1,5 @@
-"""Does code use randomness that the noise source did not give? A replay cannot script it, so what a
-replay shows would be no proof.
+"""Why replays may prove nothing, how often one is repeated before anything is said of it, and
+whether code uses randomness that the noise source did not give, which a replay cannot script.
 
 Every living generator of numpy and of `random` is compared before and after. Calls of `random` and
 of the system's randomness are noticed as they come, even if a generator is made, used and thrown
@@ -7,16 +7,31 @@ away. Not seen are compiled code with generators of its own, a generator made af
 that changes, the clock, and what other threads do.
 """
 
-from __future__ import annotations
-
 import gc
 import pickle
 import random
 import sys
 from types import FrameType
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
+
+BY_ITSELF = (
+    "It adds noise by itself, in a way that cannot be followed: pass exact values to the noise "
+    "source."
+)
+
+OWN_COINS = (
+    "It tosses coins that no replay can script, not from the noise source it is given: its "
+    "replays prove nothing."
+)
+UNEVEN = "One changed record changes how often noise is drawn; what that tells, replays cannot say."
+TIMES = 20
+"""Times a pair is replayed again before anything is said of it. A coin of chance p that fell in
+none of the replays of the unchanged table and in all of the changed one's did so with probability
+pⁿ(1 − p)ⁿ, n = 21: below 10⁻¹² for every p.
+"""
+
 
 SYSTEM = ("urandom", "getrandom")
 
@@ -32,7 +47,7 @@ class Outside:
     def __init__(self, calls: bool = True) -> None:
         self.calls, self.used = calls, False
 
-    def __enter__(self) -> Outside:
+    def __enter__(self) -> Self:
         self._before = [(generator, state(generator)) for generator in generators()]
         if self.calls:
             self._profile = sys.getprofile()

@@ -1,32 +1,34 @@
 """Do the answers show the noise? Each draw is shifted alone, to see how the answers of the release
-change.
+change. And how much does one outcome of it tell? Its exact log-ratio is a lower bound on epsilon
+that holds for certain.
 
 If every draw can be worked out from the answers (given the earlier ones), the loss of the noised
 values is the loss of the answers. If not, it only bounds that loss from above: a noisy maximum that
 tells its index hides the values it compared.
 """
 
-from __future__ import annotations
-
+import math
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any, final
+from fractions import Fraction
+from typing import Any, cast, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbandits.checks.tape import RecordedDraw, Recorder
+from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import DrawsExhausted
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.selection_law import selection_law
+from dpbandits.noise.sources import Noise, Selection
 from dpbandits.simulation.transcript import Transcript
 
 ADDED = ("laplace", "gaussian")
 FAR = (50, 5_000, 5_000_000)
 """By how many steps draws are moved, to see whether answers are sums far away, too."""
 
-Change = NDArray[np.float64] | None
+Change = Floats | None
 """How far every number of an answer moved; None if the answer took another form."""
 
 
@@ -99,7 +101,7 @@ def with_noisy(draws: Sequence[RecordedDraw], by: dict[int, int]) -> list[Record
     return [draw._replace(noisy=by.get(at, draw.noisy)) for at, draw in enumerate(draws)]
 
 
-def answer_numbers(answer: Any) -> NDArray[np.float64]:
+def answer_numbers(answer: Any) -> Floats:
     """Every number in an answer, in order."""
     if answer is None:
         return np.zeros(0)
@@ -159,7 +161,7 @@ def sums_shown(
     return int(np.linalg.matrix_rank(matrix)) == len(added)
 
 
-def summed(moved: NDArray[np.float64], matrix: NDArray[np.float64], by: NDArray[Any]) -> bool:
+def summed(moved: Floats, matrix: Floats, by: np.ndarray[Any, Any]) -> bool:
     """Whether every number moved as sums do, up to rounding. The smaller the numbers are, the
     smaller are the deviations that count.
     """
@@ -179,3 +181,47 @@ def shows_noise(run: Transcript, draws: Sequence[RecordedDraw]) -> bool:
 
     replay = run.replay({}, Recorder(0, script=list(draws)), wrap=wrap)
     return replay.at is None and watching[0].shown
+
+
+LARGEST = 10**7
+"""The largest product of actions and scale for which the law of a Laplace selection is summed up.
+"""
+
+
+def log_ratio(
+    before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]
+) -> float | Fraction | None:
+    """ln P[these noised values | before]/P[these | after], of recordings that gave the same
+    answers; exact if all noise is Laplace.
+
+    Returns None if the law of some of the noise is not known here.
+    """
+    total: float | Fraction = Fraction(0)
+    for old, new in zip(before, after, strict=True):
+        if (old.value, old.noisy) == (new.value, new.noisy):
+            continue
+        ratio = one_ratio(old, new)
+        if ratio is None:
+            return None
+        total += ratio
+    return total
+
+
+def one_ratio(old: RecordedDraw, new: RecordedDraw) -> float | Fraction | None:
+    if old.family == "laplace":
+        return old.price * Fraction(
+            abs(new.value - new.noisy) - abs(old.value - old.noisy), old.sensitivity
+        )
+    if old.family.startswith("select by "):
+        law = cast(Selection, old.family.removeprefix("select by "))
+        scale = float(2 * old.sensitivity / old.price)
+        if (
+            law == "laplace"
+            and len(old.value) * (scale + max(old.value) - min(old.value)) > LARGEST
+        ):
+            return None
+        before, after = (
+            selection_law(d.value, scale=scale, selection=law)[old.noisy] for d in (old, new)
+        )
+        return math.log(before) - math.log(after) if min(before, after) > 1e-12 else None
+    return None

@@ -1,16 +1,19 @@
 """A run that was written down, and what replays of it with one changed record show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, final
 
 from dpbandits.auditing.effort import Effort, Work
-from dpbandits.auditing.transcript.caveats import BY_ITSELF, OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.transcript.neighbours import AuditRun
 from dpbandits.auditing.transcript.noise_sums import MOST, NoiseSums, answered, moved, sums_of
-from dpbandits.auditing.transcript.outside_randomness import Outside
+from dpbandits.auditing.transcript.outside_randomness import (
+    BY_ITSELF,
+    OWN_COINS,
+    TIMES,
+    UNEVEN,
+    Outside,
+)
 from dpbandits.auditing.transcript.shown_noise import shows_noise
 from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.arrays import Floats

@@ -2,8 +2,6 @@
 a file. They are enough for independent rewards, if nobody's ratings may be passed on.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.reading.matrices import shuffled
 from dpbandits.environments.laws import Bernoulli
-from dpbandits.environments.table import Table
+from dpbandits.environments.recorded import Table
 
 
 @final

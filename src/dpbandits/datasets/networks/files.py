@@ -3,8 +3,6 @@ them, one edge a line, and roads in the TNTP format of "Transportation Networks 
 (Stabler, Bar-Gera and Sall), files *_net.tntp.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

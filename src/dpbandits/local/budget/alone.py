@@ -7,8 +7,6 @@ not have. So the call that is inside is remembered. If its frame no longer runs,
 on its way out, and the next call takes its place.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """What a client asks of its budget, how a cost is booked, and the budget in memory."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import NoReturn, Protocol, SupportsIndex, final

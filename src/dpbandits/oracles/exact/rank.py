@@ -26,12 +26,14 @@ from numpy.typing import NDArray
 
 from dpbandits.core.arrays import Booleans, Floats, Places
 from dpbandits.oracles.exact.modular import balanced, inverse, primes_from, rank_jumps
+from dpbandits.oracles.exact.small import MOST, WIDEST, small_exchanges, small_jumps
 
 
 class ExactRows:
     """Whole-number vectors, none zero, shape (n, d), prepared for exact questions of rank.
 
     field: a prime, to ask them over the integers modulo that prime; None for the rationals.
+    few: the vectors as lists where they are few and short, for `small.py`; else None.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class ExactRows:
     ) -> None:
         self.vectors, self.field = vectors, field
         n, d = vectors.shape
+        self.few: list[list[int]] | None = vectors.tolist() if d <= WIDEST and n <= MOST else None
         largest = max(abs(int(vectors.max())), abs(int(vectors.min())))
         # Inner products of d entries with residues stay below 2^53 either way: small entries as
         # they are, or as residues.
@@ -51,12 +54,15 @@ class ExactRows:
         self._primes: list[int] = [] if field is None else [field]
         self._residues: list[Floats] = []
 
-    def jumps(self, order: Places, stop: int) -> list[int]:
+    def jumps(self, order: Places | list[int], stop: int) -> list[int]:
         """Places in `order` of the vectors that are independent of all before them: the first
         `stop`, or all if there are fewer.
 
         stop: at most min(n, d).
         """
+        if self.few is not None:
+            return small_jumps([self.few[i] for i in order], stop, self.field)
+        order = np.asarray(order, np.intp)
         found = rank_jumps(self._modulo(0), order, self.prime(0), stop)
         for used in count(1):
             places = self._unconfirmed(found, len(order), stop, used)
@@ -95,6 +101,10 @@ class ExactRows:
         Coordinates times det(basis) are whole numbers of size at most H(rank) (Cramer), so those
         that vanish modulo primes of a larger product, none of which divides det(basis), are 0.
         """
+        few = self.few
+        if few is not None:
+            chosen, others = [few[i] for i in basis], [few[i] for i in rows]
+            return np.array(small_exchanges(chosen, others, self.field), dtype=bool)
         found = np.zeros((len(rows), len(basis)), dtype=bool)
         product, used = 1, 0
         bound = self._bounds[len(basis) - 1] if self.field is None else 1

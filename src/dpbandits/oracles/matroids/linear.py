@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Booleans, Floats, Places
+from dpbandits.core.arrays import Booleans, Floats
 from dpbandits.core.privacy import LARGEST
 from dpbandits.oracles.exact.modular import is_prime
 from dpbandits.oracles.exact.rank import ExactRows
@@ -71,6 +71,7 @@ class LinearMatroid(Matroid):
         ]
         self._direction = np.full(len(scaled), -1, dtype=np.intp)  # -1: a loop
         self._direction[nonzero] = directions
+        self._numbers: list[int] = self._direction.tolist()
         self._rows = ExactRows(whole_array(list(distinct)), self.field)
         self._set_rank(len(scaled), rank)
 
@@ -82,6 +83,8 @@ class LinearMatroid(Matroid):
         return f"LinearMatroid(arms={self.arms}, rank={self.rank}, field={self.field})"
 
     def _best(self, weights: Floats) -> SuperArm:
+        if self._rows.few is not None:
+            return self._best_of_few(weights.tolist())
         order = largest_first(weights)
         directions = self._direction[order]
         first = np.full(len(self._rows.vectors) + 1, -1, dtype=np.intp)
@@ -92,9 +95,20 @@ class LinearMatroid(Matroid):
         order = order[is_first]
         return sorted_arms(order[self._rows.jumps(self._direction[order], self.rank)])
 
+    def _best_of_few(self, weights: list[float]) -> SuperArm:
+        """The same in lists: the first arm of each direction, then those that are independent."""
+        first: dict[int, int] = {}
+        for arm in sorted(range(self.arms), key=lambda arm: -weights[arm]):
+            if self._numbers[arm] >= 0:
+                first.setdefault(self._numbers[arm], arm)
+        arms = list(first.values())
+        return tuple(sorted(arms[place] for place in self._rows.jumps(list(first), self.rank)))
+
     def _independent(self, arms: SuperArm) -> bool:
-        rows: Places = self._direction[list(arms)]
-        return bool(np.all(rows >= 0)) and len(self._rows.jumps(rows, len(rows))) == len(rows)
+        rows = [self._numbers[arm] for arm in arms]
+        if min(rows, default=0) < 0:
+            return False
+        return len(self._rows.jumps(rows, len(rows))) == len(rows)
 
     def _loops(self) -> SuperArm:
         return sorted_arms(np.flatnonzero(self._direction < 0))

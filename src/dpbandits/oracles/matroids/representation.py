@@ -25,8 +25,7 @@ from dpbandits.oracles.exact.modular import balanced, inverse, is_prime
 from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
 from dpbandits.oracles.matroids.linear import LinearMatroid
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.oracles.matroids.partition import PartitionMatroid
-from dpbandits.oracles.matroids.uniform import TopK, UniformMatroid
+from dpbandits.oracles.matroids.partition import PartitionMatroid, TopK, UniformMatroid
 
 LARGEST = 2**20
 """Entries of a table (arms times rank) above which none is made: a pivot touches all of it."""

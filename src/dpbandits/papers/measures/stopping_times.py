@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpbandits.core.arrays import Booleans
 from dpbandits.environments import Bernoulli
 from dpbandits.papers.evidence import Evidence, Measurement
 from dpbandits.papers.measures.verdicts import Check
@@ -133,7 +131,7 @@ def stopped_runs(
     return estimates(made, Bernoulli([(1.0 + mean) / 2.0]), runs=runs, seed=SEED)
 
 
-def share_of(hits: NDArray[np.bool_]) -> Measurement:
+def share_of(hits: Booleans) -> Measurement:
     """A share, with two made-up hits and two misses (Agresti and Coull), so that a share of 1 has
     an error, too.
     """

@@ -2,8 +2,6 @@
 privacy-aware divergence d_eps.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 interrupted, and the doubling episodes of AdaP (Azize and Basu 2022) and AdaC (2024).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 the lazy policies.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ those of the local model, where every user randomises the reward before sending 
 `policy.randomizer()` is the user's side. The server's vault takes `Report`s only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

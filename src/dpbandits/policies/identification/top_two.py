@@ -2,8 +2,6 @@
 surely best, and that one for ever.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

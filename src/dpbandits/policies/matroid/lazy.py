@@ -2,8 +2,6 @@
 epsilon/K each.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 and DP-KLUCB's index (ours).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ A rule is a policy over one arm whose rewards in [0, 1] stand for values in [low
 `dpbandits.estimate` feeds it a stream, `dpbandits.estimates` simulates it.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

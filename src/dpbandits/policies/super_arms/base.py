@@ -2,8 +2,6 @@
 several arms at a time, and CUCB's way of playing: means plus radii, clipped at 1, handed to it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 every arm of a super arm seen.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ A document is sealed: by a checksum that finds accidents or, with a key, by a MA
 change. Sealed is its canonical text: its JSON with sorted keys and no spaces.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -2,8 +2,6 @@
 document names.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any

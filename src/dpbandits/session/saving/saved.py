@@ -1,7 +1,5 @@
 """A session as a document, and back: see `document.py` for what stands in it."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from dpbandits.core.errors import NotRecordedError

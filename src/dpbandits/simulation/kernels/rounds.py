@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpbandits.simulation.kernels.counters import hybrid_leaf, popcount, tree_leaf
+from dpbandits.simulation.parts.borrowed import borrowed
 from dpbandits.simulation.parts.jit import (
     dp_ucb_bound,
     dp_ucb_published,
@@ -20,10 +21,10 @@ from dpbandits.simulation.parts.jit import (
     forced_rounds,
     hybrid_ucb,
     inline,
-    jit,
     kl_level,
     kl_ucb,
     ldp_ucb,
+    specialised,
     ucb1,
 )
 from dpbandits.simulation.parts.primitives import argmax, laplace, reward
@@ -33,50 +34,75 @@ PLAIN, LOCAL_LAPLACE, RESPONSE = range(3)
 EXACT, TREE, POWERS, DOUBLING, PRINTED = range(5)
 
 
+class Numbers(NamedTuple):
+    """scale: noise of the reports or of the counter's nodes, in grid steps. keep: chance that a
+    randomised bit is the true one. radius_scale: `scale`, in rewards.
+    """
+
+    eps: float
+    constant: float
+    horizon: int
+    scale: float
+    keep: float
+    radius_scale: float
+
+
+class Tracked(NamedTuple):
+    """Of each arm: rounds, noise draws, sum in grid steps, mean, index; the nodes of its counter;
+    and its segment's number, leaves and exact sum while open, noised sum of the closed ones.
+    """
+
+    n: Any
+    draws: Any
+    sums: Any
+    means: Any
+    scores: Any
+    exact: Any
+    noised: Any
+    segments: Any
+
+
 @inline
-def fill_scores(
-    rule: int,
-    t: int,
-    means: Any,
-    n: Any,
-    draws: Any,
-    eps: float,
-    constant: float,
-    horizon: int,
-    scale: float,
-    scores: Any,
-) -> None:
+def fill_scores(rule: int, t: int, p: Any, s: Any) -> None:
     """Every arm's index at round t. One branch on the rule a round, not one an arm: this is the
     loop that costs.
     """
-    arms, log_t = len(n), math.log(t)
+    means, n, scores, arms, log_t = s.means, s.n, s.scores, len(s.n), math.log(t)
     if rule == UCB1:
         for arm in range(arms):
             scores[arm] = ucb1(means[arm], n[arm], log_t)
     elif rule == KL_UCB:
-        level = kl_level(log_t, constant)
+        level = kl_level(log_t, p.constant)
         for arm in range(arms):
             scores[arm] = kl_ucb(means[arm], n[arm], level)
     elif rule == TIGHT:
         for arm in range(arms):
-            scores[arm] = dp_ucb_tight(means[arm], n[arm], log_t, draws[arm], scale)
+            scores[arm] = dp_ucb_tight(means[arm], n[arm], log_t, s.draws[arm], p.radius_scale)
     elif rule == PUBLISHED:
         for arm in range(arms):
-            scores[arm] = dp_ucb_published(means[arm], n[arm], log_t, eps, arms, horizon, constant)
+            scores[arm] = dp_ucb_published(
+                means[arm], n[arm], log_t, p.eps, arms, p.horizon, p.constant
+            )
     elif rule == BOUND:
         for arm in range(arms):
-            scores[arm] = dp_ucb_bound(means[arm], n[arm], log_t, eps)
+            scores[arm] = dp_ucb_bound(means[arm], n[arm], log_t, p.eps)
     elif rule == HYBRID:
         for arm in range(arms):
-            scores[arm] = hybrid_ucb(means[arm], n[arm], log_t, eps)
+            scores[arm] = hybrid_ucb(means[arm], n[arm], log_t, p.eps)
     else:
-        fewest = n[0]
-        for arm in range(arms):
-            fewest = min(fewest, n[arm])
-            scores[arm] = ldp_ucb(means[arm], n[arm], log_t, eps)
-        if fewest <= forced_rounds(t):
-            for arm in range(arms):
-                scores[arm] = -n[arm]
+        local_scores(t, log_t, p, s)
+
+
+@inline
+def local_scores(t: int, log_t: float, p: Any, s: Any) -> None:
+    """LDP-UCB's indices; while some arm has too few rounds, those with fewest go first."""
+    means, n, scores, fewest = s.means, s.n, s.scores, s.n[0]
+    for arm in range(len(n)):
+        fewest = min(fewest, n[arm])
+        scores[arm] = ldp_ucb(means[arm], n[arm], log_t, p.eps)
+    if fewest <= forced_rounds(t):
+        for arm in range(len(n)):
+            scores[arm] = -n[arm]
 
 
 @inline
@@ -90,76 +116,80 @@ def received(feedback: int, x: int, steps: int, scale: float, keep: float, rng: 
     return x
 
 
+@inline
+def take_in(counter: int, p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
+    """Take x grid steps of an arm into its sum, exact or through the counter."""
+    s.n[arm] += 1
+    if counter == EXACT:
+        s.sums[arm] += x
+    elif counter == TREE:
+        exact, noised = s.exact[arm], s.noised[arm]
+        s.sums[arm] = tree_leaf(exact, noised, s.n[arm], x, p.scale, rng, s.sums[arm])
+        s.draws[arm] = popcount(s.n[arm])
+    else:
+        first, root = 0 if counter == POWERS else 1, counter == PRINTED
+        segment, exact, noised = s.segments[arm], s.exact[arm], s.noised[arm]
+        s.sums[arm] = hybrid_leaf(segment, exact, noised, x, p.scale, first, root, rng)
+
+
+RULE: Any = None
+FEEDBACK: Any = None
+COUNTER: Any = None
+"""Set for each combination."""
+
+
+def drive_rounds(
+    numbers: Any,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int]:
+    """Returns (releases, events)."""
+    arms = probabilities.shape[0]
+    # arrays of their own: rows of one would not begin where the processor reads four at once
+    n, draws, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
+    exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
+    segments = np.zeros((arms, 4), np.int64)
+    s = Tracked(n, draws, sums, np.zeros(arms), np.zeros(arms), exact, noised, segments)
+    chances = probabilities[:, probabilities.shape[1] - 1].copy()
+    law = (values, probabilities, chances)
+    run_rounds(Numbers(*numbers), s, steps, law, (checkpoints, out), rng)
+    return rounds, rounds
+
+
+def run_rounds(p: Any, s: Any, steps: int, law: Any, kept: Any, rng: Any) -> None:
+    """What `drive_rounds` makes of its arguments. law: levels, their probabilities, the last one's.
+    kept: rounds at which play counts are kept, and where.
+    """
+    p, s, rng = borrowed(p), borrowed(s), borrowed(rng)
+    (values, probabilities, chances), (checkpoints, out) = borrowed(law), borrowed(kept)
+    start, arms, levels = 0, len(s.n), len(values)
+    for at in range(len(checkpoints)):
+        for t in range(start, checkpoints[at]):
+            arm = t
+            if t >= arms:  # every arm once, then the largest index, the lowest arm on a tie
+                fill_scores(RULE, t + 1, p, s)
+                arm = argmax(s.scores)
+            if levels == 2:
+                x = values[1] if rng.random() < chances[arm] else values[0]
+            else:
+                x = reward(rng, arm, values, probabilities)
+            x = received(FEEDBACK, x, steps, p.scale, p.keep, rng)
+            take_in(COUNTER, p, s, arm, x, rng)
+            s.means[arm] = s.sums[arm] / (steps * s.n[arm])
+        start = checkpoints[at]
+        out[at] = s.n
+
+
 @cache
 def round_player(rule: int, feedback: int, counter: int) -> Any:
     """The loop over rounds for one combination. The three numbers are constants to the compiler,
     which drops every other branch.
     """
-
-    @jit
-    def play_rounds(
-        eps: float,
-        constant: float,
-        horizon: int,
-        scale: float,
-        keep: float,
-        radius_scale: float,
-        steps: int,
-        values: Any,
-        probabilities: Any,
-        rounds: int,
-        checkpoints: Any,
-        rng: Any,
-        out: Any,
-    ) -> tuple[int, int]:
-        """scale: noise of the reports or of the counter's nodes, in grid steps. Returns (releases,
-        events).
-        """
-        arms, levels = probabilities.shape
-        n, draws, sums = (
-            np.zeros(arms, np.int64),
-            np.zeros(arms, np.int64),
-            np.zeros(arms, np.int64),
-        )
-        means, scores, chances = np.zeros(arms), np.zeros(arms), probabilities[:, levels - 1].copy()
-        exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
-        # number, leaves and exact sum of the open segment; noised sum of the closed ones
-        segments = np.zeros((arms, 4), np.int64)
-        start = 0
-        for at in range(len(checkpoints)):
-            for t in range(start, checkpoints[at]):
-                arm = t
-                if t >= arms:  # every arm once, then the largest index, the lowest arm on a tie
-                    fill_scores(
-                        rule, t + 1, means, n, draws, eps, constant, horizon, radius_scale, scores
-                    )
-                    arm = argmax(scores)
-                if levels == 2:
-                    x = values[1] if rng.random() < chances[arm] else values[0]
-                else:
-                    x = reward(rng, arm, values, probabilities)
-                x = received(feedback, x, steps, scale, keep, rng)
-                n[arm] += 1
-                if counter == EXACT:
-                    sums[arm] += x
-                elif counter == TREE:
-                    sums[arm] = tree_leaf(exact[arm], noised[arm], n[arm], x, scale, rng, sums[arm])
-                    draws[arm] = popcount(n[arm])
-                else:
-                    first = 0 if counter == POWERS else 1
-                    sums[arm] = hybrid_leaf(
-                        segments[arm],
-                        exact[arm],
-                        noised[arm],
-                        x,
-                        scale,
-                        first,
-                        counter == PRINTED,
-                        rng,
-                    )
-                means[arm] = sums[arm] / (steps * n[arm])
-            start = checkpoints[at]
-            out[at] = n
-        return rounds, rounds
-
-    return play_rounds
+    name = f"{rule}_{feedback}_{counter}"
+    run = specialised(run_rounds, name, RULE=rule, FEEDBACK=feedback, COUNTER=counter)
+    return specialised(drive_rounds, name, run_rounds=run)

@@ -16,6 +16,7 @@ from dpbandits.environments.base import Environment
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.plain import Path
+from dpbandits.simulation.players.record_table import record_player
 from dpbandits.simulation.players.round_table import Kernel
 from dpbandits.simulation.players.table import kernel_for
 
@@ -28,12 +29,12 @@ def compiled_player(
     """A function of (checkpoints, run) that plays one run; None where the policy has no compiled
     twin.
     """
+    if policy.about.feedback != "bandit" and not environment.apart:
+        # the rewards of one round may belong together, which a law for each arm does not tell
+        return record_player(policy, environment, rounds, seed)
     kernel = kernel_for(policy)
     lattice = environment.lattice(policy.reader.grid)
     if kernel is None or lattice is None:
-        return None
-    if policy.about.feedback != "bandit" and not environment.apart:
-        # the rewards of one round may belong together, which a law for each arm does not tell
         return None
     values = np.ascontiguousarray(lattice.values, np.int64)
     probabilities = np.ascontiguousarray(lattice.probabilities, np.float64)

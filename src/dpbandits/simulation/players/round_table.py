@@ -32,16 +32,8 @@ def every_round(
     keep: float = 0.0,
     radius_scale: float = 0.0,
 ) -> Kernel:
-    return partial(
-        round_player(rule, feedback, counter),
-        eps,
-        constant,
-        horizon,
-        scale,
-        keep,
-        radius_scale,
-        steps,
-    )
+    numbers = rounds.Numbers(eps, constant, horizon, scale, keep, radius_scale)
+    return partial(round_player(rule, feedback, counter), tuple(numbers), steps)
 
 
 def tree_ucb(policy: DPUCB, steps: int) -> Kernel:

@@ -50,6 +50,7 @@ from dpbandits.simulation.kernels.batches import play_batches, play_lazy
 from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
 from dpbandits.simulation.kernels.thompson import play_lazy_ts, play_thompson
 from dpbandits.simulation.players.matroid_table import OPTIMISTIC, RULES, on_matroid, optimistic
+from dpbandits.simulation.players.record_table import every_record, hedging_numbers, independent
 from dpbandits.simulation.players.round_table import (
     Kernel,
     bound_ucb,
@@ -155,20 +156,7 @@ def leaders(policy: Any, steps: int) -> Kernel:
 
 
 def hedging(policy: Any, steps: int) -> Kernel:
-    if isinstance(policy, TreeFTRL):
-        levels = policy.horizon.bit_length()
-        scale = steps * levels * policy.actions / float(policy.epsilon)
-        return partial(
-            experts.play_every_round,
-            experts.FTRL,
-            policy.weighted,
-            policy.horizon,
-            levels,
-            scale,
-            steps,
-        )
-    rule = experts.HEDGE if isinstance(policy, DecreasingHedge) else experts.LEADER
-    return partial(experts.play_every_round, rule, policy.weighted, 1, 1, 0.0, steps)
+    return partial(every_record, hedging_numbers(policy, steps), independent(policy.arms))
 
 
 BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {

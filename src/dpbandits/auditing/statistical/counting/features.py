@@ -6,8 +6,6 @@ place of a float's lowest bit: floats near 0 are finer than those near 1, so tha
 noise has no last bits where noise alone has some (Mironov 2012).
 """
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 from typing import NamedTuple
 

@@ -1,21 +1,18 @@
 """Plays runs on several cores, each lot from a seed of its own."""
 
-from __future__ import annotations
-
 import math
 import multiprocessing
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbandits.auditing.statistical.counting.events import Event, hits
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.subjects import Subject
-from dpbandits.core.arrays import Floats
+from dpbandits.core.arrays import Floats, Integers
 
 CELLS = 4_000_000
 """Numbers of outcomes that a task holds at once, and the most runs a task plays."""
@@ -49,7 +46,7 @@ class Players:
             else None
         )
 
-    def __enter__(self) -> Players:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -61,9 +58,9 @@ class Players:
         lots = self._all(pair, runs, seed, None)
         return np.concatenate([a for a, _ in lots]), np.concatenate([b for _, b in lots])
 
-    def counts(self, pair: Neighbours, event: Event, runs: int, seed: int) -> NDArray[np.int64]:
+    def counts(self, pair: Neighbours, event: Event, runs: int, seed: int) -> Integers:
         """Hits of a learnt event; outcomes are forgotten as they come."""
-        total: NDArray[np.int64] = np.sum(self._all(pair, runs, seed, event), axis=0)
+        total: Integers = np.sum(self._all(pair, runs, seed, event), axis=0)
         return total
 
     def pace(self, pair: Neighbours, seed: int) -> float:

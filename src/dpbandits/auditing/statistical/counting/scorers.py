@@ -4,8 +4,6 @@ least c".
 Each can be written as plain data and made again of it, so that a stranger can play the event.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final

@@ -4,8 +4,6 @@ what it is replaced by.
 Their order mixes all kinds, so that any first part of the list holds some of each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,11 +1,10 @@
-"""The named data sets, on small files written here in their layouts."""
+"""Loaders of clicks: headline tests, logs of decisions and production rates."""
 
 from __future__ import annotations
 
 import gzip
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -85,81 +84,6 @@ def test_upworthy_says_what_is_wrong(tmp_path: Path, old: str, new: str, words: 
     assert HEADLINES.count(old) == 1
     with pytest.raises(DataError, match=words):
         datasets.upworthy(headlines(tmp_path, HEADLINES.replace(old, new)))
-
-
-VISITS = "user,vroot\n7,1001\n7,1000\n8,1001\n9,1003\n9,1003\n9,1001\n"
-AREAS = "vroot,title\n1003,Games\n1000,News\n1001,Help\n1002,Games\n"
-
-
-def site(folder: Path, visits: str = VISITS, areas: str = AREAS) -> Path:
-    (folder / "msweb_visits.csv.gz").write_bytes(gzip.compress(visits.encode()))
-    (folder / "vroots.csv").write_text(areas)
-    return folder
-
-
-def test_msweb_is_a_row_a_person_and_a_column_an_area(tmp_path: Path) -> None:
-    table = datasets.msweb(site(tmp_path), seed=None)
-    assert datasets.msweb_areas(tmp_path) == (
-        (1001, "Help", 3),
-        (1000, "News", 1),
-        (1003, "Games", 1),
-        (1002, "Games", 0),
-    )
-    assert table.rewards.tolist() == [[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]]
-
-
-def test_msweb_takes_the_areas_asked_for(tmp_path: Path) -> None:
-    site(tmp_path)
-    assert datasets.msweb(tmp_path, 2, seed=None).rewards.tolist() == [[1, 1], [1, 0], [1, 0]]
-    assert datasets.msweb(tmp_path, ["News", 1003], seed=None).rewards.tolist() == [
-        [1, 0],
-        [0, 0],
-        [0, 1],
-    ]
-    shuffled = datasets.msweb(tmp_path, seed=3)
-    assert sorted(shuffled.rewards.tolist()) == sorted(
-        datasets.msweb(tmp_path, seed=None).rewards.tolist()
-    )
-    np.testing.assert_array_equal(shuffled.rewards, datasets.msweb(tmp_path, seed=3).rewards)
-    assert datasets.msweb(tmp_path, 1, resample=True).resample
-
-
-@pytest.mark.parametrize(
-    ("areas", "words"),
-    [
-        (["Sport"], r"No area 'Sport' among 4; the most visited are \[\(1001, 'Help'\)"),
-        ([5], "No area 5 among 4"),
-        (["Games"], r"2 areas are called 'Games': name one by its number, \[1003, 1002\]"),
-        (0, "areas=0 to be from 1 to 4"),
-        (5, "areas=5 to be from 1 to 4"),
-        ([], "a number of areas or a non-empty list"),
-        ("Help", "a number of areas or a non-empty list"),
-    ],
-)
-def test_msweb_says_which_area_is_unknown(tmp_path: Path, areas: object, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        datasets.msweb(site(tmp_path), areas)  # type: ignore[arg-type]
-
-
-def test_msweb_says_what_is_wrong_with_its_files(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"Expected a folder at .*nowhere; there is none"):
-        datasets.msweb(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match=r"Expected a file at .*vroots.csv; there is none"):
-        datasets.msweb(tmp_path)
-    with pytest.raises(DataError, match="to be a folder; it is a file"):
-        datasets.msweb(site(tmp_path) / "vroots.csv")
-    with pytest.raises(
-        DataError, match=r"msweb_visits.csv.gz, line 8: expected a vroot that vroots.csv lists"
-    ):
-        datasets.msweb(site(tmp_path, visits=VISITS + "9,1009\n"))
-    with pytest.raises(DataError, match=r"vroots.csv lists an area twice"):
-        datasets.msweb(site(tmp_path, areas=AREAS + "1000,News\n"))
-    with pytest.raises(
-        DataError, match=r"msweb_visits.csv.gz lacks the column user; it has person, vroot"
-    ):
-        datasets.msweb(site(tmp_path, visits=VISITS.replace("user", "person")))
-    with pytest.raises(DataError, match="line 2, column user: expected a whole number"):
-        datasets.msweb(site(tmp_path, visits=VISITS.replace("7,1001", "seven,1001")))
 
 
 LOG = ",timestamp,item_id,position,click,propensity_score\n" + "".join(

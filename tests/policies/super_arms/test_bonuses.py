@@ -1,0 +1,87 @@
+"""Bonuses of the semi-bandit policies against the laws of what they bound."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.mechanisms import LocalLaplace
+from dpbandits.policies import CUCBLDP2
+from dpbandits.policies.super_arms.base import noise_radius, statistical
+from tests.policies.super_arms.test_semibandit import TOP
+
+
+def test_law_of_reports() -> None:
+    """Each number of a report has variance about 2K²/ε² and the reward's mean. Five standard
+    errors: false alarms below 1e-6 a number.
+    """
+    for width, epsilon in ((1, 1), (3, 2)):
+        randomizer, noise = (
+            LocalLaplace(epsilon=Fraction(epsilon), width=width),
+            dpb.SimulatedNoise(5),
+        )
+        rewards = [0.25, 0.5, 1.0][:width]
+        steps = (
+            np.array([randomizer.report(rewards, noise).steps for _ in range(20_000)])
+            / randomizer.grid.steps
+        )
+        variance = 2 * (width / epsilon) ** 2
+        assert np.abs(steps.mean(axis=0) - rewards).max() < 5 * math.sqrt(variance / 20_000)
+        # kurtosis 6
+        assert np.abs(steps.var(axis=0) - variance).max() < 5 * variance * math.sqrt(5 / 20_000)
+        assert (
+            np.abs(np.corrcoef(steps.T) - np.eye(width)).max() < 5 / math.sqrt(20_000)
+            if width > 1
+            else True
+        )
+
+
+def sides(n: int, eps: float, runs: int) -> Any:
+    """Error of the mean of n reports about a fair coin, in `runs` runs."""
+    rng = np.random.default_rng(n)
+    noise = rng.exponential(1 / eps, (runs, n)) - rng.exponential(1 / eps, (runs, n))
+    return rng.binomial(n, 0.5, runs) / n - 0.5 + noise.mean(axis=1)
+
+
+@pytest.mark.parametrize("n", [1, 3, 40])
+@pytest.mark.parametrize("eps", [0.5, 10.0])
+def test_valid_bonuses_hold(n: int, eps: float) -> None:
+    """Exceeded on one side with probability at most 2t⁻³; five standard errors: false alarms below
+    1e-6.
+    """
+    t, runs, size = 6, 100_000, np.array([float(n)])
+    bonus = (statistical(size, math.log(t)) + noise_radius(size, size, 1 / eps, math.log(t)))[0]
+    allowed = 2 * t**-3
+    assert (sides(n, eps, runs) < -bonus).mean() < allowed + 5 * math.sqrt(allowed / runs)
+
+
+def test_published_bonus_fails_at_large_epsilon() -> None:
+    """cucb_ldp1: at ε = 10K, T = 100 and n = 40 it is exceeded in about 1 % of all cases, where T⁻³
+    is 10⁻⁶.
+    """
+    policy = CUCBLDP2(problem=TOP, epsilon=10, preset="published", horizon=100)
+    size = np.array([40.0])
+    share = (sides(40, 10.0, 100_000) < -policy.radius(size, size, 100)[0]).mean()
+    assert 0.005 < share < 0.02
+
+
+def test_published_bonus_at_one_report() -> None:
+    """cucb_ldp1: exceeded with probability ½e^{−4√(2 ln T)}, 4·10⁻¹⁰ at T = 10⁶, above T⁻² from T =
+    6000 on, at any epsilon.
+    """
+    one = np.ones(1)
+    for epsilon in (1, 10):
+        tail = {}
+        for horizon in (5000, 6000, 10**4, 10**6, 10**9, 10**15):
+            bonus = CUCBLDP2(
+                problem=TOP, epsilon=epsilon, preset="published", horizon=horizon
+            ).radius(one, one, 1)[0]
+            # of one report's noise, Laplace of scale 1/epsilon
+            tail[horizon] = 0.5 * math.exp(-bonus * epsilon)
+        assert tail[10**6] == pytest.approx(4e-10, rel=0.1)
+        assert [horizon for horizon in tail if tail[horizon] <= horizon**-2.0] == [5000]
