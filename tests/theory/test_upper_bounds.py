@@ -73,8 +73,8 @@ def test_regret_on_super_arms_stays_below_the_bound(name: str) -> None:
 def test_regret_stays_below_the_bound_everywhere(name: str) -> None:
     for means in ARMS:
         for eps in budgets(name):
-            for rounds in (300, 3000, 30_000):
-                holds(BANDITS[name], len(means), means, eps, rounds, 20)
+            for rounds in (300, 3000, 20_000):
+                holds(BANDITS[name], len(means), means, eps, rounds, 10)
 
 
 @pytest.mark.long

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpbandits.core.arrays import Floats
 from dpbandits.policies.bounds.sums import reaches
-from dpbandits.policies.bounds.tails import Noise, above, below
+from dpbandits.policies.bounds.tails import AddedNoise, lower_tail, upper_tail
 from dpbandits.policies.formulas.divergences import d_eps
 from dpbandits.policies.formulas.indices import kl_level
 from dpbandits.policies.formulas.schedules import growing_batch
@@ -45,11 +45,11 @@ def own_plays(
     n = np.array(sizes, np.float64)
     levels = reaches(y, level / n, eps)
     draws = np.arange(1.0, len(n) + 1.0)
-    chances = above(n[:-1], mean, levels[:-1], Noise(draws[:-1], 1.0 / eps))
+    chances = upper_tail(n[:-1], mean, levels[:-1], AddedNoise(draws[:-1], 1.0 / eps))
     return float(min(rounds, n[0] + np.sum(np.diff(n) * chances)))
 
 
-class Grid(NamedTuple):
+class Levels(NamedTuple):
     """States of the best arm and levels of its I: one entry for each pair, and the rounds lost up
     to that level; state by state, levels rising.
     """
@@ -62,7 +62,7 @@ class Grid(NamedTuple):
 
 def states(
     best_reach: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
-) -> list[Grid]:
+) -> list[Levels]:
     """A grid for each number of rewards that the best arm may have, from the first round at which
     it has so many; best_reach: y.
     """
@@ -74,7 +74,7 @@ def states(
         end = min(math.log(rounds), n * d_eps(0.0, best_reach, eps))
         u = np.arange(math.log(start), end, STEP)
         ends = np.minimum(float(rounds), alpha * np.exp(u + STEP) + 1.0) - start + 1.0
-        found.append(Grid(np.full(len(u), float(n)), np.full(len(u), k + 1.0), u, ends))
+        found.append(Levels(np.full(len(u), float(n)), np.full(len(u), k + 1.0), u, ends))
     return [grid for grid in found if len(grid.u)]
 
 
@@ -87,7 +87,7 @@ def lost(
         return 0.0
     n, draws, u, _ = (np.concatenate(part) for part in zip(*grids, strict=True))
     levels = np.maximum(0.0, reaches(y, u / n, eps)) + LAST_BIT
-    chances = below(n, best, levels, Noise(draws, 1.0 / eps))
+    chances = lower_tail(n, best, levels, AddedNoise(draws, 1.0 / eps))
     steps = np.concatenate([np.diff(grid.ends, prepend=0.0) for grid in grids])
     return float(np.sum(steps * chances))
 

@@ -29,7 +29,7 @@ class Cells(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def cells(first: int, last: int) -> Cells:
+def whole_cells(first: int, last: int) -> Cells:
     """The whole numbers from `first` (at least 1) to `last`; none if there are none."""
     starts = [first] if first <= last else []
     while starts and (after := max(starts[-1] + 1, int(starts[-1] * RATIO))) <= last:
@@ -40,7 +40,7 @@ def cells(first: int, last: int) -> Cells:
 
 def falling_sum(term: Callable[[Floats], Floats], first: int, last: int) -> float:
     """At least the sum of `term` over first … last, for a term that never grows."""
-    found = cells(first, last)
+    found = whole_cells(first, last)
     return float(np.sum(found.sizes * term(found.first))) if len(found.first) else 0.0
 
 
