@@ -233,7 +233,8 @@ class Vault(ABC):
                 "Another call released this block while its noise was drawn. Nothing was done by "
                 "this one."
             )
-        blocks = [(c, (self._nothing(), 0, self._open[c][2])) for c in coordinates]
+        nothing = self._nothing()
+        blocks = [(c, (nothing, 0, self._open[c][2])) for c in coordinates]
         self.staged = blocks, self.records, Closing(self.turns + 1, memory, page, release)
         self.settle()
         return release
