@@ -53,22 +53,24 @@ def test_randomised_response_obeys_and_meets_the_contraction(eps: float) -> None
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_upper_bounds_grow_with_rounds_or_say_nan(name: str) -> None:
+def test_orders_grow_with_rounds_or_say_nan(name: str) -> None:
     policy = examples(name)[0]
     environment = (
         ENV if policy.arms == ENV.arms else dpb.Bernoulli([0.7, 0.5, 0.4, 0.2][: policy.arms])
     )
-    values = [dpb.upper_bound(policy, environment, rounds) for rounds in (10**3, 10**6)]
+    orders = [dpb.regret_order(policy, environment, rounds) for rounds in (10**3, 10**6)]
+    bounds = [dpb.upper_bound(policy, environment, rounds) for rounds in (10**3, 10**6)]
+    alike = dpb.Bernoulli([0.5] * policy.arms)
     if policy.about.goal == "estimate":
-        assert values == [0, 0]  # one arm has no regret
+        assert orders == bounds == [0, 0]  # one arm has no regret
     elif policy.about.theory:
-        if policy.about.feedback == "full" and not policy.about.needs_horizon:
-            assert 0 < values[0] <= values[1] < math.inf  # such bounds need not grow for ever
-        else:
-            assert 0 < values[0] < values[1] < math.inf
-        assert dpb.upper_bound(policy, dpb.Bernoulli([0.5] * policy.arms), 1000) == 0
+        assert 0 < orders[0] <= orders[1] < math.inf  # with full information they need not grow
+        assert dpb.regret_order(policy, alike, 1000) == 0
     else:
-        assert all(math.isnan(v) for v in values)
+        assert all(math.isnan(value) for value in orders + bounds)
+    if policy.about.goal == "regret" and not math.isnan(bounds[0]):
+        assert 0 < bounds[0] <= bounds[1] < math.inf
+        assert dpb.upper_bound(policy, alike, 1000) == 0
 
 
 def test_table_of_policies_is_what_they_declare() -> None:

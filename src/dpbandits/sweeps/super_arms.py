@@ -44,8 +44,8 @@ class ProblemSetting(Setting):
 
 
 class SharedArmsSetting(Setting):
-    """Chen et al. 2020, Theorem 9: k − 1 arms that every super arm has, and one of its own; the
-    best own arm is the last.
+    """After Chen et al. 2020, Theorem 9: k − 1 public arms and one arm of its own in every super
+    arm; the best own arm is the last. In the theorem the best super arm has no public arm.
 
     The value of a super arm depends on its own arm only, so it is smooth in the largest error (B∞ =
     1) and linear at once.

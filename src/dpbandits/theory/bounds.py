@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dpbandits.core.inputs import whole_number
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.policies.bounds.super_arm_gaps import exchange_gaps
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.formulas.divergences import d_eps, kl
 from dpbandits.theory.laws import Distances
@@ -75,17 +76,18 @@ def matroid_lower_bound(
         least = min(means[f] for f in matroid.fundamental_circuit(best, e) if f != e)
         if means[e] < least:
             far = kl(means[e], least) if epsilon is None else d_eps(means[e], least, epsilon)
-            total += (least - means[e]) / far
-    return total * math.log(rounds)
+            total += (least - means[e]) * fewest_plays(rounds, far)
+    return total
 
 
 def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     """The lower bound that applies to a policy of this kind of privacy, at T = `rounds`.
 
     One arm a round, or a matroid: it bounds lim inf Regret/ln T for consistent policies; at a
-    finite T good policies may lie below it. It is no more than uniform play loses. Full
-    information: for the worst instance of K actions and this smallest gap, at this T. NaN where we
-    know of none (other super arms; local privacy and zCDP on super arms).
+    finite T good policies may lie below it. No arm counts more than T plays, and it is no more than
+    uniform play loses (on a matroid, the worst basis). Full information: for the worst instance of
+    K actions and this smallest gap, at this T. NaN where we know of none (other super arms; local
+    privacy and zCDP on super arms; laws that are not known).
     """
     require_pair(policy, environment)
     rounds, guarantee = whole_number(rounds, "rounds", 1), policy.guarantee
@@ -99,7 +101,8 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     if problem is not None:
         if local or not isinstance(problem, Matroid):
             return math.nan
-        found, worst = matroid_lower_bound(problem, environment, rounds, epsilon), math.inf
+        found = matroid_lower_bound(problem, environment, rounds, epsilon)
+        worst = rounds * exchange_gaps(problem, environment.means.tolist()).largest
     else:
         worst = float(environment.gaps.mean()) * rounds
         if epsilon is None:
@@ -132,7 +135,12 @@ def _sum_over_gaps(environment: Environment, rounds: int, divergence: Divergence
     found = Distances(environment)
     if not found.known:
         return math.nan
-    terms = [
-        (found.best - float(found.means[arm])) / divergence(found, arm) for arm in found.worse()
-    ]
-    return math.fsum(terms) * math.log(rounds)
+    gaps = {arm: found.best - float(found.means[arm]) for arm in found.worse()}
+    return math.fsum(
+        gap * fewest_plays(rounds, divergence(found, arm)) for arm, gap in gaps.items()
+    )
+
+
+def fewest_plays(rounds: int, divergence: float) -> float:
+    """ln T/divergence, and never more than T."""
+    return min(float(rounds), math.log(rounds) / divergence)

@@ -111,7 +111,9 @@ class ArmVault(SavedVault):
             )
         return on_grid(checked_reward(value), self._grid, self._noise)
 
-    def enter(self, where: int | tuple[int, ...], steps: Any, count: int = 1) -> None:
+    def enter(
+        self, where: int | tuple[int, ...], steps: Any, count: int = 1, late: bool = False
+    ) -> None:
         if self.staged is not None:
             self.settle()
         records = self.records + count

@@ -49,6 +49,7 @@ class Vault(ABC):
     randomizer: set for local policies; the vault then takes reports and refuses raw rewards.
     width: of how many coordinates one record may be read. staged: a change that may still have to
         be carried out (see `settle`).
+    together: a record belongs to the plan it was asked for under (see `Mechanism`).
     records: rounds whose feedback was added. turns: calls of `release` that were answered; newest:
         the last answer.
     guarantee: what this vault's mechanism (or the users' randomizer) promises one record, read
@@ -70,6 +71,7 @@ class Vault(ABC):
         source = randomizer or mechanism
         self.guarantee = source.promise()
         self.width = source.width
+        self.together = mechanism.together
         self._ledger = Ledger(
             self.guarantee.cost / source.width if self.guarantee is not None else None, source.width
         )
@@ -115,8 +117,11 @@ class Vault(ABC):
         """
 
     @abstractmethod
-    def enter(self, where: Any, steps: Any, count: int = 1) -> None:
-        """Add `count` rounds whose sum in grid steps `on_grid` or a simulator made."""
+    def enter(self, where: Any, steps: Any, count: int = 1, late: bool = False) -> None:
+        """Add `count` rounds whose sum in grid steps `on_grid` or a simulator made.
+
+        late: asked for under an earlier plan. That matters where a record belongs to its plan.
+        """
 
     @final
     def add(self, where: Any, value: Any) -> None:

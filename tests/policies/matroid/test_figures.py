@@ -86,11 +86,16 @@ def test_bounds_are_about_pairs() -> None:
     """Σ over elements outside the best basis of the gap to the least better element in it; loops
     and ties count for nothing.
     """
-    gaps = (0.8 - SEVEN_MEANS).tolist()
+    means = SEVEN_MEANS.tolist()
     least = [0.6 - 0.2, 0.6 - 0.3, 0.6 - 0.4]
-    bound = sum(16 * math.log(1000) / gap for gap in least)
-    assert OMM(problem=SEVEN).regret_bound(gaps, 1000) == pytest.approx(bound)
+    order = sum(math.log(1000) / gap for gap in least)
+    omm = OMM(problem=SEVEN)
+    assert omm.regret_order(means, 1000) == pytest.approx(order)
+    assert order < omm.regret_bound(means, 10**6) < 16 * sum(math.log(10**6) / gap for gap in least)
     log = math.log(3000)
     private = sum(log / gap + 3 * log / (2 / 3) for gap in least)
-    assert DPUCBMAT(problem=SEVEN, epsilon=2).regret_bound(gaps, 1000) == pytest.approx(private)
-    assert math.isnan(DPKLMAT(problem=SEVEN, epsilon=2).regret_bound(gaps, 1000))
+    assert DPUCBMAT(problem=SEVEN, epsilon=2).regret_order(means, 1000) == pytest.approx(private)
+    second = log * sum(1 / gap for gap in (0.8 - 0.4, 0.75 - 0.4, 0.6 - 0.4))
+    sampled = DPTSMAT(problem=SEVEN, epsilon=2).regret_order(means, 1000)
+    assert sampled == pytest.approx(private + second)  # Theorem 4's second sum
+    assert math.isnan(DPKLMAT(problem=SEVEN, epsilon=2).regret_bound(means, 1000))

@@ -54,7 +54,9 @@ class Films:
         return np.asarray(self.counts / self.people)
 
     def independent(self) -> Bernoulli:
-        """Every film's reward is an independent coin, as in the matroid paper's experiment."""
+        """Every film's reward is an independent coin. The matroid paper draws one random user a
+        round; that is `users`.
+        """
         return Bernoulli(self.means)
 
     def users(self, seed: int | None = 0, resample: bool = True) -> Table:

@@ -20,7 +20,7 @@ from dpbandits.policies.base import (
     require_budget,
 )
 from dpbandits.policies.bounds import batches
-from dpbandits.policies.bounds.optimism import positive_gaps, single
+from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.indices import crossing, lazy_ucb
@@ -81,7 +81,7 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         return Hold(arm, end - t, (arm,) if end == full else ())
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return batches.lazy_bound(single(means), rounds, float(self.epsilon), self.grid)
+        return batches.lazy_bound(one_arm(means), rounds, float(self.epsilon), self.grid)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -126,7 +126,7 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return batches.adap_bound(single(means), rounds, eps, self.a, self.grid)
+        return batches.adap_bound(one_arm(means), rounds, eps, self.a, self.grid)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -171,7 +171,7 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return batches.adap_kl_bound(single(means), rounds, eps, self.a, self.grid)
+        return batches.adap_kl_bound(one_arm(means), rounds, eps, self.a, self.grid)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps, log_t = float(self.epsilon), math.log(rounds)
@@ -222,7 +222,7 @@ class AdaCUCB(IndexPolicy):
         ]
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return batches.adac_bound(single(means), rounds, float(self.rho), self.b)
+        return batches.adac_bound(one_arm(means), rounds, float(self.rho), self.b)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t, rho = math.log(rounds), float(self.rho)

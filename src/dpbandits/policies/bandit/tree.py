@@ -12,7 +12,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
 from dpbandits.policies.bounds import trees
-from dpbandits.policies.bounds.optimism import positive_gaps, single
+from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 
@@ -88,11 +88,11 @@ class DPUCB(IndexPolicy, PrivatePolicy):
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         scale, horizon = self.horizon.bit_length() / float(self.tree_epsilon), self.horizon
         if self.preset == "tight":
-            return trees.tree_bound(single(means), rounds, scale)
+            return trees.tree_bound(one_arm(means), rounds, scale)
         log_h = math.log(max(2, horizon))
         union = math.log(self.arms * max(2, horizon) * log_h / self.gamma)
         width = self.arms * log_h * log_h * union / float(self.epsilon)
-        return trees.wide_tree_bound(single(means), rounds, scale, width, horizon.bit_length())
+        return trees.wide_tree_bound(one_arm(means), rounds, scale, width, horizon.bit_length())
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
@@ -178,7 +178,7 @@ class HybridUCB(IndexPolicy, PrivatePolicy):
         ]
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return trees.hybrid_bound(single(means), rounds, float(self.epsilon))
+        return trees.hybrid_bound(one_arm(means), rounds, float(self.epsilon))
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t, eps = math.log(rounds), float(self.epsilon)

@@ -13,7 +13,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LocalLaplace, RandomizedResponse
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
 from dpbandits.policies.bounds import every_round
-from dpbandits.policies.bounds.optimism import positive_gaps, single
+from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.divergences import kl
@@ -51,7 +51,7 @@ class UCB1(IndexPolicy):
         ]
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return every_round.ucb1_bound(single(means), rounds)
+        return every_round.ucb1_bound(one_arm(means), rounds)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return math.fsum(math.log(rounds) / gap for gap in positive_gaps(means))
@@ -91,7 +91,7 @@ class KLUCB(IndexPolicy):
         ]
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return every_round.kl_bound(single(means), rounds, self.c)
+        return every_round.kl_bound(one_arm(means), rounds, self.c)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         best = max(means)
@@ -134,7 +134,7 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
         ]
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return every_round.reports_bound(single(means), rounds, float(self.epsilon))
+        return every_round.reports_bound(one_arm(means), rounds, float(self.epsilon))
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         cost = math.log(rounds) * (1 + 1 / float(self.epsilon) ** 2)
@@ -182,7 +182,7 @@ class LDPKLUCB(IndexPolicy, PrivatePolicy):
         ]
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return every_round.bits_bound(single(means), rounds, float(self.epsilon), self.c)
+        return every_round.bits_bound(one_arm(means), rounds, float(self.epsilon), self.c)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         shrink = math.tanh(float(self.epsilon) / 2)  # bits' gaps are shrink·Δ; Pinsker

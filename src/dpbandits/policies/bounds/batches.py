@@ -15,21 +15,20 @@ from collections.abc import Callable
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.policies.bounds.every_round import mean_at
-from dpbandits.policies.bounds.optimism import Arms, optimistic_bound
-from dpbandits.policies.bounds.sums import falling_sum
-from dpbandits.policies.bounds.tails import Noise, above, excess
+from dpbandits.policies.bounds.optimism import Playable, optimistic_bound
+from dpbandits.policies.bounds.sums import falling_sum, reaches
+from dpbandits.policies.bounds.tails import AddedNoise, excess, upper_tail
 
 
 def batch_plays(
-    mean: float, rounds: int, level: Callable[[Floats], Floats], noise: Noise, growth: int
+    mean: float, rounds: int, level: Callable[[Floats], Floats], noise: AddedNoise, growth: int
 ) -> float:
     """1 + Σ growth·n·P[released mean of n = 1, 2, 4, … >= level(n)], at most `rounds` each.
 
     growth: rounds in the next batch over n.
     """
     n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
-    chances = above(n, mean, level(n), noise)
+    chances = upper_tail(n, mean, level(n), noise)
     return 1.0 + float(np.sum(np.minimum(growth * n, rounds) * chances))
 
 
@@ -40,7 +39,7 @@ def lazy_plays(mean: float, target: float, rounds: int, eps: float, rank: int = 
         mean,
         rounds,
         lambda n: target - np.sqrt(3.0 * log_t / n) - 3.0 * log_t / (eps * n),
-        Noise(1.0, 1.0 / eps),
+        AddedNoise(1.0, 1.0 / eps),
         2,
     )
 
@@ -57,7 +56,7 @@ def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
     ) + (1.0 if first < 2 else 0.0)
 
 
-def lazy_bound(arms: Arms, rounds: int, eps: float, grid: int) -> float:
+def lazy_bound(arms: Playable, rounds: int, eps: float, grid: int) -> float:
     """Anytime-Lazy-UCB, and DPUCB-MAT with eps = ε/K; K is the number of arms played at once."""
     rank = len(arms.best)
 
@@ -75,7 +74,7 @@ def adap_plays(mean: float, target: float, rounds: int, eps: float, a: float) ->
         mean,
         rounds,
         lambda n: target - np.sqrt(a * log_t / (2.0 * n)) - a * log_t / (eps * n),
-        Noise(1.0, 1.0 / eps),
+        AddedNoise(1.0, 1.0 / eps),
         2,
     )
 
@@ -87,10 +86,9 @@ def adap_kl_plays(mean: float, target: float, rounds: int, eps: float, a: float)
     log_t = math.log(rounds)
 
     def level(n: Floats) -> Floats:
-        reach = [mean_at(target, a * log_t / size) for size in n.tolist()]
-        return np.array(reach) - a * log_t / (eps * n)
+        return reaches(target, a * log_t / n) - a * log_t / (eps * n)
 
-    return 1.0 + batch_plays(mean, rounds, level, Noise(1.0, 1.0 / eps), 2)
+    return 1.0 + batch_plays(mean, rounds, level, AddedNoise(1.0, 1.0 / eps), 2)
 
 
 def adac_plays(mean: float, target: float, rounds: int, rho: float, b: float) -> float:
@@ -100,7 +98,7 @@ def adac_plays(mean: float, target: float, rounds: int, rho: float, b: float) ->
         mean,
         rounds,
         lambda n: target - np.sqrt((0.5 / n + 1.0 / (rho * n * n)) * b * log_t),
-        Noise(variance=0.5 / rho),
+        AddedNoise(variance=0.5 / rho),
         2,
     )
 
@@ -114,13 +112,13 @@ def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
     )
 
 
-def adap_bound(arms: Arms, rounds: int, eps: float, a: float, grid: int) -> float:
+def adap_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
     """AdaP-UCB (Azize and Basu 2022)."""
     low = episode_low(arms.first, rounds, a, excess(eps, grid))
     return optimistic_bound(arms, rounds, lambda mean, y: adap_plays(mean, y, rounds, eps, a), low)
 
 
-def adap_kl_bound(arms: Arms, rounds: int, eps: float, a: float, grid: int) -> float:
+def adap_kl_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
     """AdaP-KLUCB (Azize and Basu 2022)."""
 
     def count(mean: float, target: float) -> float:
@@ -130,7 +128,7 @@ def adap_kl_bound(arms: Arms, rounds: int, eps: float, a: float, grid: int) -> f
     return optimistic_bound(arms, rounds, count, low)
 
 
-def adac_bound(arms: Arms, rounds: int, rho: float, b: float) -> float:
+def adac_bound(arms: Playable, rounds: int, rho: float, b: float) -> float:
     """AdaC-UCB (Azize and Basu 2024); discrete Gaussian noise has no more than its moments."""
     low = episode_low(arms.first, rounds, b, 0.0)
     return optimistic_bound(arms, rounds, lambda mean, y: adac_plays(mean, y, rounds, rho, b), low)

@@ -13,16 +13,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.policies.bounds.tails import Noise, above, below
+from dpbandits.policies.bounds.sums import reaches
+from dpbandits.policies.bounds.tails import AddedNoise, lower_tail, upper_tail
 from dpbandits.policies.formulas.divergences import d_eps
 from dpbandits.policies.formulas.indices import kl_level
 from dpbandits.policies.formulas.schedules import growing_batch
 
-STEPS = 60  # bisections, to the last bit of a mean
 SLACKS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8)  # where y lies between the best means
 LAST_BIT = 1e-12  # what bisection leaves
 STEP = 0.1  # of u in the integral, which is rounded up
@@ -37,46 +38,58 @@ def stages(rounds: int, first: int, alpha: float) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def reach(target: float, level: float, eps: float) -> float:
-    """The x <= target with d_eps(x, target) = level, from below; below 0 where there is none."""
-    if d_eps(0.0, target, eps) <= level:
-        return -math.inf
-    low, high = 0.0, target
-    for _ in range(STEPS):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if d_eps(middle, target, eps) > level else (low, middle)
-    return low
-
-
 def own_plays(
     mean: float, y: float, rounds: int, eps: float, sizes: Sequence[int], level: float
 ) -> float:
     """The first batch, and each later one by the chance that the index before it reaches y."""
     n = np.array(sizes, np.float64)
-    levels = np.array([reach(y, level / size, eps) for size in sizes])
+    levels = reaches(y, level / n, eps)
     draws = np.arange(1.0, len(n) + 1.0)
-    chances = above(n[:-1], mean, levels[:-1], Noise(draws[:-1], 1.0 / eps))
+    chances = upper_tail(n[:-1], mean, levels[:-1], AddedNoise(draws[:-1], 1.0 / eps))
     return float(min(rounds, n[0] + np.sum(np.diff(n) * chances)))
+
+
+class Levels(NamedTuple):
+    """States of the best arm and levels of its I: one entry for each pair, and the rounds lost up
+    to that level; state by state, levels rising.
+    """
+
+    n: Floats
+    draws: Floats
+    u: Floats
+    ends: Floats  # rounds lost if I is below the next level
+
+
+def states(
+    best_reach: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
+) -> list[Levels]:
+    """A grid for each number of rewards that the best arm may have, from the first round at which
+    it has so many; best_reach: y.
+    """
+    found = []
+    for k, n in enumerate(sizes):
+        start = n + (arms - 1) * sizes[0] + 1
+        if start > rounds:
+            break
+        end = min(math.log(rounds), n * d_eps(0.0, best_reach, eps))
+        u = np.arange(math.log(start), end, STEP)
+        ends = np.minimum(float(rounds), alpha * np.exp(u + STEP) + 1.0) - start + 1.0
+        found.append(Levels(np.full(len(u), float(n)), np.full(len(u), k + 1.0), u, ends))
+    return [grid for grid in found if len(grid.u)]
 
 
 def lost(
     best: float, y: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
 ) -> float:
     """Rounds in which the best arm's index is expected below y, to the end of their batches."""
-    total = 0.0
-    for k, n in enumerate(sizes):
-        start = n + (arms - 1) * sizes[0] + 1
-        if start > rounds:
-            break
-        end = min(math.log(rounds), n * d_eps(0.0, y, eps))
-        u = np.arange(math.log(start), end, STEP)
-        if not len(u):
-            continue
-        levels = np.array([max(0.0, reach(y, value / n, eps)) + LAST_BIT for value in u.tolist()])
-        chances = below(np.full(len(u), float(n)), best, levels, Noise(k + 1.0, 1.0 / eps))
-        ends: Floats = np.minimum(float(rounds), alpha * np.exp(u + STEP) + 1.0) - start + 1.0
-        total += float(ends[0] * chances[0] + np.sum(np.diff(ends) * chances[1:]))
-    return total
+    grids = states(y, arms, rounds, eps, sizes, alpha)
+    if not grids:
+        return 0.0
+    n, draws, u, _ = (np.concatenate(part) for part in zip(*grids, strict=True))
+    levels = np.maximum(0.0, reaches(y, u / n, eps)) + LAST_BIT
+    chances = lower_tail(n, best, levels, AddedNoise(draws, 1.0 / eps))
+    steps = np.concatenate([np.diff(grid.ends, prepend=0.0) for grid in grids])
+    return float(np.sum(steps * chances))
 
 
 def dp_klucb_bound(

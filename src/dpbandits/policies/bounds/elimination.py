@@ -59,7 +59,7 @@ def epochs_cost(gaps: Sequence[float], beta: float, eps: float, rounds: int) -> 
     return cost
 
 
-def epochs_bound(
+def elimination_bound(
     means: Sequence[float], rounds: int, beta: float, eps: float, tail: float
 ) -> float:
     """DP-SE with β: some width fails with probability at most β(2 + 2c − 1)π²/24, c `tail`."""

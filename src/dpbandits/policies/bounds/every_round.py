@@ -13,30 +13,27 @@ from collections.abc import Callable
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.policies.bounds.optimism import Arms, optimistic_bound
-from dpbandits.policies.bounds.sums import cells, falling_sum
-from dpbandits.policies.bounds.tails import Noise, above
-from dpbandits.policies.formulas.divergences import kl
+from dpbandits.policies.bounds.optimism import Playable, optimistic_bound
+from dpbandits.policies.bounds.sums import falling_sum, reaches, whole_cells
+from dpbandits.policies.bounds.tails import AddedNoise, upper_tail
 from dpbandits.policies.formulas.indices import forced_rounds, kl_level
 
-BISECTIONS = 60
 
-
-def plays(
+def mean_plays(
     mean: float, target: float, rounds: int, radius: Callable[[Floats, Floats], Floats]
 ) -> float:
     """1 + Σ_n P[mean of n + radius >= target]; `radius` of the first and the last n of a cell."""
-    found = cells(1, rounds - 1)
+    found = whole_cells(1, rounds - 1)
     if not len(found.first):
         return 1.0
     level = target - radius(found.first, found.last)
-    return 1.0 + float(np.sum(found.sizes * above(found.first, mean, level)))
+    return 1.0 + float(np.sum(found.sizes * upper_tail(found.first, mean, level)))
 
 
 def ucb1_plays(mean: float, target: float, rounds: int) -> float:
     """The radius √(2 ln T/n)."""
     width = 2.0 * math.log(rounds)
-    return plays(mean, target, rounds, lambda n, _: np.sqrt(width / n))
+    return mean_plays(mean, target, rounds, lambda n, _: np.sqrt(width / n))
 
 
 def ucb1_low(first: int, rounds: int) -> float:
@@ -44,7 +41,7 @@ def ucb1_low(first: int, rounds: int) -> float:
     return falling_sum(lambda t: t**-3.0, first, rounds)
 
 
-def ucb1_bound(arms: Arms, rounds: int) -> float:
+def ucb1_bound(arms: Playable, rounds: int) -> float:
     """UCB1 and OMM; below Σ 8 ln T/Δ + (1 + π²/3)Δ (Auer, Cesa-Bianchi and Fischer 2002, Theorem
     1) and Σ 16 ln T/Δ + … (Kveton et al. 2014, Theorem 2).
     """
@@ -52,24 +49,13 @@ def ucb1_bound(arms: Arms, rounds: int) -> float:
     return optimistic_bound(arms, rounds, lambda mean, y: ucb1_plays(mean, y, rounds), low)
 
 
-def mean_at(target: float, level: float) -> float:
-    """The x <= target with kl(x, target) = level, from below; −1 where there is none."""
-    if kl(0.0, target) <= level:
-        return -1.0
-    low, high = 0.0, target
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if kl(middle, target) > level else (low, middle)
-    return low
-
-
 def kl_plays(mean: float, target: float, rounds: int, c: float) -> float:
     """The index reaches the target where n·kl(mean of n, target) <= ln T + c ln ln T."""
-    found, level = cells(1, rounds - 1), kl_level(math.log(max(3, rounds)), c)
+    found, level = whole_cells(1, rounds - 1), kl_level(math.log(max(3, rounds)), c)
     if not len(found.first):
         return 1.0
-    reach = np.array([mean_at(target, level / n) for n in found.first.tolist()])
-    return 1.0 + float(np.sum(found.sizes * above(found.first, mean, reach)))
+    reach = reaches(target, level / found.first)
+    return 1.0 + float(np.sum(found.sizes * upper_tail(found.first, mean, reach)))
 
 
 def kl_low(first: int, rounds: int, c: float) -> float:
@@ -87,7 +73,7 @@ def kl_low(first: int, rounds: int, c: float) -> float:
     return falling_sum(missed, first, rounds)
 
 
-def kl_bound(arms: Arms, rounds: int, c: float) -> float:
+def kl_bound(arms: Playable, rounds: int, c: float) -> float:
     """KL-UCB and KL-OSM. With c = 3 the rounds lost to a low bound grow like ln ln T (Garivier and
     Cappé 2011); with c = 0 like ln³T.
     """
@@ -95,7 +81,7 @@ def kl_bound(arms: Arms, rounds: int, c: float) -> float:
     return optimistic_bound(arms, rounds, lambda mean, y: kl_plays(mean, y, rounds, c), low)
 
 
-def bits_bound(arms: Arms, rounds: int, eps: float, c: float) -> float:
+def bits_bound(arms: Playable, rounds: int, eps: float, c: float) -> float:
     """KL-UCB on randomised response: bits of mean (μe^ε + 1 − μ)/(1 + e^ε), the gaps of μ."""
 
     def bit(mean: float) -> float:
@@ -110,12 +96,16 @@ def bits_bound(arms: Arms, rounds: int, eps: float, c: float) -> float:
 def reports_plays(mean: float, target: float, rounds: int, eps: float) -> float:
     """LDP-UCB-L: √(2 ln T/n) + √(32 ln T/(ε² n)), n draws; 4 ln(T + 1) rounds are forced."""
     forced = math.floor(forced_rounds(rounds)) + 1
-    found, log_t = cells(forced + 1, rounds - 1), math.log(rounds)
+    found, log_t = whole_cells(forced + 1, rounds - 1), math.log(rounds)
     if not len(found.first):
         return float(forced + 1)
     n = found.first
     level = target - np.sqrt(2.0 * log_t / n) - np.sqrt(32.0 * log_t / n) / eps
-    return 1.0 + forced + float(np.sum(found.sizes * above(n, mean, level, Noise(n, 1.0 / eps))))
+    return (
+        1.0
+        + forced
+        + float(np.sum(found.sizes * upper_tail(n, mean, level, AddedNoise(n, 1.0 / eps))))
+    )
 
 
 def reports_low(first: int, rounds: int) -> float:
@@ -123,7 +113,7 @@ def reports_low(first: int, rounds: int) -> float:
     return falling_sum(lambda t: t**-3.0 + t**-3.69, first, rounds)
 
 
-def reports_bound(arms: Arms, rounds: int, eps: float) -> float:
+def reports_bound(arms: Playable, rounds: int, eps: float) -> float:
     """LDP-UCB-L (Ren, Zhou, Liu and Shroff 2020)."""
     low = reports_low(arms.first, rounds)
     return optimistic_bound(arms, rounds, lambda mean, y: reports_plays(mean, y, rounds, eps), low)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.policies.bounds.sums import cells
+from dpbandits.policies.bounds.sums import whole_cells
 from dpbandits.policies.bounds.tails import SHARES, STEEP
 
 Chance = Callable[[Floats, int], Floats]
@@ -71,7 +71,7 @@ def coarser(gaps: Floats) -> Floats:
     return np.asarray(np.exp(np.floor(np.log(gaps) * 200.0) / 200.0))
 
 
-def epochs_bound(means: Sequence[float], rounds: int, chance: Chance) -> float:
+def expert_epochs_bound(means: Sequence[float], rounds: int, chance: Chance) -> float:
     """Epochs of 1, 2, 4, … rounds: the first plays action 0, others what was chosen."""
     gaps, counts = kinds_of(means)
     if not len(gaps):
@@ -92,7 +92,7 @@ def leader_bound(means: Sequence[float], rounds: int) -> float:
     gaps, counts = kinds_of(means)
     if not len(gaps):
         return 0.0
-    found, total = cells(1, rounds - 1), max(means) - means[0]
+    found, total = whole_cells(1, rounds - 1), max(means) - means[0]
     for size, t in zip(found.sizes.tolist(), found.first.tolist(), strict=True):
         chances = np.exp(0.5 * t * np.log1p(-np.minimum(gaps**2, 1.0 - 1e-15)))
         total += size * worst_share(gaps, counts, chances)

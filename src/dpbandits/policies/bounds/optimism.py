@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from dpbandits.oracles.base import DecisionSet
 
-Count = Callable[[float, float], float]
+PlayCount = Callable[[float, float], float]
 """Expected plays of an arm of the first mean with a bound that reaches the second."""
 
 
-class Arms(NamedTuple):
+class Playable(NamedTuple):
     """What an optimistic policy chooses from.
 
     best: arms of the best action. playable: arms of any action.
@@ -33,16 +33,16 @@ class Arms(NamedTuple):
     first: int
 
 
-def single(means: Sequence[float]) -> Arms:
+def one_arm(means: Sequence[float]) -> Playable:
     """One arm a round, each once before bounds are compared."""
     best = (list(means).index(max(means)),)
-    return Arms(tuple(means), best, tuple(range(len(means))), len(means) + 1)
+    return Playable(tuple(means), best, tuple(range(len(means))), len(means) + 1)
 
 
-def basis(problem: DecisionSet, means: Sequence[float]) -> Arms:
+def basis(problem: DecisionSet, means: Sequence[float]) -> Playable:
     """A basis of a matroid; the first ones hold elements that were not seen yet."""
     playable = sorted(set(range(problem.arms)) - set(problem.loops))
-    return Arms(tuple(means), problem.best(means), tuple(playable), 2)
+    return Playable(tuple(means), problem.best(means), tuple(playable), 2)
 
 
 def positive_gaps(means: Sequence[float]) -> list[float]:
@@ -68,7 +68,7 @@ def best_gaps(problem: DecisionSet, means: Sequence[float]) -> list[float]:
     return [min(found) for found in smaller if found]
 
 
-def optimistic_bound(arms: Arms, rounds: int, count: Count, low: float) -> float:
+def optimistic_bound(arms: Playable, rounds: int, count: PlayCount, low: float) -> float:
     """At most this regret in `rounds` rounds, and never more than the worst action each round.
 
     low: rounds, at most, in which the bound of one best arm is expected below its mean.

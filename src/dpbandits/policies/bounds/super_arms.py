@@ -15,9 +15,9 @@ import numpy as np
 
 from dpbandits.core.arrays import Floats
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.policies.bounds.sums import cells, falling_sum
+from dpbandits.policies.bounds.sums import falling_sum, whole_cells
 from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps
-from dpbandits.policies.bounds.trees import bits, noise_chance, sum_radii
+from dpbandits.policies.bounds.trees import bit_lengths, noise_chance, sum_radii
 
 Width = Callable[[Floats, Floats], Floats]
 """Twice the radius at the last round, of the first and the last number of rewards of a cell."""
@@ -47,7 +47,7 @@ def smooth_bound(
         n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
         sizes, wide = 2.0 * n, np.minimum(1.0, width(n, n))
     else:
-        parts = cells(1, rounds)
+        parts = whole_cells(1, rounds)
         sizes, wide = parts.sizes, np.minimum(1.0, width(parts.first, parts.last))
     sizes, wide = np.append(1.0, sizes), np.append(1.0, wide)  # unseen, an index is 1
     least = np.array([gap for gap in found.least if math.isfinite(gap)])[:, None]
@@ -76,7 +76,7 @@ def noisy_width(log_t: float, scale: float, draws: Width) -> Width:
 
 def tree_draws(_: Floats, last: Floats) -> Floats:
     """Nodes of a tree in the sum of n rewards, at most."""
-    return bits(last)
+    return bit_lengths(last)
 
 
 def report_draws(first: Floats, _: Floats) -> Floats:
@@ -132,7 +132,7 @@ def published_report_failing(arms: int, rounds: int, horizon: int, scale: float)
     At any exponent the logarithm of Chernoff's bound is convex in √n: over a cell it is largest at
     an end.
     """
-    parts, log_h = cells(1, rounds), math.log(horizon)
+    parts, log_h = whole_cells(1, rounds), math.log(horizon)
     theta = np.linspace(0.01, 0.99, 99) / scale
     cost = theta**2 / 8.0 - np.log1p(-np.square(theta * scale))
 

@@ -21,7 +21,7 @@ STEEP = 60.0
 """The largest exponent a reward where there is no noise to bound it."""
 
 
-class Noise(NamedTuple):
+class AddedNoise(NamedTuple):
     """What is added to a sum of rewards, in reward units.
 
     draws: of Laplace laws of this scale; a number, or one for each sum. variance: of Gaussian laws.
@@ -32,10 +32,10 @@ class Noise(NamedTuple):
     variance: float = 0.0
 
 
-SILENT = Noise()
+SILENT = AddedNoise()
 
 
-def above(n: Floats, mean: float, level: Floats, noise: Noise = SILENT) -> Floats:
+def upper_tail(n: Floats, mean: float, level: Floats, noise: AddedNoise = SILENT) -> Floats:
     """P[(n rewards of this mean + noise)/n >= level] is at most this; n and level of one shape."""
     n, level = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(level, np.float64))
     widest = STEEP if noise.scale == 0.0 else min(STEEP, 1.0 / noise.scale)
@@ -49,9 +49,9 @@ def above(n: Floats, mean: float, level: Floats, noise: Noise = SILENT) -> Float
     return np.asarray(np.where(level <= mean, 1.0, found))
 
 
-def below(n: Floats, mean: float, level: Floats, noise: Noise = SILENT) -> Floats:
+def lower_tail(n: Floats, mean: float, level: Floats, noise: AddedNoise = SILENT) -> Floats:
     """P[(n rewards of this mean + noise)/n <= level] is at most this."""
-    return above(n, 1.0 - mean, 1.0 - np.asarray(level), noise)
+    return upper_tail(n, 1.0 - mean, 1.0 - np.asarray(level), noise)
 
 
 def excess(eps: float, grid: int) -> float:

@@ -11,12 +11,12 @@ import math
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.policies.bounds.optimism import Arms, optimistic_bound
-from dpbandits.policies.bounds.sums import cells, falling_sum
-from dpbandits.policies.bounds.tails import Noise, above
+from dpbandits.policies.bounds.optimism import Playable, optimistic_bound
+from dpbandits.policies.bounds.sums import falling_sum, whole_cells
+from dpbandits.policies.bounds.tails import AddedNoise, upper_tail
 
 
-def bits(n: Floats) -> Floats:
+def bit_lengths(n: Floats) -> Floats:
     """The bit length of whole numbers."""
     return np.asarray(np.floor(np.log2(n)) + 1.0)
 
@@ -29,17 +29,17 @@ def sum_radii(draws: Floats, scale: float, log_term: float) -> Floats:
 
 def noise_chance(draws: float, scale: float, level: float) -> float:
     """P[sum of Laplace draws >= level] is at most this."""
-    return float(above(np.array([1.0]), 0.0, np.array([level]), Noise(draws, scale))[0])
+    return float(upper_tail(np.array([1.0]), 0.0, np.array([level]), AddedNoise(draws, scale))[0])
 
 
 def tree_plays(mean: float, target: float, rounds: int, scale: float) -> float:
     """DP-UCB, tight: √(2 ln T/n) and the Chan–Shi–Song radius at 2T⁻⁴, nodes of this scale."""
-    found, log_t = cells(1, rounds - 1), math.log(rounds)
+    found, log_t = whole_cells(1, rounds - 1), math.log(rounds)
     if not len(found.first):
         return 1.0
-    n, draws = found.first, bits(found.last)
+    n, draws = found.first, bit_lengths(found.last)
     level = target - np.sqrt(2.0 * log_t / n) - sum_radii(draws, scale, 4.0 * log_t) / n
-    return 1.0 + float(np.sum(found.sizes * above(n, mean, level, Noise(draws, scale))))
+    return 1.0 + float(np.sum(found.sizes * upper_tail(n, mean, level, AddedNoise(draws, scale))))
 
 
 def tree_low(first: int, rounds: int) -> float:
@@ -47,7 +47,7 @@ def tree_low(first: int, rounds: int) -> float:
     return falling_sum(lambda t: 2.0 * t**-3.0, first, rounds)
 
 
-def tree_bound(arms: Arms, rounds: int, scale: float) -> float:
+def tree_bound(arms: Playable, rounds: int, scale: float) -> float:
     """DP-UCB, tight, with nodes of this scale."""
     low = tree_low(arms.first, rounds)
     return optimistic_bound(arms, rounds, lambda mean, y: tree_plays(mean, y, rounds, scale), low)
@@ -57,12 +57,14 @@ def wide_tree_plays(
     mean: float, target: float, rounds: int, scale: float, width: float, levels: int
 ) -> float:
     """DP-UCB as published: √(2 ln T/n) + width/n, nodes of this scale."""
-    found, log_t = cells(1, rounds - 1), math.log(rounds)
+    found, log_t = whole_cells(1, rounds - 1), math.log(rounds)
     if not len(found.first):
         return 1.0
     n = found.first
     level = target - np.sqrt(2.0 * log_t / n) - width / n
-    return 1.0 + float(np.sum(found.sizes * above(n, mean, level, Noise(float(levels), scale))))
+    return 1.0 + float(
+        np.sum(found.sizes * upper_tail(n, mean, level, AddedNoise(float(levels), scale)))
+    )
 
 
 def wide_tree_low(first: int, rounds: int, scale: float, width: float, levels: int) -> float:
@@ -72,7 +74,7 @@ def wide_tree_low(first: int, rounds: int, scale: float, width: float, levels: i
     return falling_sum(lambda t: t**-3.0, first, rounds) + noisy
 
 
-def wide_tree_bound(arms: Arms, rounds: int, scale: float, width: float, levels: int) -> float:
+def wide_tree_bound(arms: Playable, rounds: int, scale: float, width: float, levels: int) -> float:
     """DP-UCB as published (Mishra and Thakurta 2015), trees of so many levels."""
 
     def count(mean: float, target: float) -> float:
@@ -84,7 +86,7 @@ def wide_tree_bound(arms: Arms, rounds: int, scale: float, width: float, levels:
 
 def hybrid_plays(mean: float, target: float, rounds: int, eps: float) -> float:
     """Hybrid-UCB: √(3 lg T/n) + 6√8 s lg T/(εn), s = ⌊lg(n + 1)⌋, and 2s draws of scale 2s/ε."""
-    found, lg_t = cells(1, rounds - 1), math.log2(max(2, rounds))
+    found, lg_t = whole_cells(1, rounds - 1), math.log2(max(2, rounds))
     if not len(found.first):
         return 1.0
     n, sizes = found.first, found.sizes
@@ -94,8 +96,8 @@ def hybrid_plays(mean: float, target: float, rounds: int, eps: float) -> float:
     total = 1.0
     for s in np.unique(levels).tolist():
         at = levels == s
-        noise = Noise(2.0 * s, 2.0 * s / eps)
-        total += float(np.sum(sizes[at] * above(n[at], mean, target_less[at], noise)))
+        noise = AddedNoise(2.0 * s, 2.0 * s / eps)
+        total += float(np.sum(sizes[at] * upper_tail(n[at], mean, target_less[at], noise)))
     return total
 
 
@@ -106,7 +108,7 @@ def hybrid_low(first: int, rounds: int) -> float:
     return falling_sum(lambda t: t**-7.65 + t**-5.84, first, rounds)
 
 
-def hybrid_bound(arms: Arms, rounds: int, eps: float) -> float:
+def hybrid_bound(arms: Playable, rounds: int, eps: float) -> float:
     """Hybrid-UCB (Hu, Huang and Mehta 2021, Theorem 5)."""
     low = hybrid_low(arms.first, rounds)
     return optimistic_bound(arms, rounds, lambda mean, y: hybrid_plays(mean, y, rounds, eps), low)

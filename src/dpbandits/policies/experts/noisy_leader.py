@@ -66,8 +66,8 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
 
     Source: Hu, Huang and Mehta 2021 (FTNL) and its journal version (RNM-FTNL). Guarantee:
     epsilon-DP; preset "published": 2 epsilon.
-    Regret: O(ln K/min(Δ, epsilon)) for independent rounds with a unique best action; cost O(K log
-    T) when simulated.
+    Regret: O(ln K/Δ + Σ (1 + ln|J|)/epsilon) over brackets J of gaps above epsilon (Theorem 9 of
+    the journal version); ln K/min(Δ, epsilon) is a conjecture. Cost O(K log T) when simulated.
 
     Args:
         selection: "laplace", "exponential" (the exponential mechanism) or "permute-and-flip"; see
@@ -83,7 +83,7 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
     about: ClassVar[About] = About(
         paper="Hu, Huang and Mehta 2021",
         algorithm="FTNL (RNM-FTNL)",
-        bound="O(ln K/min(Δ, ε))",
+        bound="O(ln K/Δ + Σ over brackets above ε of (1 + ln|J|)/ε); conjectured: ln K/min(Δ, ε)",
         proof="rnm_ftnl",
         twin="FollowTheLeader",
         feedback="full",
@@ -125,7 +125,7 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
         return experts.noisy_chance(gaps, rounds, (1 if self.preset == "published" else 2) / eps)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return experts.epochs_bound(means, rounds, self.chance)
+        return experts.expert_epochs_bound(means, rounds, self.chance)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return bracket_order(means, float(self.epsilon))
@@ -164,7 +164,7 @@ class NaiveFTNL(ExpertPolicy, PrivatePolicy):
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         chance = partial(experts.noisy_chance, scale=self.arms / float(self.epsilon))
-        return experts.epochs_bound(means, rounds, chance)
+        return experts.expert_epochs_bound(means, rounds, chance)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_k, gap = math.log(self.arms), smallest_gap(means)
@@ -219,7 +219,7 @@ class PrefixExponential(ExpertPolicy, PrivatePolicy):
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         chance = partial(experts.prefix_chance, eps=float(self.epsilon))
-        return experts.epochs_bound(means, rounds, chance)
+        return experts.expert_epochs_bound(means, rounds, chance)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         gap, log_k = smallest_gap(means), math.log(self.arms)

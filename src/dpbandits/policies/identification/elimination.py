@@ -11,7 +11,7 @@ from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful
 from dpbandits.policies.base import Identified, PrivatePolicy
-from dpbandits.policies.bounds.elimination import doubling_bound, epochs_bound, passes_bound
+from dpbandits.policies.bounds.elimination import doubling_bound, elimination_bound, passes_bound
 from dpbandits.policies.bounds.optimism import positive_gaps
 from dpbandits.policies.bounds.tails import excess
 from dpbandits.policies.contract import About, Policy, Release
@@ -166,7 +166,7 @@ class DPSE(PrivatePolicy):
         eps, tail = float(self.epsilon), excess(float(self.epsilon), self.grid)
         if self.beta is None:
             return doubling_bound(means, rounds, self.init().guess, eps, tail)
-        return epochs_bound(means, rounds, self.beta, eps, tail)
+        return elimination_bound(means, rounds, self.beta, eps, tail)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)

@@ -170,7 +170,7 @@ class DPTSMAT(SuperArmPolicy, PrivatePolicy):
     about: ClassVar[About] = About(
         paper=PAPER,
         algorithm="Algorithm 3 (DPTS-MAT)",
-        bound="O(Σ ln(KT)/Δ + min(K, ln KT) K ln(KT)/ε)",
+        bound="O(Σ ln(KT)/Δ + min(K, ln KT) K ln(KT)/ε + Σ over the best basis of ln(KT)/Δ)",
         proof="dp_ts_mat",
         twin="CTSGaussian",
         feedback="semi",

@@ -63,7 +63,7 @@ class CTSBeta(SuperArmPolicy):
     about: ClassVar[About] = About(
         paper="Wang and Chen 2018",
         algorithm="CTS",
-        bound="O(Σ ln T/Δ)",
+        bound="O(Σ ln T/Δ) + Õ(L/Δ⁴)",
         privacy="none",
         feedback="semi",
         matroid=True,

@@ -32,8 +32,10 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.kernels.several import matroid, super_arms
-from dpbandits.simulation.kernels.several.matroid import play_indices, play_samples
+from dpbandits.policies.super_arms.joint import LEVELS
+from dpbandits.simulation.kernels.several import joint, matroid, super_arms
+from dpbandits.simulation.kernels.several.joint import play_joint
+from dpbandits.simulation.kernels.several.matroid import UNSEEN, play_indices, play_samples
 from dpbandits.simulation.kernels.several.super_arms import play_optimistic
 from dpbandits.simulation.kernels.several.together import player_together
 
@@ -129,6 +131,24 @@ def optimistic_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
         tree,
         isinstance(policy, (CUCBLDP2, CUCBDPMax)),
     )
+
+
+def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
+    """None where the problem is no matroid with a tableau."""
+    found = known(policy.problem)
+    if found is None:
+        return None
+    numbers = joint.Numbers(
+        list(LEVELS).index(policy.preset),
+        float(policy.budget),
+        float(policy.level),
+        float(policy.first),
+        float(policy.alpha),
+        steps,
+        UNSEEN,
+        *found,
+    )
+    return partial(play_joint, tuple(numbers), steps)
 
 
 def radius(policy: Any, scale: float) -> tuple[float, float, float, float, float]:

@@ -1,0 +1,97 @@
+"""Upper bounds bound: what is measured, and the lower bounds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.policies import POLICIES
+from tests.theory.instances import (
+    ARMS,
+    BANDITS,
+    MATROIDS,
+    ON_MATROIDS,
+    ON_SUPER_ARMS,
+    SUPER_ARMS,
+    Maker,
+)
+
+ERRORS = 5.0  # standard errors: a false alarm in some 3·10⁶ for each of the means looked at
+FREE = (
+    "UCB1",
+    "KLUCB",
+    "SuccessiveElimination",
+    "FollowTheLeader",
+    "DecreasingHedge",
+    "OMM",
+    "KLOSM",
+    "CUCB",
+)
+
+
+def budgets(name: str) -> tuple[float, ...]:
+    """Three of them, or one for a policy that has none."""
+    return (1.0,) if name.split(",")[0] in FREE else (0.1, 1.0, 4.0)
+
+
+def holds(
+    make: Maker, given: Any, means: tuple[float, ...], eps: float, rounds: int, runs: int
+) -> None:
+    """lower <= upper, and measured <= upper up to the error of the mean."""
+    policy, environment = make(given, eps, rounds), dpb.Bernoulli(means)
+    upper = dpb.upper_bound(policy, environment, rounds)
+    lower = dpb.lower_bound(policy, environment, rounds)
+    assert 0 <= upper < math.inf
+    assert math.isnan(lower) or lower <= upper * (1 + 1e-12), (policy, means, rounds)
+    regret = dpb.simulate(policy, environment, rounds=rounds, runs=runs, seed=rounds).regret()
+    error = float(np.std(regret, ddof=1)) / math.sqrt(runs)
+    slack = ERRORS * error + 1e-9 * rounds  # and what adding up rounds off
+    assert regret.mean() <= upper + slack, (policy, means, rounds)
+
+
+@pytest.mark.parametrize("name", BANDITS)
+def test_regret_stays_below_the_bound(name: str) -> None:
+    for means in ARMS[::4]:
+        for rounds in (100, 1000, 3000):
+            holds(BANDITS[name], len(means), means, 1.0, rounds, 10)
+
+
+@pytest.mark.parametrize("name", [*ON_MATROIDS, *ON_SUPER_ARMS])
+def test_regret_on_super_arms_stays_below_the_bound(name: str) -> None:
+    make = (ON_MATROIDS | ON_SUPER_ARMS)[name]
+    for problem, means in (MATROIDS if name in ON_MATROIDS else SUPER_ARMS)[::5]:
+        for rounds in (30, 150):
+            holds(make, problem, means, 1.0, rounds, 3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BANDITS)
+def test_regret_stays_below_the_bound_everywhere(name: str) -> None:
+    for means in ARMS:
+        for eps in budgets(name):
+            for rounds in (300, 3000, 20_000):
+                holds(BANDITS[name], len(means), means, eps, rounds, 10)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*ON_MATROIDS, *ON_SUPER_ARMS])
+def test_regret_on_super_arms_stays_below_the_bound_everywhere(name: str) -> None:
+    make = (ON_MATROIDS | ON_SUPER_ARMS)[name]
+    for problem, means in MATROIDS if name in ON_MATROIDS else SUPER_ARMS:
+        for eps in budgets(name):
+            for rounds in (50, 200, 800):
+                holds(make, problem, means, eps, rounds, 6)
+
+
+def test_every_policy_that_states_constants_is_tried() -> None:
+    tried = {name.split(",")[0] for name in BANDITS | ON_MATROIDS | ON_SUPER_ARMS}
+    states = {
+        name
+        for name, cls in POLICIES.items()
+        if cls.regret_bound is not dpb.Policy.regret_bound and cls.about.goal == "regret"
+    }
+    assert tried == states
