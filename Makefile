@@ -35,6 +35,7 @@ papers-full: $(STAMP)
 
 benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.speed --out docs/speed.md
+	$(BIN)/python -m benchmarks.scale --out docs/scale.md
 	$(BIN)/python -m benchmarks.tails --out docs/tails.md
 	$(BIN)/python -m benchmarks.instances --out docs/instances.md
 	$(BIN)/python -m benchmarks.noise_aware --out docs/noise_aware.md
