@@ -15,7 +15,12 @@ from dpbandits.oracles.matroids.partition import TopKMax
 from dpbandits.oracles.sets.explicit import ExplicitSet
 from dpbandits.policies import DPKLCUCB
 from dpbandits.policies.contract import Policy, problem_of
-from dpbandits.simulation.kernels.listed import Sets, Worth, play_listed, play_listed_indices
+from dpbandits.simulation.kernels.combined.listed import (
+    Sets,
+    Worth,
+    play_listed,
+    play_listed_indices,
+)
 from dpbandits.simulation.plain import Path
 from dpbandits.simulation.players.matroid_table import (
     OPTIMISTIC,

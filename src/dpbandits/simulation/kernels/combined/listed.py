@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels import matroid, super_arms
+from dpbandits.simulation.kernels.combined import matroid
+from dpbandits.simulation.kernels.combined import optimistic as super_arms
 from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.jit import inline, jit
 
