@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpbandits.local.client import Client
-from dpbandits.noise.sources import Noise, SecureNoise
+from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SecureNoise
 from dpbandits.oracles import TopKMax
 from dpbandits.policies import CUCBLDP2
 from dpbandits.policies.contract import Policy

@@ -9,10 +9,8 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
-from dpbandits.figures.compared_policies import Panel
-from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.growth import Lines, line_grid
-from dpbandits.figures.palette import looks
+from dpbandits.figures.grids import Drawing, Lines, line_grid, regret_grid
+from dpbandits.figures.panels import Panel, looks
 from dpbandits.sweeps.results import Results
 
 WIDTHS = (1, 2, 4, 8)

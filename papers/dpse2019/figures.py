@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dpbandits.figures.compared_policies import Panel
 from dpbandits.figures.grids import Drawing, regret_grid
+from dpbandits.figures.panels import Panel
 from dpbandits.sweeps.results import Results
 
 BUDGETS = (0.1, 0.25, 0.5, 1.0)

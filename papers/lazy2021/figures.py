@@ -10,10 +10,8 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
-from dpbandits.figures.compared_policies import Panel
-from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.growth import Lines, line_grid, sized
-from dpbandits.figures.palette import SOLID, Look, looks
+from dpbandits.figures.grids import Drawing, Lines, line_grid, regret_grid, sized
+from dpbandits.figures.panels import SOLID, Look, Panel, looks
 from dpbandits.sweeps.results import Results
 
 ROWS = ((0.1, 0.25, 0.5, 1.0), (8.0, 64.0, 128.0))

@@ -29,7 +29,7 @@ from dpbandits.mechanisms import (
     NoisyMax,
     Pure,
 )
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 ONE, GRID = Fraction(1), Grid(steps=4)
 HALF = LazyCumulative(epsilon=ONE / 2, grid=GRID)

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from dpbandits.figures.compared_policies import Panel, panels_of
-from dpbandits.figures.labels import spread
-from dpbandits.figures.layout import NARROW
-from dpbandits.figures.palette import LOOKS, looks
+from dpbandits.figures.layout import NARROW, spread
+from dpbandits.figures.panels import LOOKS, Panel, looks, panels_of
 from dpbandits.figures.plots import epsilon_figure, regret_figure, save
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import size_argument

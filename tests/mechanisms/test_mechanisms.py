@@ -22,13 +22,11 @@ from dpbandits.mechanisms import (
     Hybrid,
     LazyCumulative,
     LazyForgetful,
-    LocalLaplace,
     Logarithmic,
-    RandomizedResponse,
     Separable,
 )
 from dpbandits.mechanisms.hybrid import segment_size
-from dpbandits.noise import SecureNoise, SimulatedNoise
+from dpbandits.noise import SimulatedNoise
 
 ONE = Fraction(1)
 
@@ -215,44 +213,6 @@ def test_vector_answer_touches_only_its_block() -> None:
     memory, answers = mechanism.answer(memory, Block((2, 0), (5, 3), (9, 4)), Silent())  # type: ignore[arg-type]
     assert answers == ((5.0, 9, 0), (3.0, 4, 0))
     assert memory == [[3, 4], [0, 0], [5, 9]]
-
-
-@pytest.mark.parametrize("epsilon", ["1/1000", "1/10", "1/2", "1", "3", "10", "36", "40"])
-def test_randomised_response_ratio_never_exceeds_e_to_epsilon(epsilon: str) -> None:
-    """keep/(1 − keep) <= e^ε, in exact arithmetic of the float that is used."""
-    keep = Fraction(RandomizedResponse(epsilon=Fraction(epsilon)).keep)
-    eps = Fraction(epsilon)
-    # partial sums stay below e^ε
-    lower_bound_of_exp = sum(eps**k / math.factorial(k) for k in range(200))
-    assert Fraction(1, 2) <= keep < 1
-    assert keep / (1 - keep) <= lower_bound_of_exp
-
-
-@pytest.mark.parametrize("reward", [0.0, 0.25, 1.0])
-def test_randomised_response_law(reward: float) -> None:
-    """P[1 | r] = (r e^ε + 1 − r)/(1 + e^ε); false-alarm rate 1e-6."""
-    randomizer, noise, n = (
-        RandomizedResponse(epsilon=1, grid=Grid(steps=4)),
-        SimulatedNoise(4),
-        40_000,
-    )
-    ones = sum(randomizer.report(reward, noise).steps == 4 for _ in range(n))
-    p = (reward * math.e + 1 - reward) / (1 + math.e)
-    assert abs(ones - n * p) < 4.9 * math.sqrt(n * p * (1 - p))
-
-
-def test_reports_are_integers_of_the_grid_and_never_clipped() -> None:
-    randomizer, noise = LocalLaplace(epsilon=1, grid=Grid(steps=8)), SecureNoise()
-    reports = [randomizer.report(1.0, noise) for _ in range(200)]
-    assert all(isinstance(r.steps, int) and r.noise == "secure" for r in reports)
-    assert any(r.steps > 8 for r in reports)
-    assert any(r.steps < 0 for r in reports)
-
-
-@pytest.mark.parametrize("reward", [math.nan, math.inf, -0.1, 1.1, "x", None])
-def test_bad_rewards_are_not_randomised(reward: Any) -> None:
-    with pytest.raises(ValueError, match=r"\[0, 1\]"):
-        LocalLaplace(epsilon=1).report(reward, SimulatedNoise(1))
 
 
 def test_the_width_of_a_record_must_be_said() -> None:

@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.noise.draws import secure_draws
-from dpbandits.noise.sources import laplaces
+from dpbandits.noise.protocol import laplaces
 
 
 def laplace_mass(k: np.ndarray, scale: float) -> np.ndarray:

@@ -9,8 +9,7 @@ import tomllib
 
 import pytest
 
-from dpbandits.papers.claims import MEASURES
-from dpbandits.papers.paper import Paper, find_papers, load_module, papers_in
+from dpbandits.papers.paper import MEASURES, Paper, find_papers, load_module, papers_in
 
 FOLDER = find_papers()
 assert FOLDER is not None

@@ -54,7 +54,7 @@ later = "later release: more"
 """
 FIGURES = """
 from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.compared_policies import panels_of
+from dpbandits.figures.panels import panels_of
 def drawings(results):
     panels = [panels_of(results["tiny"])]
     grid = regret_grid(results["tiny"], panels, bound=True, ends="easy")

@@ -12,14 +12,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from rich.console import Console
 
-from dpbandits.figures.compared_policies import Panel, compared
-from dpbandits.reports.answers import answers
-from dpbandits.reports.comparison import COLUMNS, mean_regret, rounded, table_rows
+from dpbandits.figures.panels import Panel, compared
+from dpbandits.reports.comparison import answers, mean_regret, rounded, table_rows
 from dpbandits.reports.publish import publish
 from dpbandits.sweeps import Results, load_config, run_sweep
-from dpbandits.terminal.tables import comparisons
 
 
 class Page(HTMLParser):
@@ -226,66 +223,3 @@ def test_tables_are_kept_as_files(published: tuple[Path, Page], tiny: Results) -
         for width in ("", "-narrow")
         for kind in ("png", "svg")
     )
-
-
-def test_rows_say_what_the_summary_says(tiny: Results) -> None:
-    panel = Panel("linear", 1.0)
-    titles = [column.title for column in COLUMNS]
-    found = {row[0]: dict(zip(titles, row, strict=True)) for row in table_rows(tiny, panel)}
-    summary = {row["label"]: row for row in compared(tiny, panel).iter_rows(named=True)}
-    assert list(found) == list(summary)
-    assert list(found)[-1] == "KLUCB"  # policies without privacy come last
-    ours = summary["DP-KLUCB"]
-    assert found["DP-KLUCB"]["mean regret"] == mean_regret(ours)
-    assert found["DP-KLUCB"]["price of privacy"] == rounded(ours["price"])
-    assert found["DP-KLUCB"]["99.9 %"] == found["DP-KLUCB"]["99 %"] == "–"  # of 25 runs
-    assert found["DP-KLUCB"]["worst"] == rounded(ours["worst"])
-    assert found["DP-KLUCB"]["ε spent"] == "1 of 1"
-    assert found["AdaCUCB (ρ = 0.1)"]["ε spent"] == "ρ 0.1 of 0.1"
-    assert found["KLUCB"]["ε spent"] == found["KLUCB"]["price of privacy"] == "–"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "–"),
-        (0.0, "0.00"),
-        (1.234, "1.23"),
-        (12.34, "12.3"),
-        (123.4, "123"),
-        (12345.6, "12,346"),
-        (-5.0, "-5.00"),
-    ],
-)
-def test_numbers_show_three_digits_that_matter(value: float | None, text: str) -> None:
-    assert rounded(value) == text
-
-
-@pytest.mark.parametrize(("width", "tables"), [(200, 4), (80, 8)])
-def test_the_terminal_shows_every_number_at_any_width(
-    tiny: Results, width: int, tables: int
-) -> None:
-    console = Console(width=width, record=True, force_terminal=False)
-    shown = list(comparisons(tiny, console))
-    assert len(shown) == tables
-    with console.capture() as capture:
-        for table in shown:
-            console.print(table)
-    text = capture.get()
-    assert "…" not in text
-    for name in (
-        "mean",
-        "price",
-        "lower",
-        "releases",
-        "spent",
-        "median",
-        "99 %",
-        "99.9 %",
-        "worst",
-        "runs",
-    ):
-        assert name in text
-    for panel in (Panel("smoking", 0.5), Panel("linear", 1.0)):
-        for wanted in table_rows(tiny, panel):
-            assert all(cell in text for cell in wanted)

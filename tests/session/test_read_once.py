@@ -14,7 +14,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.local.messages import decision_from_json, report_from_json
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 
 class Agreeable(int):

@@ -10,7 +10,7 @@ import dpbandits as dpb
 from dpbandits.core.errors import MissingDataError
 from dpbandits.papers.paper import Paper
 from dpbandits.sweeps.config import load_config
-from dpbandits.sweeps.settings.networks import CascadeSetting, CoverageSetting, ISPSetting
+from dpbandits.sweeps.super_arms import CascadeSetting, CoverageSetting, ISPSetting
 from tests.places import DATA, REPOSITORY
 
 PAPERS = REPOSITORY / "papers"

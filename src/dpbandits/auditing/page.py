@@ -13,7 +13,7 @@ from rich.text import Text
 
 from dpbandits.auditing.report import AuditReport
 from dpbandits.auditing.report_text import COLUMNS, conclusion, figure_of, heading, level_cells
-from dpbandits.pages import render
+from dpbandits.pages import write_page
 
 COLOURS = {
     "passed": "#2e7d32",
@@ -58,7 +58,7 @@ def show(report: AuditReport, console: Console) -> None:
 
 def write_audit_page(report: AuditReport, path: Path) -> Path:
     """Write a page that needs no other file."""
-    return render.write_page(
+    return write_page(
         path,
         "audit.html",
         title=f"Audit: {heading(report)}",

@@ -5,7 +5,7 @@ They know a policy only by its declared capabilities; with `check_policy` anybod
 policy of their own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -122,18 +122,32 @@ def loss_within_claim(policy: Policy) -> None:
         recorded = play_tape(play_rounds, policy, tape, rounds, first)
         if first.draws:
             break
+    tapes = map(Tape, neighbouring_tapes(policy, tape, recorded, max(1, rounds // 100)))
+    worst = largest_loss(
+        first,
+        (partial(play_tape, play_events, policy, near, rounds, every=rounds) for near in tapes),
+    )
+    require(worst <= guarantee.cost, f"One reward can cost {worst}, the claim is {guarantee.cost}.")
+    require(worst > 0, "No change of a reward changes any release: the check saw nothing.")
+
+
+def largest_loss(
+    recording: Recorder, neighbours: Iterable[Callable[[Recorder], object]]
+) -> Fraction:
+    """The largest exact loss between a recording and its neighbours, each of which is played on the
+    noise it is handed.
+    """
     worst = Fraction(0)
-    for rewards in neighbouring_tapes(policy, tape, recorded, max(1, rounds // 100)):
-        other = Recorder(7, script=first.draws)
+    for play in neighbours:
+        other = Recorder(recording.seed, script=recording.draws)
         try:
-            play_tape(play_events, policy, Tape(rewards), rounds, other, every=rounds)
+            play(other)
         except Diverged as error:
             raise CheckFailed(
                 f"One changed reward changes what is asked of the noise: {error}"
             ) from None
         worst = max(worst, other.loss())
-    require(worst <= guarantee.cost, f"One reward can cost {worst}, the claim is {guarantee.cost}.")
-    require(worst > 0, "No change of a reward changes any release: the check saw nothing.")
+    return worst
 
 
 def neighbouring_tapes(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterator[Floats]:

@@ -3,20 +3,20 @@
 import json
 from collections.abc import Iterator
 from copy import deepcopy
-from fractions import Fraction
+from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.checks.checks import require
+from dpbandits.checks.checks import largest_loss, require
 from dpbandits.checks.tape import Recorder
-from dpbandits.core.errors import CheckFailed, Diverged
 from dpbandits.core.inputs import refuse_class
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise.sources import Noise, SimulatedNoise
+from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SimulatedNoise
 
 Rounds = tuple[tuple[int, ...], ...]
 """Rewards in grid steps: an entry a round, and in it an entry a coordinate."""
@@ -73,17 +73,9 @@ def promise_covers_loss(trial: MechanismTrial) -> None:
     promise = trial.mechanism.promise()
     if promise is None:
         return
-    first, worst = Recorder(2), Fraction(0)
+    first = Recorder(2)
     trial.play(trial.rounds, first)
-    for rounds in neighbours(trial):
-        other = Recorder(2, script=first.draws)
-        try:
-            trial.play(rounds, other)
-        except Diverged as error:
-            raise CheckFailed(
-                f"One changed reward changes what is asked of the noise: {error}"
-            ) from None
-        worst = max(worst, other.loss())
+    worst = largest_loss(first, (partial(trial.play, rounds) for rounds in neighbours(trial)))
     require(worst <= promise.cost, f"One record can cost {worst}, the promise is {promise.cost}.")
     require(worst > 0, "No change of a reward changes any answer: the check saw nothing.")
 

@@ -14,8 +14,8 @@ from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import Diverged
 from dpbandits.core.privacy import Grid, NoiseKind
 from dpbandits.environments.base import Environment
-from dpbandits.noise.relay import Relay
-from dpbandits.noise.sources import Noise, SimulatedNoise
+from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.noise.sources import SimulatedNoise
 
 
 @final

@@ -13,7 +13,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.reading.columns import POSITIVE, REWARD, TEXT, WHOLE, Columns, read_columns
 from dpbandits.environments.laws import Bernoulli
-from dpbandits.environments.recorded import LoggedReplay
+from dpbandits.environments.replay import LoggedReplay
 
 CAMPAIGNS = {"all": 80, "men": 34, "women": 46}
 """Number of items of each campaign."""

@@ -5,7 +5,8 @@
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.environments.base import Environment, Independent, Lattice
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, Uniform
-from dpbandits.environments.recorded import LoggedReplay, Table
+from dpbandits.environments.replay import LoggedReplay
+from dpbandits.environments.table import Table
 
 __all__ = [
     "Bernoulli",

@@ -1,7 +1,5 @@
 """Figures: regret against rounds, and final regret against ε. PNG and small SVG."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -16,10 +14,8 @@ from PIL import Image
 
 from dpbandits.core.privacy import Grid, as_fraction, printed
 from dpbandits.environments import Environment
-from dpbandits.figures.compared_policies import Panel, in_panel
-from dpbandits.figures.labels import End
-from dpbandits.figures.layout import WIDE, Layout, below, canvas, write_names
-from dpbandits.figures.palette import BOUND, DASHES, Look, looks
+from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, write_names
+from dpbandits.figures.panels import BOUND, DASHES, Look, Panel, extremes, in_panel, looks
 from dpbandits.sweeps.results import Results
 from dpbandits.theory import lai_robbins, private_lower_bound
 
@@ -76,25 +72,18 @@ def regret_figure(
         by default `panels`.
     """
     with matplotlib.rc_context(STYLE):
-        figure, axes = canvas(
-            len(panels),
-            layout,
-            2 + max(in_panel(results.summary, panel)["label"].n_unique() for panel in panels),
-        )
+        named = [in_panel(results.summary, panel)["label"].n_unique() for panel in panels]
+        figure, axes = canvas(len(panels), layout, 2 + max(named))
         shown = pl.concat(
             [in_panel(results.bands, panel) for panel in scaled_with or panels]
         ).unique(maintain_order=True)
-        last = int(shown["round"].max())  # type: ignore[arg-type]
+        _, last = extremes(shown["round"])
         shown = shown.filter(pl.col("round") >= (last // DECADES if log_x else 1))
-        first = int(shown["round"].min())  # type: ignore[arg-type]
+        first, _ = extremes(shown["round"])
+        rounds = np.geomspace(max(2, first), last, 60)
         for ax, panel in zip(axes, panels, strict=True):
             ends = draw_curves(ax, results, in_panel(shown, panel), band)
-            ends += draw_bounds(
-                ax,
-                results.config.built[panel.environment],
-                panel,
-                np.geomspace(max(2, first), last, 60),
-            )
+            ends += draw_bounds(ax, results.config.built[panel.environment], panel, rounds)
             scale_rounds(ax, first, last, log_x)
             scale_regret(ax, shown, below=6)
             ax.set_title(panel.title)
@@ -222,7 +211,7 @@ def draw_bounds(ax: Axes, environment: Environment, panel: Panel, rounds: np.nda
     return [End(name, float(rounds[-1]), values[-1], look) for name, look, values in bounds]
 
 
-def scale_rounds(ax: Axes, first: int, last: int, log_x: bool) -> None:
+def scale_rounds(ax: Axes, first: float, last: float, log_x: bool) -> None:
     ax.set_xscale("log" if log_x else "linear")
     ax.set_xlim(first if log_x else 0, last)
     if not log_x:
@@ -234,8 +223,8 @@ def scale_regret(ax: Axes, shown: pl.DataFrame, below: float) -> None:
     (least regret at the end)/below.
     """
     final = shown.filter(pl.col("round") == pl.col("round").max().over("label"))["mean"]
-    low, high = float(final.min()), float(final.max())  # type: ignore[arg-type]
-    top = 1.12 * max(high, float(shown["mean"].max())) or 1.0  # type: ignore[arg-type]
+    low, high = extremes(final)
+    top = 1.12 * max(high, *extremes(shown["mean"])) or 1.0
     if low > 0 and high / low > SPREAD:
         ax.set_yscale("log")
         ax.set_ylim(low / below, 1.3 * top)
@@ -243,7 +232,6 @@ def scale_regret(ax: Axes, shown: pl.DataFrame, below: float) -> None:
             LogLocator(subs=(1, 2, 5) if 1.3 * top / low * below < FEW else (1,))
         )
         ax.yaxis.set_minor_formatter(NullFormatter())
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     else:
         ax.set_ylim(0, top)
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))

@@ -31,6 +31,7 @@ from dpbandits.core.privacy import Guarantee, Real, as_fraction
 from dpbandits.core.values import checked_noise
 from dpbandits.local.budget import Budget, MemoryBudget
 from dpbandits.local.budget.alone import Alone
+from dpbandits.local.budget.base import require_device_budget
 from dpbandits.local.messages import (
     Asked,
     decision_from_json,
@@ -40,7 +41,8 @@ from dpbandits.local.messages import (
 )
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import tried
-from dpbandits.noise.sources import Noise, SecureNoise
+from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SecureNoise
 
 
 @final
@@ -207,19 +209,6 @@ class Client:
 
     def _key(self, *what: object) -> str:
         return json.dumps([*what, self._campaign, self._noise.kind])
-
-
-def require_device_budget(budget: object) -> None:
-    """Raise unless this is a budget, before anything is spent of one."""
-    if isinstance(budget, type) or not all(
-        callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")
-    ):
-        kind = budget if isinstance(budget, type) else type(budget)
-        came = f"{'the class' if kind is budget else 'an object of type'} {kind.__name__}"
-        raise TypeError(
-            "Expected budget= to be a budget such as FileBudget(path, total=2), or an object of "
-            f"your own with spend, recall and keep; got {came}."
-        )
 
 
 def digest(asked: Asked) -> str:

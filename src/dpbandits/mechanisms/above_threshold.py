@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import Block, Separable
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 QUERY, THRESHOLD, MEAN = Fraction(1, 6), Fraction(1, 6), Fraction(1, 2)
 """Shares of epsilon that a move of one range costs: a question and its threshold (2/6 and 1/6 in

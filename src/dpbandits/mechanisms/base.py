@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.core.values import alike
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise.sources import Noise, Values
+from dpbandits.noise.protocol import Noise, Values
 
 
 class Block(NamedTuple):

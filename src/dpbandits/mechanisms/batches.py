@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import Answer, Pure, Separable
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 
 @dataclass(frozen=True, kw_only=True)

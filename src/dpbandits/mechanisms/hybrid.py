@@ -14,7 +14,7 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.mechanisms.tree import add_leaf, empty_nodes
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 Segments = Literal["powers", "doubling"]
 

@@ -24,7 +24,7 @@ from dpbandits.mechanisms.rewards import (
     tried,
     vector_on_grid,
 )
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, final
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Answer, Around, Block, PurePrice, Separable
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise.sources import Noise, Selection
+from dpbandits.noise.protocol import Noise, Selection
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from dpbandits.core.inputs import number, numbers
 from dpbandits.core.privacy import Grid
 
 if TYPE_CHECKING:
-    from dpbandits.noise.sources import Noise
+    from dpbandits.noise.protocol import Noise
 
 
 def checked_reward(value: object) -> float:

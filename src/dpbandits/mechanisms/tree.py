@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.restored import Readings
-from dpbandits.noise.sources import Noise, Values, laplaces
+from dpbandits.noise.protocol import Noise, Values, laplaces
 
 Nodes = tuple[list[int], list[int]]
 """Exact and noised partial sums by level. Only the levels that the number of leaves so far contains

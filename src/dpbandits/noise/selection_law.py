@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.noise.sources import Selection
+from dpbandits.noise.protocol import Selection
 
 TAIL = 40.0
 """Scales beyond which a Laplace tail (e^-40, 4e-18) is left out."""

@@ -5,17 +5,12 @@ passes one place:
 a source that records or replays (the checks do) sees all there is to see.
 """
 
-from __future__ import annotations
-
 import math
 import os
-from abc import abstractmethod
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.core.values import checked_seed, damaged
@@ -27,74 +22,7 @@ from dpbandits.noise.draws import (
     secure_choice,
     secure_draws,
 )
-
-Values = Sequence[int] | NDArray[np.int64]
-"""Whole grid steps."""
-
-Selection = Literal["laplace", "exponential", "permute-and-flip"]
-"""The noise of a noisy maximum: Laplace; Gumbel (the exponential mechanism); exponential (the
-permute-and-flip mechanism).
-"""
-
-
-class Noise(Protocol):
-    """What mechanisms ask of a noise source. `value` and `sensitivity` are whole grid steps.
-
-    A source of one's own derives from it, and gives the methods without a body.
-    """
-
-    kind: ClassVar[NoiseKind]
-
-    @abstractmethod
-    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        """`value` plus discrete Laplace noise of scale sensitivity/epsilon (rounded up, never
-        down).
-        """
-
-    @abstractmethod
-    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        """`value` plus discrete Gaussian noise of variance sensitivity²/(2 rho) (rounded up, never
-        down).
-        """
-
-    @abstractmethod
-    def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
-        """Index of the largest value after noise of scale 2·sensitivity/epsilon (rounded up, never
-        down); the first on a tie.
-        """
-
-    def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        """Discrete Laplace noise of scale sensitivity/epsilon for the threshold of a sparse vector.
-        It stays in private memory.
-        """
-        return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
-
-    def exceeds(
-        self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
-    ) -> bool:
-        """Whether `value` plus such noise, drawn afresh, reaches the public `bar` plus what
-        `threshold` gave last.
-        """
-        return self.laplace(value, sensitivity=sensitivity, epsilon=epsilon) >= bar + threshold
-
-    @abstractmethod
-    def uniform(self) -> float:
-        """A uniform number in [0, 1), for coins a randomizer or Bernoulli rounding throws."""
-
-    @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """The source's position, as plain data a saved session keeps in its private part."""
-
-
-def laplaces(noise: Noise, values: Values, *, sensitivity: int, epsilon: Fraction) -> list[int]:
-    """`noise.laplace` for each value in turn, in one question where the source's class takes
-    several.
-    """
-    several = getattr(type(noise), "laplaces", None)
-    if several is None:
-        return [noise.laplace(v, sensitivity=sensitivity, epsilon=epsilon) for v in values]
-    noised: list[int] = several(noise, values, sensitivity=sensitivity, epsilon=epsilon)
-    return noised
+from dpbandits.noise.protocol import Noise, Selection, Values
 
 
 class SimulatedNoise(Noise):

@@ -155,35 +155,48 @@ def check_decision_set(decisions: DecisionSet, weights: Iterable[ArrayLike] | No
         else []
     )
     for trial in trials:
-        best = decisions.best(trial)
-        require_promise(
-            0 < len(best) <= decisions.size,
-            f"best({trial.tolist()}) has {len(best)} arms, size is {decisions.size}.",
-        )
-        require_promise(
-            decisions.contains(best), f"best({trial.tolist()}) is {best}, which is not feasible."
-        )
-        require_promise(
-            best == tuple(sorted(set(best))),
-            f"best({trial.tolist()}) is {best}, expected sorted, distinct arms.",
-        )
-        require_promise(
-            decisions.best(trial.copy()) == best,
-            f"best({trial.tolist()}) gives two answers; it must depend on weights alone.",
-        )
+        best = checked_best(decisions, trial)
         if listed and decisions.beta == 1:
-            most = max(decisions.value(arms, trial) for arms in listed)
-            worth = decisions.value(best, trial)
-            require_promise(
-                worth >= decisions.alpha * most - 1e-9,
-                f"best({trial.tolist()}) is worth {worth} of {most}, alpha={decisions.alpha}.",
-            )
-            optimum = decisions.optimum(trial)
-            require_promise(
-                worth - 1e-9 <= optimum <= most + 1e-9,
-                f"optimum({trial.tolist()}) is {optimum}, the best value {most}.",
-            )
+            check_worth(decisions, trial, best, listed)
     check_cover(decisions, listed)
+
+
+def checked_best(decisions: DecisionSet, trial: Floats) -> SuperArm:
+    """The answer to these weights: a feasible super arm, sorted, and the same twice."""
+    best = decisions.best(trial)
+    require_promise(
+        0 < len(best) <= decisions.size,
+        f"best({trial.tolist()}) has {len(best)} arms, size is {decisions.size}.",
+    )
+    require_promise(
+        decisions.contains(best), f"best({trial.tolist()}) is {best}, which is not feasible."
+    )
+    require_promise(
+        best == tuple(sorted(set(best))),
+        f"best({trial.tolist()}) is {best}, expected sorted, distinct arms.",
+    )
+    require_promise(
+        decisions.best(trial.copy()) == best,
+        f"best({trial.tolist()}) gives two answers; it must depend on weights alone.",
+    )
+    return best
+
+
+def check_worth(
+    decisions: DecisionSet, trial: Floats, best: SuperArm, listed: list[SuperArm]
+) -> None:
+    """The answer is worth at least alpha of the best, and no more than the optimum that is said."""
+    most = max(decisions.value(arms, trial) for arms in listed)
+    worth = decisions.value(best, trial)
+    require_promise(
+        worth >= decisions.alpha * most - 1e-9,
+        f"best({trial.tolist()}) is worth {worth} of {most}, alpha={decisions.alpha}.",
+    )
+    optimum = decisions.optimum(trial)
+    require_promise(
+        worth - 1e-9 <= optimum <= most + 1e-9,
+        f"optimum({trial.tolist()}) is {optimum}, the best value {most}.",
+    )
 
 
 def check_cover(decisions: DecisionSet, listed: list[SuperArm]) -> None:

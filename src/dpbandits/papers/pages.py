@@ -2,8 +2,6 @@
 JSON alone.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
@@ -12,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dpbandits.figures.grids import Drawing
-from dpbandits.papers.claims import Verdict
 from dpbandits.papers.measures.verdicts import MISS, Check
-from dpbandits.papers.paper import Paper
+from dpbandits.papers.paper import Paper, Verdict
 from dpbandits.sweeps.cells import code_digest
 from dpbandits.sweeps.results import Results
 from dpbandits.version import __version__

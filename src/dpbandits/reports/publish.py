@@ -2,8 +2,6 @@
 HTML page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial
@@ -12,8 +10,8 @@ from pathlib import Path
 import polars as pl
 from matplotlib.figure import Figure
 
-from dpbandits.figures.compared_policies import panels_of
 from dpbandits.figures.layout import NARROW, WIDE
+from dpbandits.figures.panels import panels_of
 from dpbandits.figures.plots import epsilon_figure, regret_figure, save
 from dpbandits.reports.report import Figures, Picture, write_report
 from dpbandits.sweeps.results import Results

@@ -2,18 +2,15 @@
 repeat it.
 """
 
-from __future__ import annotations
-
 import platform
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dpbandits.figures.compared_policies import Panel, compared, panels_of
-from dpbandits.pages.render import write_page
+from dpbandits.figures.panels import Panel, compared, panels_of
+from dpbandits.pages import write_page
 from dpbandits.policies.contract import Policy
-from dpbandits.reports.answers import answers
-from dpbandits.reports.comparison import COLUMNS, PROMISE, rounded, table_rows
+from dpbandits.reports.comparison import COLUMNS, PROMISE, answers, rounded, table_rows
 from dpbandits.sweeps.results import Results
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from dpbandits.core.inputs import refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.rewards import scaled_value
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.stopping.empirical import StoppingRule
 from dpbandits.session.session import Session
 

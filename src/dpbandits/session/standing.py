@@ -14,7 +14,7 @@ from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.core.values import checked_default, checked_name, checked_noise, checked_seed
 from dpbandits.local.messages import randomizer_to_json
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import MOST_PENDING, Decision

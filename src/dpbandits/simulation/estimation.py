@@ -15,7 +15,7 @@ from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.privacy import Guarantee
 from dpbandits.environments.base import Environment
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.stopping.empirical import StoppingRule
 from dpbandits.session.estimator import required

@@ -18,7 +18,7 @@ from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Entry, Grid
 from dpbandits.environments.base import Environment
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import next_turn, open_turn

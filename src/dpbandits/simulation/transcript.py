@@ -16,7 +16,7 @@ from dpbandits.core.privacy import Entry
 from dpbandits.environments.base import Environment
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback, Policy, Release
 from dpbandits.policies.turn import next_turn, open_turn, turn_after
 from dpbandits.simulation.plain import Path, moves, play_events, seen

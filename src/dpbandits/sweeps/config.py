@@ -1,7 +1,5 @@
 """A sweep as data: a TOML file of policies × environments × budgets, checked when it is read."""
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter
 from functools import cached_property
@@ -16,9 +14,8 @@ from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Environment
 from dpbandits.policies.named import close_to
 from dpbandits.sweeps.cells import Cell, checkpoints
-from dpbandits.sweeps.entries import Count, Epsilon, PolicyEntry, no_switch
-from dpbandits.sweeps.settings.base import Loaded, Spec
-from dpbandits.sweeps.settings.laws import LAWS, AnySetting
+from dpbandits.sweeps.entries import Count, Epsilon, Loaded, PolicyEntry, Spec, no_switch
+from dpbandits.sweeps.laws import LAWS, AnySetting
 
 QUICK = {"rounds": 10_000, "runs": 10}
 """What a quick run of a sweep file without [quick] has at most."""
@@ -132,7 +129,7 @@ class Config(Spec):
             )
         return cells
 
-    def quickened(self) -> Config:
+    def quickened(self) -> Self:
         """The same sweep with its `[quick]` overrides, or `QUICK` if it has none; a policy's own
         rounds and runs shrink to them, too.
         """

@@ -1,12 +1,11 @@
-"""One `[[policies]]` table of a sweep file: a class, its hyper-parameters, and the budgets it is
-played with.
+"""The tables of a sweep file: what every `[[environments]]` table is; and a `[[policies]]` table, a
+class, its hyper-parameters, and the budgets it is played with.
 """
 
-from __future__ import annotations
-
+from abc import abstractmethod
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import (
     BaseModel,
@@ -20,9 +19,48 @@ from pydantic import (
 
 from dpbandits.core.inputs import MOST
 from dpbandits.core.privacy import as_fraction, printed
+from dpbandits.datasets import data_folder
+from dpbandits.environments import Environment
 from dpbandits.oracles import DecisionSet
 from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.policies.named import close_to, policy_class
+
+
+class Loaded(NamedTuple):
+    """arms: their names, where the data has names. source: of real data; empty for a made-up
+    setting.
+
+    problem: the super arms that policies play here; None where they play single arms.
+    """
+
+    environment: Environment
+    arms: tuple[str, ...] = ()
+    source: str = ""
+    problem: DecisionSet | None = None
+
+
+def data_file(folder: Path, path: Path) -> Path:
+    """A file of the reader's own: beside the sweep file, else in the data folder (`dpbandits data
+    list`).
+    """
+    beside = folder / path
+    return beside if beside.exists() else data_folder() / path
+
+
+class Spec(BaseModel):
+    """A table of a sweep file: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Setting(Spec):
+    """One `[[environments]]` table."""
+
+    name: str = Field(min_length=1)
+
+    @abstractmethod
+    def load(self, folder: Path) -> Loaded:
+        """The environment; relative paths start at `folder`, where the sweep file lies."""
 
 
 def no_switch(value: Any) -> Any:

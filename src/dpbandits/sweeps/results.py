@@ -2,8 +2,6 @@
 cell (`summary`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,9 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from dpbandits.core.privacy import printed
-from dpbandits.sweeps.cells import Cell
+from dpbandits.sweeps.cells import Cell, Facts
 from dpbandits.sweeps.config import Config
-from dpbandits.sweeps.measure import Facts
 from dpbandits.sweeps.store import read_cell
 
 MAY_BE_NULL = {

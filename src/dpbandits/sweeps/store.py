@@ -2,8 +2,6 @@
 all, checked when read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -15,8 +13,7 @@ from typing import Any
 import polars as pl
 
 from dpbandits.core.errors import DamagedCellError
-from dpbandits.sweeps.cells import Cell
-from dpbandits.sweeps.measure import Facts
+from dpbandits.sweeps.cells import Cell, Facts
 
 FACTS = "dpbandits"
 """Our entry in the Parquet file's metadata: the cell's key and facts as JSON."""

@@ -1,20 +1,30 @@
-"""Run a sweep: cells in parallel, each stored as soon as it is finished, finished ones skipped."""
-
-from __future__ import annotations
+"""Run a sweep: cells in parallel, each stored as soon as it is finished, finished ones skipped; and
+its progress on the terminal.
+"""
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import polars as pl
 from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from dpbandits.core.errors import DamagedCellError
-from dpbandits.sweeps.cells import Cell
+from dpbandits.sweeps.cells import Cell, measure
 from dpbandits.sweeps.config import Config
-from dpbandits.sweeps.measure import measure
 from dpbandits.sweeps.results import Results, collect
 from dpbandits.sweeps.store import count_of, read_cell, require_writable, stored_runs, write_cell
 
@@ -45,8 +55,8 @@ def run_sweep(
     what else is in the sweep.
 
     Args:
-        progress: called with a `SweepStep` after each cell; `dpbandits.sweeps.progress` has a bar
-            for the terminal.
+        progress: called with a `SweepStep` after each cell; `progress_on` makes a bar for the
+            terminal.
         workers: cells computed at once; None: one a core.
     """
     tell = progress or (lambda step: None)
@@ -134,3 +144,54 @@ def play_and_store(cell: Cell, out: Path, workers: int = 1) -> str:
         frame, facts["seconds"] = pl.concat([before, frame]), facts["seconds"] + known["seconds"]
     write_cell(out, cell, frame, facts)
     return cell.key
+
+
+@contextmanager
+def progress_on(console: Console, title: str = "") -> Iterator[Tell]:
+    """What to give `run_sweep` as `progress`: a bar that counts cells and names the newest.
+
+    with progress_on(console, config.title) as tell:
+        results = run_sweep(config, out, progress=tell)
+    """
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("elapsed,"),
+        TimeRemainingColumn(),
+        TextColumn("to go"),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(title or "playing", total=None)
+
+        def tell(step: SweepStep) -> None:
+            if step.what == "damaged":
+                bar.console.print(
+                    f"{step.note}; computing it again.",
+                    style="yellow",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
+            elif step.what == "computed" and not console.is_terminal:  # no bar there: a line each
+                bar.console.print(
+                    f"[{step.done}/{step.total}] {step.cell}", markup=False, highlight=False
+                )
+            bar.update(
+                task,
+                completed=step.done,
+                total=step.total,
+                description=f"{step.cell}" if step.what == "computed" else "playing",
+            )
+
+        yield tell
+
+
+def tally(results: Results) -> str:
+    """One line on what was done and what was not done again."""
+    computed, skipped = results.computed, results.skipped
+    return f"{computed} computed, {skipped} finished before" + (
+        f", {len(results.damaged)} damaged and replaced" if results.damaged else ""
+    )

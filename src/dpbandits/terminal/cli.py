@@ -1,8 +1,7 @@
-"""The command line: parsing and printing only. Every command's help has an example."""
-
-from __future__ import annotations
+"""X"""
 
 from enum import StrEnum
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,6 @@ import typer
 
 from dpbandits.terminal.commands import data
 from dpbandits.terminal.commands.audit import audit_command
-from dpbandits.terminal.commands.demo import demo
 from dpbandits.terminal.commands.terminal import (
     QuickOption,
     WorkersOption,
@@ -30,7 +28,32 @@ app = typer.Typer(
         "[bold]dpbandits explain DPKLUCB[/]."
     ),
 )
-app.command()(demo)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("demo"),
+    quick: QuickOption = False,
+    workers: WorkersOption = None,
+) -> None:
+    """Private and non-private policies on a real trial of depression treatments: what does privacy
+    cost?
+
+    Example: [bold]dpbandits demo[/]
+    """
+    from dpbandits.sweeps.config import load_config
+    from dpbandits.terminal.tables import run_here
+
+    with one_line_errors(), as_file(files("dpbandits.sweeps") / "demo.toml") as path:
+        run_here(
+            load_config(path, quick=quick),
+            out,
+            console=console,
+            command="dpbandits demo" + " --quick" * quick,
+            workers=workers,
+        )
+
+
 app.add_typer(data.app, name="data")
 app.command("audit")(audit_command)
 
@@ -81,7 +104,7 @@ def list_policies(
 
     Example: [bold]dpbandits list --privacy local[/]
     """
-    from dpbandits.terminal.tables import catalogue, catalogue_json
+    from dpbandits.terminal.explain import catalogue, catalogue_json
 
     rows = [row for row in policies() if privacy is None or row.privacy == privacy.value]
     if json:
@@ -125,7 +148,7 @@ def run(
     Example: [bold]dpbandits run my-sweep.toml --quick[/]
     """
     from dpbandits.sweeps.config import load_config
-    from dpbandits.terminal.sweeps import run_here
+    from dpbandits.terminal.tables import run_here
 
     with one_line_errors():
         sweep = load_config(config, quick=quick)

@@ -1,9 +1,10 @@
-"""`dpbandits explain`: a policy's docstring, declarations and proof page, gathered for a reader."""
-
-from __future__ import annotations
+"""`dpbandits list` and `dpbandits explain`: the table of all policies; and a policy's docstring,
+declarations and proof page, gathered for a reader.
+"""
 
 import inspect
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from dpbandits.core.signatures import argument_texts
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
+from dpbandits.theory.catalogue import PolicyRow
 
 PRIVACY = {
     "none": "None: it sees every reward as it is. `guarantee` is None.",
@@ -155,3 +157,24 @@ def proof_page(proof: str) -> Path | None:
         if page.is_file():
             return page
     return None
+
+
+def catalogue(rows: Iterable[PolicyRow]) -> Table:
+    """`dpbandits list`."""
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for title in ("policy", "privacy", "feedback", "releases", "horizon", "source"):
+        table.add_column(title, no_wrap=title != "source")
+    for row in rows:
+        table.add_row(
+            f"[bold]{row.name}[/]",
+            row.privacy,
+            row.feedback,
+            row.releases,
+            "known" if row.horizon else "any",
+            row.paper,
+        )
+    return table
+
+
+def catalogue_json(rows: Iterable[PolicyRow]) -> str:
+    return json.dumps([row._asdict() for row in rows], indent=2, ensure_ascii=False)

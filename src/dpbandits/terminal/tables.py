@@ -1,19 +1,19 @@
-"""Tables on the terminal."""
+"""A whole sweep on the terminal: progress, what was skipped, tables, and where everything lies."""
 
-from __future__ import annotations
-
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.figures.compared_policies import Panel, compared, panels_of
-from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, table_rows
+from dpbandits.figures.panels import Panel, compared, panels_of
+from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, answers, table_rows
+from dpbandits.reports.publish import publish
+from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.results import Results
-from dpbandits.theory.catalogue import PolicyRow
+from dpbandits.sweeps.sweep import progress_on, run_sweep, tally
 
 SIMULATED = "Noise is simulated (seeded): right for experiments, no protection for anybody's data."
 
@@ -59,22 +59,23 @@ def natural_width(table: Table, console: Console) -> int:
     return console.measure(table, options=console.options.update(width=10_000)).maximum
 
 
-def catalogue(rows: Iterable[PolicyRow]) -> Table:
-    """`dpbandits list`."""
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for title in ("policy", "privacy", "feedback", "releases", "horizon", "source"):
-        table.add_column(title, no_wrap=title != "source")
-    for row in rows:
-        table.add_row(
-            f"[bold]{row.name}[/]",
-            row.privacy,
-            row.feedback,
-            row.releases,
-            "known" if row.horizon else "any",
-            row.paper,
-        )
-    return table
-
-
-def catalogue_json(rows: Iterable[PolicyRow]) -> str:
-    return json.dumps([row._asdict() for row in rows], indent=2, ensure_ascii=False)
+def run_here(
+    config: Config, out: Path, *, console: Console, command: str, workers: int | None = None
+) -> Path:
+    """Run what is not finished, write everything under `out`, print the tables; returns the HTML
+    page.
+    """
+    console.print(config.title, style="bold", markup=False)
+    with progress_on(console) as tell:
+        results = run_sweep(config, out, progress=tell, workers=workers)
+    console.print(f"{tally(results)}\n", highlight=False)
+    with console.status("drawing figures"):
+        page = publish(results, command=command)
+    for answer in answers(results):
+        console.print(answer, "", sep="\n", markup=False, highlight=False)
+    for table in comparisons(results, console):
+        console.print(table, "", sep="\n", highlight=False)
+    console.print(SIMULATED, style="dim")
+    where = f"\nFigures in {out / 'figures'}, tables in {out} (Parquet and CSV).\nPage: {page}"
+    console.print(where, markup=False, highlight=False, soft_wrap=True)
+    return page

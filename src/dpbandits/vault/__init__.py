@@ -8,7 +8,7 @@ post-processing of what `release` returned.
 
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback
 from dpbandits.vault.arms import ArmVault
 from dpbandits.vault.base import Vault

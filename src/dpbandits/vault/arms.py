@@ -19,7 +19,7 @@ from dpbandits.mechanisms.rewards import (
     on_grid,
     vector_on_grid,
 )
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.vault.base import Open
 from dpbandits.vault.saved import SavedVault
 

@@ -16,7 +16,7 @@ from dpbandits.core.ledger import Ledger, Page
 from dpbandits.core.privacy import Entry
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
 from dpbandits.vault.once import Drawn, OnceDrawn

@@ -13,8 +13,8 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.noise.relay import Relay
-from dpbandits.noise.sources import Noise, SimulatedNoise
+from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.noise.sources import SimulatedNoise
 
 Drawn = list[tuple[tuple[Any, ...], Any]]
 """What a release asked its noise source, and what it was given: private, and thrown away with the

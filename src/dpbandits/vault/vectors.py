@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
 from dpbandits.vault.base import Open

@@ -24,8 +24,7 @@ from dpbandits.mechanisms import (
     Separable,
 )
 from dpbandits.mechanisms.base import Around
-from dpbandits.noise.relay import Relay
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
 from dpbandits.policies.bandit.ucb import LDPKLUCB, LDPUCB
 from dpbandits.policies.experts.noisy_leader import RNMFTNL

@@ -18,7 +18,7 @@ from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import Block, EachArm, PurePrice
 from dpbandits.mechanisms.base import Around
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.oracles import UniformMatroid
 from dpbandits.policies.bandit.tree import HybridUCB
 from dpbandits.policies.base import Statistics

@@ -10,7 +10,7 @@ from typing import Any, final
 from dpbandits.auditing.broken.specimen import ONE, Dishonest, Specimen, with_mechanism
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Block, Mechanism, PurePrice
-from dpbandits.noise.sources import Noise
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
 from dpbandits.policies.bandit.tree import DPUCBBound

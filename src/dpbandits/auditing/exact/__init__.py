@@ -4,6 +4,7 @@ loss between neighbours.
 
 import math
 import time
+from contextlib import suppress
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
@@ -187,16 +188,10 @@ def of_indices(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
         # walk stay as many.
         grows = 1 + first.share_of_points() * ((math.log(cut) / math.log(coarse)) ** 3 - 1)
         if found[1] > ENOUGH and cost * grows < effort.left():
-            try:
-                return enumerated_loss(policy, rounds, effort, cut)
-            except Unfit:  # too large, or slower than was thought
-                continue
+            with suppress(Unfit):  # too large, or slower than was thought
+                fine = Enumeration(policy, rounds, effort, cut)
+                return summary(fine.run(), fine, cut)
     return found
-
-
-def enumerated_loss(policy: Policy, rounds: int, effort: Effort, cut: float) -> LargestLoss:
-    enumeration = Enumeration(policy, rounds, effort, cut)
-    return summary(enumeration.run(), enumeration, cut)
 
 
 def summary(laws: Laws, enumeration: Enumeration, cut: float) -> LargestLoss:

@@ -16,7 +16,7 @@ import numpy as np
 from dpbandits.core.errors import Unfit
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms import Answer, Block, Mechanism, Separable
-from dpbandits.noise.relay import Relay
+from dpbandits.noise.protocol import Relay
 
 LargestLoss = tuple[float, float, Fraction | None, str, dict[str, Any]]
 """Loss, error, price of the releases (None: no noise), evidence, details."""

@@ -3,6 +3,7 @@ nothing in it is taken for granted.
 """
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,12 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
 
 NEEDED = ("counts", "runs", "alpha", "tables", "event", "pair")
+
+
+def expect(holds: bool, wanted: str) -> None:
+    """Refuse a report of which this does not hold."""
+    if not holds:
+        raise ValueError(f"Expected {wanted}")
 
 
 def a_mapping(value: object, what: str) -> dict[str, Any]:
@@ -31,32 +38,25 @@ def counted_levels(report: object) -> list[dict[str, Any]]:
         raise ValueError(f"Expected levels of the report to be a list, got {shown(levels)}.")
     found = [level for level in levels if a_mapping(level, "a level").get("level") == "statistical"]
     found = [level for level in found if "counts" in a_mapping(level.get("details", {}), "details")]
-    if not found:
-        raise ValueError(
-            "Expected a report with a statistical level that counted an event: only that can be "
-            "recounted."
-        )
+    expect(
+        bool(found),
+        "a report with a statistical level that counted an event: only that can be recounted.",
+    )
     return found
 
 
 def claim_of(report: dict[str, Any]) -> Fraction | None:
     """The epsilon it was held to; None: it says that there was none."""
-    if "claim" not in report:
-        raise ValueError("Expected a report with a claim (null, if there was none), got none.")
+    expect("claim" in report, "a report with a claim (null, if there was none), got none.")
     said = report["claim"]
-    try:
-        return None if said is None else positive(Fraction(said))
-    except (ValueError, TypeError, ArithmeticError):
-        raise ValueError(
-            'Expected the report\'s claim to be a number > 0, such as "1/2", or null, got '
-            f"{shown(said)}."
-        ) from None
-
-
-def positive(value: Fraction) -> Fraction:
-    if value <= 0:
-        raise ValueError
-    return value
+    claim = None
+    with suppress(ValueError, TypeError, ArithmeticError):
+        claim = None if said is None else Fraction(said)
+    expect(
+        said is None or (claim is not None and claim > 0),
+        f'the report\'s claim to be a number > 0, such as "1/2", or null, got {shown(said)}.',
+    )
+    return claim
 
 
 def report_number(value: object, what: str) -> float:
@@ -80,33 +80,28 @@ def stated_bound(level: dict[str, Any]) -> float:
 def checked_look(seen: dict[str, Any]) -> tuple[int, float]:
     """Runs, and what the look may be wrong with; counts and tables are looked at, too."""
     missing = [name for name in NEEDED if name not in seen]
-    if missing:
-        raise ValueError(
-            f"Expected details of the report with {', '.join(NEEDED)}; {', '.join(missing)} is "
-            "missing."
-        )
+    expect(
+        not missing,
+        f"details of the report with {', '.join(NEEDED)}; {', '.join(missing)} is missing.",
+    )
     runs, alpha, counts = seen["runs"], report_number(seen["alpha"], "alpha"), seen["counts"]
-    if type(runs) is not int or not 1 <= runs <= MOST:
-        raise ValueError(
-            f"Expected runs of the report to be a whole number from 1 to {MOST:,}, got "
-            f"{shown(runs)}."
-        )
-    if (
-        not isinstance(counts, list)
-        or len(counts) != 4
-        or any(type(count) is not int or not 0 <= count <= runs for count in counts)
-    ):
-        raise ValueError(
-            f"Expected four counts, whole numbers between 0 and {runs}, got {shown(counts)}."
-        )
-    if not ALPHA / len(LOOKS) * (1 - 1e-9) <= alpha <= ALPHA:
-        raise ValueError(
-            f"Expected a look that may be wrong with probability {ALPHA:g}, or a share of a "
-            f"{len(LOOKS)}th, got {alpha:g}."
-        )
+    expect(
+        type(runs) is int and 1 <= runs <= MOST,
+        f"runs of the report to be a whole number from 1 to {MOST:,}, got {shown(runs)}.",
+    )
+    expect(
+        isinstance(counts, list)
+        and len(counts) == 4
+        and all(type(count) is int and 0 <= count <= runs for count in counts),
+        f"four counts, whole numbers between 0 and {runs}, got {shown(counts)}.",
+    )
+    expect(
+        ALPHA / len(LOOKS) * (1 - 1e-9) <= alpha <= ALPHA,
+        f"a look that may be wrong with probability {ALPHA:g}, or a share of a {len(LOOKS)}th, "
+        f"got {alpha:g}.",
+    )
     a, b = tables_of(seen)
-    if int((a != b).any(axis=-1).sum()) != 1:
-        raise ValueError("Expected two tables that differ in one record.")
+    expect(int((a != b).any(axis=-1).sum()) == 1, "two tables that differ in one record.")
     a_mapping(seen["event"], "event")
     return runs, alpha
 
@@ -117,13 +112,13 @@ def tables_of(seen: dict[str, Any]) -> tuple[Floats, Floats]:
         a, b = (np.array(table, np.float64) for table in seen["tables"])
     except (TypeError, ValueError):
         raise ValueError("Expected two tables of numbers, with as many in every row.") from None
-    if a.shape != b.shape or a.ndim not in (2, 3) or not a.size:
-        raise ValueError(
-            "Expected two tables of one shape, (rounds, arms) or (releases, rounds, arms), got "
-            f"{a.shape} and {b.shape}."
-        )
-    if not all(((table >= 0) & (table <= 1)).all() for table in (a, b)):
-        raise ValueError(
-            "Expected two tables of rewards in [0, 1]; the claim says nothing of other numbers."
-        )
+    expect(
+        a.shape == b.shape and a.ndim in (2, 3) and a.size > 0,
+        "two tables of one shape, (rounds, arms) or (releases, rounds, arms), got "
+        f"{a.shape} and {b.shape}.",
+    )
+    expect(
+        all(((table >= 0) & (table <= 1)).all() for table in (a, b)),
+        "two tables of rewards in [0, 1]; the claim says nothing of other numbers.",
+    )
     return a, b

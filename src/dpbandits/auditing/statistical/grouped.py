@@ -17,8 +17,8 @@ from dpbandits.core.arrays import Integers
 from dpbandits.core.errors import Parting, Tossed
 from dpbandits.core.plan import Action, PublicRng
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.noise.relay import Relay
-from dpbandits.noise.sources import Selection, SimulatedNoise
+from dpbandits.noise.protocol import Relay, Selection
+from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import decisions
 

@@ -10,8 +10,8 @@ import numpy as np
 from dpbandits.auditing.mechanism_policy import Feeding, longest
 from dpbandits.checks.tape import Recorder, Tape
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.noise.relay import Relay
-from dpbandits.noise.sources import Noise, Selection, SimulatedNoise, Values
+from dpbandits.noise.protocol import Noise, Relay, Selection, Values
+from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import Entered, Transcript, transcript
 

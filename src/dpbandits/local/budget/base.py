@@ -34,6 +34,19 @@ class Budget(Protocol):
         """
 
 
+def require_device_budget(budget: object) -> None:
+    """Raise unless this is a budget, before anything is spent of one."""
+    if isinstance(budget, type) or not all(
+        callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")
+    ):
+        kind = budget if isinstance(budget, type) else type(budget)
+        came = f"{'the class' if kind is budget else 'an object of type'} {kind.__name__}"
+        raise TypeError(
+            "Expected budget= to be a budget such as FileBudget(path, total=2), or an object of "
+            f"your own with spend, recall and keep; got {came}."
+        )
+
+
 def spent_after(amount: Fraction, spent: Fraction, total: Fraction) -> Fraction:
     """What is spent once `amount` is: their sum; of one that a file could not hold, the next larger
     number that it can.

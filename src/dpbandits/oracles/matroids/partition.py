@@ -1,6 +1,4 @@
-"""So many arms of each category, or of all: partition matroids, the uniform matroid, and the same
-super arms where only the best of them counts.
-"""
+"""Matroids of counts: so many arms of each category, or of all of them."""
 
 from __future__ import annotations
 

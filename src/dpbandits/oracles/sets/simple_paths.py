@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpbandits.core.arrays import Booleans, Integers
 from dpbandits.oracles.graphs import Adjacency
 
 # (node, 0) where a path enters it, (node, 1) where it leaves; (-1, ...) the common source and sink
@@ -79,14 +80,28 @@ def two_commodities(
     Two unit flows, at most one of them through any node. Cycles that a solution has besides are of
     no use and left out.
     """
+    arcs = [(arm, u, v) for u, row in enumerate(table) for arm, v in row]
+    arms, tails, heads = np.array(arcs).T
+    used = disjoint_flows(tails, heads, len(table), first, second)
+    if used is None:
+        return None
+    onward = {int(tails[i]): (int(arms[i]), int(heads[i])) for i in np.flatnonzero(used)}
+    return [arm for start, stop in (first, second) for arm in followed(onward, start, stop)]
+
+
+def disjoint_flows(
+    tails: Integers, heads: Integers, nodes: int, first: tuple[int, int], second: tuple[int, int]
+) -> Booleans | None:
+    """Which arcs, from tails to heads, the two flows use, shape (arcs,); None where there are no
+    such flows.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
     from scipy.sparse import csr_array, eye_array, kron
 
-    arcs = [(arm, u, v) for u, row in enumerate(table) for arm, v in row]
-    arms, tails, heads = np.array(arcs).T
-    nodes, one, places = len(table), np.ones(len(arcs)), np.arange(len(arcs))
-    leaving = csr_array((one, (tails, places)), shape=(nodes, len(arcs)))
-    entering = csr_array((one, (heads, places)), shape=(nodes, len(arcs)))
+    arcs = len(tails)
+    one, places = np.ones(arcs), np.arange(arcs)
+    leaving = csr_array((one, (tails, places)), shape=(nodes, arcs))
+    entering = csr_array((one, (heads, places)), shape=(nodes, arcs))
     balance = np.zeros((2, nodes))
     room = np.ones(nodes)  # for flow that enters a node: none where a path starts
     for flow, (start, stop) in enumerate((first, second)):
@@ -98,7 +113,7 @@ def two_commodities(
     )
     disjointed = LinearConstraint(kron(np.ones((1, 2)), entering), -np.inf, room)
     solution = milp(
-        np.zeros(2 * len(arcs)),
+        np.zeros(2 * arcs),
         constraints=[conserved, disjointed],
         integrality=1,
         bounds=Bounds(0, 1),
@@ -107,11 +122,7 @@ def two_commodities(
         if solution.status != 2:  # neither solved nor infeasible
             raise RuntimeError(f"Could not decide whether disjoint paths exist: {solution.message}")
         return None
-    used = solution.x.reshape(2, -1) > 0.5
-    onward = {
-        int(tails[i]): (int(arms[i]), int(heads[i])) for i in np.flatnonzero(used.any(axis=0))
-    }
-    return [arm for start, stop in (first, second) for arm in followed(onward, start, stop)]
+    return np.asarray((solution.x.reshape(2, -1) > 0.5).any(axis=0))
 
 
 def followed(onward: dict[int, tuple[int, int]], start: int, stop: int) -> list[int]:

@@ -3,8 +3,6 @@
 Sizes come from the environments: K is the number of arms, Δ the smallest gap.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -74,14 +72,8 @@ def growth(
             if len(points) > 1:
                 samples = [evidence.at(label, s) for _, s in points]
                 slope = contrast(samples, slope_weights([x for x, _ in points]), log=False)
-                checks.append(
-                    Check(
-                        f"exponent of {of}, {label}, {fixed_coordinates(rest, moves)}",
-                        slope,
-                        at_least,
-                        at_most,
-                    )
-                )
+                what = f"exponent of {of}, {label}, {fixed_coordinates(rest, moves)}"
+                checks.append(Check(what, slope, at_least, at_most))
     return checks
 
 

@@ -2,8 +2,6 @@
 privacy, and how regret grows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -2,8 +2,6 @@
 a sweep says nothing of them.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

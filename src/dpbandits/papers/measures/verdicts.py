@@ -1,10 +1,8 @@
 """How a claim is measured: small functions of the evidence, each of which compares numbers with the
 claim's threshold.
 
-A measure returns one `Check` a comparison; `claims.judge` makes a verdict of them.
+A measure returns one `Check` a comparison; `papers.paper.judge` makes a verdict of them.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Sequence

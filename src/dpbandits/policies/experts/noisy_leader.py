@@ -15,7 +15,7 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Choice, EachAction, LazyForgetful, NoisyMax
-from dpbandits.noise.sources import Selection
+from dpbandits.noise.protocol import Selection
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds import experts
 from dpbandits.policies.bounds.optimism import positive_gaps

@@ -5,7 +5,8 @@ from typing import Any, Self
 from dpbandits.core.errors import NotRecordedError
 from dpbandits.core.gate import gated
 from dpbandits.core.values import checked_noise, damaged, part
-from dpbandits.noise.sources import Noise, SecureNoise, noise_from_state
+from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SecureNoise, noise_from_state
 from dpbandits.policies.contract import Policy
 from dpbandits.session.saving.document import read_document, write_document
 from dpbandits.session.saving.position import position, position_to_data, wheel_at

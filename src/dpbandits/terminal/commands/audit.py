@@ -1,66 +1,72 @@
 """`dpbandits audit`: is it really ε-private?"""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from dpbandits.auditing.report import AuditReport
 from dpbandits.policies.named import importing_from
 from dpbandits.terminal.commands.terminal import console, named_errors, one_line_errors
 
+SubjectArgument = Annotated[
+    str | None,
+    typer.Argument(
+        help="A policy's name, as `dpbandits list` shows it; or module:object of your own."
+    ),
+]
+EpsilonOption = Annotated[
+    str | None,
+    typer.Option(help="The budget it is made with: a number, or a fraction like 1/2."),
+]
+ClaimOption = Annotated[
+    str | None, typer.Option(help="The ε it is held to. By default what it says itself.")
+]
+RunsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Runs to count, in place of a budget: the same report on every machine."
+    ),
+]
+ArmsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Arms to audit it with; of a function of data, columns. By default 2."
+    ),
+]
+RoundsOption = Annotated[
+    int,
+    typer.Option(
+        min=1, help="Rounds of the runs that are counted; a black box is also played longer."
+    ),
+]
+ReplayOption = Annotated[
+    Path | None,
+    typer.Option(help="Recount a report that was written with --json, and play its event again."),
+]
+ProgressOption = Annotated[
+    bool | None, typer.Option(help="A line on what is being done; by default on a terminal.")
+]
+
 
 def audit_command(
-    subject: Annotated[
-        str | None,
-        typer.Argument(
-            help="A policy's name, as `dpbandits list` shows it; or module:object of your own."
-        ),
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(help="The budget it is made with: a number, or a fraction like 1/2."),
-    ] = None,
-    claim: Annotated[
-        str | None, typer.Option(help="The ε it is held to. By default what it says itself.")
-    ] = None,
+    subject: SubjectArgument = None,
+    epsilon: EpsilonOption = None,
+    claim: ClaimOption = None,
     budget: Annotated[str, typer.Option(help="Time to spend: 60s, 5m.")] = "60s",
-    runs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Runs to count, in place of a budget: the same report on every machine."
-        ),
-    ] = None,
-    arms: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Arms to audit it with; of a function of data, columns. By default 2."
-        ),
-    ] = None,
-    rounds: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Rounds of the runs that are counted; a black box is also played longer."
-        ),
-    ] = 8,
+    runs: RunsOption = None,
+    arms: ArmsOption = None,
+    rounds: RoundsOption = 8,
     seed: Annotated[int, typer.Option(min=0, help="Of runs, tables and simulated noise.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
     html: Annotated[Path | None, typer.Option(help="Also write a page with a picture.")] = None,
-    replay: Annotated[
-        Path | None,
-        typer.Option(
-            help="Recount a report that was written with --json, and play its event again."
-        ),
-    ] = None,
-    progress: Annotated[
-        bool | None, typer.Option(help="A line on what is being done; by default on a terminal.")
-    ] = None,
+    replay: ReplayOption = None,
+    progress: ProgressOption = None,
 ) -> None:
     """Is it really ε-private? Its releases are replayed, its decisions' law computed, its runs
     counted.
@@ -73,47 +79,55 @@ def audit_command(
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
     from dpbandits.auditing import page  # here, so that a library it lacks is said at once
-    from dpbandits.auditing.audit import audit as run
 
+    asked: dict[str, Any] = {"epsilon": epsilon, "runs": runs, "arms": arms, "rounds": rounds}
     with one_line_errors("Nothing is kept of an audit."):
         if html is not None:
             check_page(html)
-        folder = Path.cwd() if subject is not None and ":" in subject else None
-        shown = sys.stderr.isatty() if progress is None else progress
-        with named_errors(), importing_from(folder), progress_line(shown) as tell:
+        with around_audit(subject, progress) as tell:
             if replay is not None:
                 code = recount(replay, subject, tell)
-            elif subject is None:
-                raise ValueError(
-                    "Expected a policy's name, module:object, or --replay with a report."
-                )
             else:
-                report = run(
-                    subject,
-                    claim,
-                    epsilon=epsilon,
-                    budget=seconds(budget),
-                    runs=runs,
-                    seed=seed,
-                    arms=arms,
-                    rounds=rounds,
-                    progress=tell,
-                )
+                report = audit_named(subject, claim, budget, seed=seed, progress=tell, **asked)
     if replay is None:
         code = CODES[report.verdict]
-        if as_json:
-            typer.echo(report.to_json())
-        else:
-            page.show(report, console)
-        if html is not None:
-            with one_line_errors("The report above is all there is."):
-                page.write_audit_page(report, html)
+        show_report(page, report, as_json, html)
     if code:
         raise typer.Exit(code)
 
 
+def audit_named(subject: str | None, claim: str | None, budget: str, **asked: Any) -> AuditReport:
+    from dpbandits.auditing.audit import audit
+
+    if subject is None:
+        raise ValueError("Expected a policy's name, module:object, or --replay with a report.")
+    return audit(subject, claim, budget=seconds(budget), **asked)
+
+
+def show_report(page: Any, report: AuditReport, as_json: bool, html: Path | None) -> None:
+    """Print it, and write its page, if one is asked for. page: the module that draws both."""
+    if as_json:
+        typer.echo(report.to_json())
+    else:
+        page.show(report, console)
+    if html is not None:
+        with one_line_errors("The report above is all there is."):
+            page.write_audit_page(report, html)
+
+
 CODES = {"passed": 0, "not refuted": 0, "failed": 1, "no verdict": 3}
 """What the process returns."""
+
+
+@contextmanager
+def around_audit(
+    subject: str | None, progress: bool | None
+) -> Iterator[Callable[[str], None] | None]:
+    """What surrounds the user's own code: its folder, its errors named, and a line of progress."""
+    folder = Path.cwd() if subject is not None and ":" in subject else None
+    shown = sys.stderr.isatty() if progress is None else progress
+    with named_errors(), importing_from(folder), progress_line(shown) as tell:
+        yield tell
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """What all commands share: where they print, how they fail, options that several have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated

@@ -6,7 +6,7 @@ Each can be written as plain data and made again of it, so that a stranger can p
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,6 @@ JOINT, JOINT_BINS = 3, 8
 """Features that are looked at together, and cells each of them is cut into for that."""
 
 KEYS = np.uint64
-
-
-class Scorer(Protocol):
-    def __call__(self, rows: Floats) -> Floats: ...
-
-    def data(self, low: float, high: float) -> dict[str, Any]:
-        """All that is needed to tell scores of at least `high` and at most `low`."""
 
 
 def keys_of(rows: Floats) -> NDArray[np.uint64]:
@@ -118,6 +111,12 @@ class Joint:
             "edges": edges,
             "ratios": self.ratios.tolist(),
         }
+
+
+Scorer = LogRatioTable | Bins | Joint
+"""Called with rows, it gives their scores; `data` is all that is needed to tell scores of at least
+`high` and at most `low`.
+"""
 
 
 def scorer_of(data: dict[str, Any]) -> Scorer:

@@ -1,8 +1,4 @@
-"""The environments a sweep file can name: one small model a law, each of which builds its
-environment.
-"""
-
-from __future__ import annotations
+"""X"""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,9 +8,8 @@ from pydantic import Field
 from dpbandits import datasets
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.environments import Bernoulli, Beta, Categorical, Uniform
-from dpbandits.sweeps.entries import Count, Number
-from dpbandits.sweeps.settings.base import Loaded, Setting
-from dpbandits.sweeps.settings.super_arms import SuperArmLaw
+from dpbandits.sweeps.entries import Count, Loaded, Number, Setting
+from dpbandits.sweeps.super_arms import SuperArmLaw
 
 POOLED = (
     "Arms come from different studies: a difference between two of them is no estimate of a "

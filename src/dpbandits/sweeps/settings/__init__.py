@@ -1,1 +1,0 @@
-"""Environments as a sweep file names them."""
