@@ -1,1 +1,1 @@
-"""Compiled players of policies for super arms."""
+"""Those of policies for super arms."""
