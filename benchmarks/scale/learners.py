@@ -1,5 +1,5 @@
 """Speed at the sizes users have: full information, oracles, people whose rewards belong together,
-sessions of many arms, and what compiled players of super arms gain.
+sessions of many arms, and what compiled players of super arms gain. All in processor time.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,41 +101,44 @@ def sparse_graph(nodes: int, edges: int) -> list[tuple[int, int]]:
 
 def oracle_rows() -> list[Row]:
     """Spanning trees of a graph as large as the western power grid (4,941 nodes, 6,594 edges): an
-    event of the plain host against its call of the oracle.
+    event, at which a plan is made, against one call of the oracle.
     """
     trees = dpb.SpanningTrees(sparse_graph(4941, 6594))
     weights, rows = np.random.default_rng(0).random(trees.arms), []
     oracle = seconds(lambda: trees.best(weights), 20)
     environment = dpb.Bernoulli(0.2 + 0.6 * weights)
-    for policy, rounds in (
-        (dpb.DPUCBMAT(problem=trees, epsilon=10**5), 400),
-        (dpb.OMM(problem=trees), 40),
+    for policy, rounds, compiled in (
+        (dpb.OMM(problem=trees), 300, True),
+        (dpb.CUCB(problem=trees), 300, True),
+        (dpb.DPKLMAT(problem=trees, epsilon=10**5), 1000, True),
+        (dpb.DPUCBMAT(problem=trees, epsilon=10**5), 400, False),
+        (dpb.OMM(problem=trees), 40, False),
     ):
-        kept: list[dpb.Runs] = []
-
-        def run(p: Any = policy, t: int = rounds, kept: list[dpb.Runs] = kept) -> None:
-            kept.append(dpb.simulate(p, environment, t, at=[], compiled=False))
-
-        event = seconds(run) / int(kept[0].events[0])
-        read = int(kept[0].releases[0]) / int(kept[0].events[0])
-        what = f"{policy.name}, {trees.arms:,} edges, an event ({read:,.0f} readings)"
+        run = partial(dpb.simulate, policy, environment, at=[], compiled=compiled)
+        run(2)  # compiles
+        played = run(rounds)
+        event = seconds(lambda run=run, t=rounds: run(t)) / int(played.events[0])
+        read = int(played.releases[0]) / int(played.events[0])
+        host = "compiled" if compiled else "plain"
+        what = f"{policy.name}, {trees.arms:,} edges, {host}, an event ({read:,.0f} readings)"
         said = f"{1e3 * event:.1f} ms, {event / oracle:.1f} calls of the oracle"
         rows.append(Row(what, said, "at most 10 calls", event <= 10 * oracle))
     return rows
 
 
 def million_row() -> Row:
-    """In a process of its own, so that the peak of memory is this run's."""
+    """In a process of its own, so that the peak of memory is this run's; processor time."""
+    script = MILLION.replace("perf_counter", "process_time")
     done = subprocess.run(
-        [sys.executable, "-c", MILLION], check=True, capture_output=True, text=True
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
     )
-    wall, megabytes = map(float, done.stdout.split())
-    said = f"{wall:.2f} s, peak of the process {megabytes:.0f} MB"
+    taken, megabytes = map(float, done.stdout.split())
+    said = f"{taken:.2f} s, peak of the process {megabytes:.0f} MB"
     return Row(
         "RNMFTNL, K = 10⁶, T = 10⁹, one run",
         said,
         "under 1 s and 300 MB",
-        wall < 1 and megabytes < 300,
+        taken < 1 and megabytes < 300,
     )
 
 
@@ -151,11 +155,16 @@ def session_rows() -> list[Row]:
 
     few, many = rate(5, 10**6), rate(1000, 10**5)
     return [
-        Row("DPKLUCB session, K = 5", f"{few:,.0f} pairs a second", "500,000", few >= 500_000),
+        Row(
+            "DPKLUCB session, K = 5",
+            f"{few:,.0f} pairs a second",
+            "at least 500,000",
+            few >= 500_000,
+        ),
         Row(
             "DPKLUCB session, K = 1,000",
             f"{many:,.0f} pairs a second, {100 * many / few:.0f} % of K = 5",
-            "100,000",
+            "at least 100,000",
             many >= 100_000,
         ),
     ]
@@ -188,7 +197,10 @@ def section() -> str:
     """This section of docs/scale.md."""
     parts = (expert_rows, together_rows, oracle_rows, lambda: [million_row()], session_rows)
     rows = [row for part in (*parts, super_arm_rows) for row in part()]
-    return f"## {TITLE}\n\n{table(rows)}"
+    said = (
+        "Seconds are processor time, which others on the machine lengthen; ratios are of one run."
+    )
+    return f"## {TITLE}\n\n{said}\n\n{table(rows)}"
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.law import law_of_interest, smallest_p
+from dpbandits.simulation.kernels.several.listed import best
 from dpbandits.simulation.plain import Path
+from dpbandits.simulation.players.set_table import set_player, sets_of
 from dpbandits.simulation.simulate import choose_player, play_plain
 
 ALARM = 1e-6
@@ -51,6 +53,49 @@ def test_super_arms_are_played_by_one_law(cls: Any, given: Any, problem: Any) ->
         slow = np.stack([told(plain(run), environment.gaps) for run in range(runs)])
         assert fast.shape[1] == slow.shape[1]
         assert smallest_p(slow, fast) > ALARM / (2 * len(PROBLEMS) * len(POLICIES))
+
+
+GRAPH = dpb.GraphicMatroid([(0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (2, 3), (4, 5)])
+"""With a triangle, a self-loop, parallel edges and two parts."""
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.OMM(problem=GRAPH),
+        dpb.KLOSM(problem=GRAPH),
+        dpb.DPKLMAT(problem=GRAPH, epsilon=30, first=3),
+        dpb.DPKLCUCB(problem=GRAPH, epsilon=30, first=3),
+        dpb.CUCB(problem=GRAPH),
+        dpb.LazyCUCB(problem=GRAPH, epsilon=60),
+        dpb.CUCBLDP2(problem=GRAPH, epsilon=4),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_forests_are_played_by_one_law(policy: Any) -> None:
+    """As they are where a graph is too large for a tableau."""
+    environment = dpb.Bernoulli(np.linspace(0.8, 0.2, GRAPH.arms))
+    for rounds, runs in ((12, 100), (200, 60)):
+        marks = np.array([rounds])
+        player = set_player(policy, environment, rounds, 31)
+        assert player is not None
+        plain = partial(play_plain, policy, environment, rounds, 32, marks)
+        fast = np.stack([told(player(marks, run), environment.gaps) for run in range(4 * runs)])
+        slow = np.stack([told(plain(run), environment.gaps) for run in range(runs)])
+        assert smallest_p(slow, fast) > ALARM / 14
+
+
+@pytest.mark.parametrize(
+    "problem", [LISTED, COSTS, dpb.TopKMax(arms=6, k=3), GRAPH], ids=lambda p: type(p).__name__
+)
+def test_the_best_super_arm_is_the_oracles(problem: Any) -> None:
+    rng, chosen = np.random.default_rng(2), np.zeros(problem.arms, np.int64)
+    sets = sets_of(problem)
+    assert sets is not None
+    for _ in range(200):
+        weights = np.round(rng.random(problem.arms) * 2 - 0.5, int(rng.integers(0, 3)))
+        size = best(tuple(sets), weights, chosen)
+        assert tuple(chosen[:size].tolist()) == problem.best(weights)
 
 
 def test_what_a_run_earned_is_what_its_super_arms_are_worth() -> None:

@@ -109,7 +109,8 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         def index(arm: int) -> float:
             return indices.dp_klucb(totals[arm] / rounds[arm], rounds[arm], level, eps)
 
-        ceilings = above_indices(np.array(totals), np.array(rounds), level, eps)
+        given = np.fromiter(totals, np.float64, self.arms), np.fromiter(rounds, np.int64, self.arms)
+        ceilings = above_indices(*given, level, eps)
         return largest_below(ceilings, index)
 
     def batch(self, s: Statistics, arm: int) -> int:

@@ -92,7 +92,7 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
         """
         t = state.t + 1
         n = rewards_behind(state)
-        means = np.array(state.totals) / n
+        means = np.fromiter(state.totals, np.float64, self.arms) / n
         scores = np.nan_to_num(self.indices(means, n, t), nan=FIRST)
         action = self.best(scores)
         hold = self.hold(state, action)

@@ -42,7 +42,7 @@ def rewards_behind(s: Statistics) -> Floats:
     """The rewards behind every element's mean, shape (arms,); NaN in place of none, and so in what
     is made of it.
     """
-    n = np.array(s.rounds, np.float64)
+    n = np.fromiter(s.rounds, np.float64, len(s.rounds))
     n[n == 0.0] = np.nan
     return n
 
@@ -81,7 +81,9 @@ class OMM(SuperArmPolicy):
         it.
         """
         n = rewards_behind(s)
-        return np.asarray(np.array(s.totals) / n + np.sqrt(2.0 * math.log(t) / n))
+        return np.asarray(
+            np.fromiter(s.totals, np.float64, len(n)) / n + np.sqrt(2.0 * math.log(t) / n)
+        )
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return ucb1_bound(basis(self.problem, means), rounds)

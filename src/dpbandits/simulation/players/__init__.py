@@ -1,5 +1,5 @@
-"""Compiled twins of the built-in policies, for independent rewards. Equal in law to the plain way;
-the tests hold them to it.
+"""Compiled twins of the built-in policies, for independent rewards and for the rows of a table.
+Equal in law to the plain way; the tests hold them to it.
 
 They see laws of rewards, never anybody's reward: nothing here is on the path of a `Session`.
 """
@@ -13,10 +13,10 @@ import numpy as np
 
 from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
-from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.plain import Path
+from dpbandits.simulation.players.matroid_table import known
 from dpbandits.simulation.players.record_table import record_player
 from dpbandits.simulation.players.round_table import Kernel
 from dpbandits.simulation.players.set_table import set_player
@@ -35,7 +35,7 @@ def compiled_player(
         # the rewards of one round may belong together, which a law for each arm does not tell
         return record_player(policy, environment, rounds, seed)
     problem = problem_of(policy)
-    if problem is not None and not isinstance(problem, Matroid):
+    if problem is not None and known(problem) is None:
         return set_player(policy, environment, rounds, seed)
     kernel = kernel_for(policy)
     lattice = environment.lattice(policy.reader.grid)

@@ -33,12 +33,11 @@ from dpbandits.policies import (
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.super_arms.joint import LEVELS
-from dpbandits.simulation.kernels.combined import joint, matroid
-from dpbandits.simulation.kernels.combined import optimistic as super_arms
-from dpbandits.simulation.kernels.combined.joint import play_joint
-from dpbandits.simulation.kernels.combined.matroid import UNSEEN, play_indices, play_samples
-from dpbandits.simulation.kernels.combined.optimistic import play_optimistic
-from dpbandits.simulation.kernels.combined.together import player_together
+from dpbandits.simulation.kernels.several import joint, matroid, super_arms
+from dpbandits.simulation.kernels.several.joint import play_joint
+from dpbandits.simulation.kernels.several.matroid import UNSEEN, play_indices, play_samples
+from dpbandits.simulation.kernels.several.super_arms import play_optimistic
+from dpbandits.simulation.kernels.several.together import player_together
 
 RULES: dict[type[Policy], int] = {
     OMM: matroid.OMM,

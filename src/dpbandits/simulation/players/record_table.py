@@ -14,8 +14,8 @@ from dpbandits.core.arrays import Floats, Integers
 from dpbandits.environments.base import Environment, Records
 from dpbandits.policies import DecreasingHedge, FollowTheLeader, TreeFTRL
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.kernels import hedging
-from dpbandits.simulation.kernels.hedging import play_every_round
+from dpbandits.simulation.kernels.several import hedging
+from dpbandits.simulation.kernels.several.hedging import play_every_round
 from dpbandits.simulation.plain import Path
 from dpbandits.simulation.players.matroid_table import (
     OPTIMISTIC,

@@ -1,5 +1,5 @@
-"""How compiled players are called for super arms that are no matroid: those of a list, and the k
-best arms of which only the best one counts.
+"""How compiled players are called for super arms without a tableau: those of a list, the k best
+arms of which only the best one counts, and the forests of a large graph.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import numpy as np
 
 from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
+from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
 from dpbandits.oracles.matroids.partition import TopKMax
 from dpbandits.oracles.sets.explicit import ExplicitSet
-from dpbandits.policies import DPKLCUCB
+from dpbandits.policies import DPKLCUCB, DPKLMAT, KLOSM, OMM
 from dpbandits.policies.contract import Policy, problem_of
-from dpbandits.simulation.kernels.combined.listed import (
+from dpbandits.simulation.kernels.several import matroid
+from dpbandits.simulation.kernels.several.listed import (
     Sets,
     Worth,
     play_listed,
@@ -30,15 +32,24 @@ from dpbandits.simulation.players.matroid_table import (
 
 
 def sets_of(problem: object) -> Sets | None:
-    """The super arms of exactly these two kinds of problems; a subclass may have others."""
-    nothing = np.zeros(0, np.int64)
+    """The super arms of exactly these kinds of problems; a subclass may have others."""
+    none, ends = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
     if type(problem) is TopKMax:
-        return Sets(nothing, nothing, 0.0, problem.size)
+        return Sets(none, none, 0.0, problem.size, ends, 0, 1.0)
+    if type(problem) in (GraphicMatroid, SpanningTrees):
+        assert isinstance(problem, GraphicMatroid)
+        ends, nodes = np.array(problem._ends, np.int64), len(problem._labels)
+        return Sets(none, none, 0.0, problem.size, ends, nodes, matroid.UNSEEN)
     if type(problem) is not ExplicitSet:
         return None
     rows = problem.super_arms
     starts = np.cumsum([0, *map(len, rows)]).astype(np.int64)
-    return Sets(np.concatenate(rows).astype(np.int64), starts, float(problem.costs), 0)
+    arms = np.concatenate(rows).astype(np.int64)
+    return Sets(arms, starts, float(problem.costs), 0, ends, 0, 1.0)
+
+
+BY_INDEX = (DPKLCUCB, DPKLMAT, KLOSM, OMM)
+"""DPUCB-MAT is none of these: it holds its basis until another one overtakes it."""
 
 
 def set_player(
@@ -52,7 +63,7 @@ def set_player(
     sets = sets_of(problem)
     if sets is None or problem is None or law is None or not environment.apart:
         return None
-    if type(policy) is DPKLCUCB:
+    if type(policy) in BY_INDEX:
         loop, numbers = play_listed_indices, index_numbers(policy, steps)
     elif type(policy) in OPTIMISTIC:
         loop, numbers = play_listed, optimistic_numbers(policy, steps)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.combined.matroid import FORGET, Greedy, begin, fold_block
 from dpbandits.simulation.kernels.driver import FAR, player
+from dpbandits.simulation.kernels.several.matroid import FORGET, Greedy, begin, fold_block
 from dpbandits.simulation.parts.bases import improve
 from dpbandits.simulation.parts.counters import popcount, tree_leaf
 from dpbandits.simulation.parts.jit import inline, jit

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.combined.matroid import Greedy, begin
 from dpbandits.simulation.kernels.driver import FAR, player
+from dpbandits.simulation.kernels.several.matroid import Greedy, begin
 from dpbandits.simulation.parts.bases import heavier, improve
 from dpbandits.simulation.parts.jit import (
     block_precision,

@@ -42,7 +42,7 @@ def add_rows(rows: Any, times: int, told: Any, count: int, sums: Any, rng: Any) 
         left -= played
 
 
-def drive(
+def drive_together(
     numbers: Any, steps: int, rows: Any, rounds: int, checkpoints: Any, rng: Any, out: Any
 ) -> tuple[int, int]:
     """Returns (releases, events)."""
@@ -52,14 +52,14 @@ def drive(
     )
     p = Numbers(*numbers)
     own = start(p, s)
-    return run_events(p, s, own, steps, (rows, counts[6]), rounds, (checkpoints, out), rng)
+    return run_together(p, s, own, steps, (rows, counts[6]), rounds, (checkpoints, out), rng)
 
 
-def run_events(
+def run_together(
     p: Any, s: Any, own: Any, steps: int, world: Any, rounds: int, kept: Any, rng: Any
 ) -> tuple[int, int]:
-    """What `drive` makes of its arguments. world: rows, and the sums of open blocks. kept: rounds
-    at which play counts are kept, and where.
+    """What `drive_together` makes of its arguments. world: rows, and the sums of open blocks. kept:
+    rounds at which play counts are kept, and where.
     """
     p, s, own, rng = borrowed(p), borrowed(s), borrowed(own), borrowed(rng)
     (rows, sums), (checkpoints, out) = borrowed(world), borrowed(kept)
@@ -86,5 +86,5 @@ def run_events(
 
 def player_together(name: str, **parts: Any) -> Any:
     """The loop with these parts, compiled when it is first called."""
-    parts["run_events"] = specialised(run_events, name, **parts)
-    return specialised(drive, name, **parts)
+    parts["run_together"] = specialised(run_together, name, **parts)
+    return specialised(drive_together, name, **parts)

@@ -1,5 +1,5 @@
 """Policies for any super arms where these are written down, or are the k best arms of which only
-the best one counts: CUCB and its private forms, and DP-KLUCB's index.
+the best one counts, or the forests of a large graph: CUCB and its private forms, and indices.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.combined import matroid
-from dpbandits.simulation.kernels.combined import optimistic as super_arms
 from dpbandits.simulation.kernels.driver import FAR, player
+from dpbandits.simulation.kernels.several import matroid, super_arms
 from dpbandits.simulation.parts.jit import inline, jit
 
 
@@ -46,13 +45,19 @@ class Indices(NamedTuple):
 
 class Sets(NamedTuple):
     """arms: of all super arms, one after the other; super arm i begins at starts[i] and ends where
-    the next one begins. An arm costs `cost`. Without starts: any `size` arms.
+    the next one begins. An arm costs `cost`. Without starts: any `size` arms or, if arms have
+    `ends`, shape (arms, 2), the forests that span that graph, of so many nodes.
+
+    unseen: what an arm weighs, by index, that has no release behind it.
     """
 
     arms: Any
     starts: Any
     cost: float
     size: int
+    ends: Any
+    nodes: int
+    unseen: float
 
 
 class Worth(NamedTuple):
@@ -89,23 +94,54 @@ def start(p: Any, s: Any) -> Any:
 
 
 @jit
-def best(sets: Any, weights: Any, chosen: Any) -> int:
+def best_forest(sets: Any, weights: Any, chosen: Any) -> int:
+    """Kruskal's forest into `chosen`, from the heaviest edge on; returns its size. Union-find with
+    path halving.
+    """
+    parent, taken = np.arange(sets.nodes), np.zeros(len(weights), np.bool_)
+    left = sets.size
+    for arm in np.argsort(-weights, kind="mergesort"):  # stable: ties to the lower number
+        u, v = sets.ends[arm, 0], sets.ends[arm, 1]
+        while parent[u] != u:
+            parent[u] = parent[parent[u]]
+            u = parent[u]
+        while parent[v] != v:
+            parent[v] = parent[parent[v]]
+            v = parent[v]
+        if u != v:
+            parent[u], taken[arm], left = v, True, left - 1
+            if left == 0:
+                break
+    chosen[: sets.size] = np.flatnonzero(taken)
+    return sets.size
+
+
+@jit
+def best_listed(sets: Any, weights: Any, chosen: Any) -> int:
     """The first of the heaviest super arms into `chosen`; returns its size."""
-    arms, starts, cost, size = sets
-    if len(starts) == 0:
-        order = np.argsort(-weights, kind="mergesort")  # stable: ties to the lower number
-        chosen[:size] = np.sort(order[:size])
-        return size
     found, most = 0, -math.inf
-    for i in range(len(starts) - 1):
+    for i in range(len(sets.starts) - 1):
         value = 0.0
-        for arm in arms[starts[i] : starts[i + 1]]:
-            value += weights[arm] - cost
+        for arm in sets.arms[sets.starts[i] : sets.starts[i + 1]]:
+            value += weights[arm] - sets.cost
         if value > most:
             found, most = i, value
-    size = starts[found + 1] - starts[found]
-    chosen[:size] = arms[starts[found] : starts[found + 1]]
-    return size
+    first, last = sets.starts[found], sets.starts[found + 1]
+    chosen[: last - first] = sets.arms[first:last]
+    return last - first
+
+
+@jit
+def best(given: Any, weights: Any, chosen: Any) -> int:
+    """The oracle's answer into `chosen`; returns its size."""
+    sets = Sets(*given)
+    if len(sets.ends) > 0:
+        return best_forest(sets, weights, chosen)
+    if len(sets.starts) > 0:
+        return best_listed(sets, weights, chosen)
+    order = np.argsort(-weights, kind="mergesort")  # stable, as above
+    chosen[: sets.size] = np.sort(order[: sets.size])
+    return sets.size
 
 
 @inline
@@ -120,7 +156,7 @@ def choose_index(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     matroid.set_scores(p.rule, t, 1, s.means, s.n, p.eps, p.constant, own.weights)
     for arm in range(len(s.n)):
         if s.n[arm] == 0:
-            own.weights[arm] = 1.0
+            own.weights[arm] = Sets(*p.sets).unseen
     own.size[0] = best(p.sets, own.weights, s.chosen)
     return own.size[0], FAR
 

@@ -1,1 +1,0 @@
-"""Those of policies for super arms."""
