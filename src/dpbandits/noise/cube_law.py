@@ -23,7 +23,7 @@ def norm_law(dimension: int, rate: float) -> Floats:
     >>> norm_law(1, 1.0)[:3].round(4).tolist()
     [0.4621, 0.34, 0.1251]
     """
-    radius = np.arange(reach(dimension, rate))
+    radius = np.arange(cut_off(dimension, rate))
     shell = (2.0 * radius + 1) ** dimension - (2.0 * radius - 1) ** dimension
     shell[0] = 1.0
     weights = shell * np.exp(-rate * radius)
@@ -35,13 +35,13 @@ def coordinate_law(dimension: int, rate: float) -> Floats:
 
     z is uniform on {−m … m} for a random m with weights (2m + 1)^dimension e^(−rate·m).
     """
-    radius = np.arange(reach(dimension, rate))
+    radius = np.arange(cut_off(dimension, rate))
     weights = (2.0 * radius + 1) ** dimension * np.exp(-rate * radius)
     shares = weights / weights.sum() / (2 * radius + 1)
     half = np.cumsum(shares[::-1])[::-1]
     return np.concatenate([half[:0:-1], half])
 
 
-def reach(dimension: int, rate: float) -> int:
+def cut_off(dimension: int, rate: float) -> int:
     """Radii up to here hold all but e^-TAIL of the law."""
     return math.ceil((2 * dimension + TAIL + math.sqrt(2 * dimension * TAIL)) / rate) + 2

@@ -133,39 +133,41 @@ def play_events(
     """
     environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
     randomizer = policy.randomizer()
-    mechanism = policy.reader
-    vault = opened(policy.about.feedback, mechanism, policy.arms, noise, randomizer)
+    vault = opened(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)
     public, t, events = partial(PublicRng, seed), 0, 0
     turn = open_turn(policy, policy.init(), 0, public)
     while t < rounds and not (until is not None and until(turn.state)):
         plan = turn.plan
         for action, times in moves(plan, t, rounds - t, turn.rng):
-            if randomizer is None:
-                sums = observe_block(
-                    environment, policy, action, times, mechanism.grid, rng, plan.observe
-                )
-                vault.add_block(plan.observe or action, sums, times)
-            else:
-                for _ in range(times):
-                    report = randomizer.report(
-                        told_rewards(environment, policy, action, rng, plan.observe), noise
-                    )
-                    vault.add(plan.observe or action, report)
+            enter_rounds(vault, environment, policy, action, times, noise, rng, plan.observe)
             curve.play(t, action, times)
             t, events = t + times, events + 1
             if turn.progress.count(plan.observe or action, times) is not None:
                 turn = next_turn(policy, turn, vault, public)
                 break
-    return Path(
-        curve.close(),
-        t,
-        vault.releases,
-        events,
-        vault.ledger,
-        turn.state,
-        earned=curve.worth,
-        rewards=curve.gained,
-    )
+    told = vault.releases, events, vault.ledger, turn.state
+    return Path(curve.close(), t, *told, earned=curve.worth, rewards=curve.gained)
+
+
+def enter_rounds(
+    vault: Any,
+    environment: Environment,
+    policy: Policy,
+    action: Action,
+    times: int,
+    noise: Noise,
+    rng: np.random.Generator,
+    observe: tuple[int, ...] | None,
+) -> None:
+    """What `times` rounds of an action bring, into the vault: their sum, or a report each."""
+    randomizer = policy.randomizer()
+    if randomizer is None:
+        sums = observe_block(environment, policy, action, times, policy.reader.grid, rng, observe)
+        vault.add_block(observe or action, sums, times)
+        return
+    for _ in range(times):
+        rewards = told_rewards(environment, policy, action, rng, observe)
+        vault.add(observe or action, randomizer.report(rewards, noise))
 
 
 def play_rounds(

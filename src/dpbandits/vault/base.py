@@ -49,9 +49,8 @@ class Vault(ABC):
     randomizer: set for local policies; the vault then takes reports and refuses raw rewards.
     width: of how many coordinates one record may be read. staged: a change that may still have to
         be carried out (see `settle`).
-    together: a record belongs to the plan it was asked for under (see `Mechanism`).
-    records: rounds whose feedback was added. turns: calls of `release` that were answered; newest:
-        the last answer.
+    together: a record belongs to its plan (see `Mechanism`). records: rounds whose feedback was
+        added. turns: calls of `release` that were answered; newest: the last answer.
     guarantee: what this vault's mechanism (or the users' randomizer) promises one record, read
         once, as it was opened.
     """
@@ -70,8 +69,7 @@ class Vault(ABC):
         self._memory = mechanism.init(coordinates)
         source = randomizer or mechanism
         self.guarantee = source.promise()
-        self.width = source.width
-        self.together = mechanism.together
+        self.width, self.together = source.width, mechanism.together
         self._ledger = Ledger(
             self.guarantee.cost / source.width if self.guarantee is not None else None, source.width
         )

@@ -11,7 +11,7 @@ from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.noise.protocol import Noise
 
 
-def answered(block: Block, noised: Any, steps: int) -> tuple[JointAnswer, ...]:
+def joint_answers(block: Block, noised: Any, steps: int) -> tuple[JointAnswer, ...]:
     size, rounds = len(block.sums), block.counts[0]
     return tuple(JointAnswer(total / steps, rounds, size) for total in noised)
 
@@ -27,7 +27,7 @@ class OneTooFew(Around):
         price: dict[str, Any] = {"sensitivity": self.grid.steps, "epsilon": ONE}
         noised = noise.joint(block.sums[:-1], **price)
         last = int(block.sums[-1]) + noised[0] - int(block.sums[0])
-        return memory, answered(block, (*noised, last), self.grid.steps)
+        return memory, joint_answers(block, (*noised, last), self.grid.steps)
 
 
 @final
@@ -38,7 +38,7 @@ class OneEach(Around):
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
         price: dict[str, Any] = {"sensitivity": self.grid.steps, "epsilon": ONE}
         noised = [noise.joint((total,), **price)[0] for total in block.sums]
-        return memory, answered(block, noised, self.grid.steps)
+        return memory, joint_answers(block, noised, self.grid.steps)
 
 
 @final

@@ -13,7 +13,8 @@ import numpy as np
 from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
 from dpbandits.core.plan import Hold, Plan
-from dpbandits.oracles.base import DecisionSet, shortened
+from dpbandits.oracles.base import DecisionSet
+from dpbandits.oracles.inputs import shortened
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy, Statistics, empty, fold
 from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps

@@ -85,11 +85,11 @@ def set_bounds(p: Any, s: Any, own: Any, t: int) -> None:
         centre, spread = fitted_prior(own.means, own.precisions)
     own.shared[0], own.shared[1], own.shared[2] = level, centre, spread
     for e in range(len(s.n)):
-        own.greedy.weights[e] = p.unseen if s.n[e] == 0 else bound(p, s, own, e, 1.0)
+        own.greedy.weights[e] = p.unseen if s.n[e] == 0 else joint_bound(p, s, own, e, 1.0)
 
 
 @jit
-def bound(p: Any, s: Any, own: Any, e: int, side: float) -> float:
+def joint_bound(p: Any, s: Any, own: Any, e: int, side: float) -> float:
     """Upper (side 1) or lower (−1) confidence bound of an element with a release."""
     level, centre, spread = own.shared
     if p.preset == SHARP:
@@ -101,7 +101,7 @@ def bound(p: Any, s: Any, own: Any, e: int, side: float) -> float:
 
 
 @jit
-def undecided(own: Any, j: int, f: int, lower: float) -> bool:
+def joint_undecided(own: Any, j: int, f: int, lower: float) -> bool:
     """Whether basis element f, the j-th, is in the basis only because of its width: with its lower
     bound another element would take its place.
     """
@@ -129,7 +129,7 @@ def set_released(p: Any, s: Any, own: Any, basis: Any) -> bool:
     if own.now[COUNT] > 0:
         return True
     for j in range(len(basis)):
-        if undecided(own, j, basis[j], bound(p, s, own, basis[j], -1.0)):
+        if joint_undecided(own, j, basis[j], joint_bound(p, s, own, basis[j], -1.0)):
             own.told[own.now[COUNT]] = basis[j]
             own.now[COUNT] += 1
     return False
