@@ -35,11 +35,13 @@ papers-full: $(STAMP)
 
 benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.speed --out docs/speed.md
+	$(BIN)/python -m benchmarks.scale --out docs/scale.md
 	$(BIN)/python -m benchmarks.tails --out docs/tails.md
 	$(BIN)/python -m benchmarks.worst_gaps --out docs/worst_gaps.md
 	$(BIN)/python -m benchmarks.instances --out docs/instances.md
 	$(BIN)/python -m benchmarks.noise_aware --out docs/noise_aware.md
 	$(BIN)/python -m benchmarks.matroid --runs 60 --out docs/matroid.md
+	$(BIN)/python -m benchmarks.joint --out docs/joint.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)

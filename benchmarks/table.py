@@ -21,22 +21,20 @@ def verdict(row: Row) -> str:
 
 
 def show(title: str, rows: Sequence[Row]) -> None:
-    table = Table(title=title)
+    shown = Table(title=title)
     for column in ("what", "measured", "wanted", "met"):
-        table.add_column(column)
+        shown.add_column(column)
     for row in rows:
-        table.add_row(row.what, row.measured, row.wanted, verdict(row))
-    Console(width=140).print(table)
+        shown.add_row(row.what, row.measured, row.wanted, verdict(row))
+    Console(width=140).print(shown)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as markdown."""
+    lines = ["| what | measured | wanted | met |", "|---|---|---|---|"]
+    lines += [f"| {row.what} | {row.measured} | {row.wanted} | {verdict(row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
 
 
 def markdown(title: str, command: str, rows: Sequence[Row]) -> str:
-    lines = [
-        f"# {title}",
-        "",
-        f"Written by `{command}`; do not edit.",
-        "",
-        "| what | measured | wanted | met |",
-        "|---|---|---|---|",
-    ]
-    lines += [f"| {row.what} | {row.measured} | {row.wanted} | {verdict(row)} |" for row in rows]
-    return "\n".join(lines) + "\n"
+    return f"# {title}\n\nWritten by `{command}`; do not edit.\n\n{table(rows)}"

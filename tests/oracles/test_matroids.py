@@ -196,3 +196,18 @@ def test_explicit_matroid_says_what_is_violated() -> None:
         ExplicitMatroid(arms=2, bases=[])
     both = ExplicitMatroid(arms=3, independent_sets=[(), (0,), (1,)])
     assert both == ExplicitMatroid(arms=3, bases=[(1,), (0,)])
+
+
+def test_circuits_of_many_arms_are_those_of_each() -> None:
+    forest = GraphicMatroid(
+        [("a", "b"), ("b", "c"), ("a", "c"), ("d", "d"), ("e", "f"), ("f", "e")]
+    )
+    for matroid in (forest, UniformMatroid(arms=6, rank=2)):
+        basis = matroid.best([0.3, 0.2, 0.1, 0.6, 0.4, 0.5])
+        arms = [5, 0, 3, 0, 2, 1, 4]
+        assert matroid.circuits(basis, arms) == [
+            matroid.fundamental_circuit(basis, e) for e in arms
+        ]
+        assert matroid.circuits(basis, []) == []
+        with pytest.raises(ValueError, match="arm"):
+            matroid.circuits(basis, [6])

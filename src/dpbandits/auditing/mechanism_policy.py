@@ -58,14 +58,16 @@ class Feeding(Policy):
 
 
 def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
-    """The policy for this mechanism's kind of records: single rewards, super arms of its width, or
-    vectors of all actions.
+    """The policy for this mechanism's kind of records: single rewards, super arms of its width (or
+    size), or vectors of all actions.
     """
     match feedback_of(mechanism):
         case "bandit":
             return Feeding(fed=mechanism, each=each)
         case "semi":
-            return Feeding(fed=mechanism, each=each, arms=mechanism.width)
+            inner = getattr(mechanism, "inner", mechanism)
+            arms = getattr(inner, "size", 3) if mechanism.together else mechanism.width
+            return Feeding(fed=mechanism, each=each, arms=arms)
     return Feeding(fed=mechanism, each=each, arms=getattr(mechanism, "actions", 3))
 
 
@@ -73,7 +75,7 @@ def feedback_of(mechanism: Mechanism) -> Feedback:
     """What one of its records shows."""
     if isinstance(mechanism, Separable):
         return "bandit"
-    return "semi" if mechanism.width > 1 else "full"
+    return "semi" if mechanism.width > 1 or mechanism.together else "full"
 
 
 def longest(policy: Policy) -> int:

@@ -190,7 +190,7 @@ def ledger_equals_claim(policy: Policy) -> None:
         )
         told = (
             {EVERY: path.rounds}
-            if policy.about.feedback == "full"
+            if policy.about.feedback == "full" or policy.reader.together
             else dict(enumerate(path.plays[-1]))
         )
         require(

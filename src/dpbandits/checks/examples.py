@@ -47,6 +47,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "DPKLCUCB": [{"first": 3}],
     "KLOSM": [{}, {"c": 0.0}],
     "DPKLMAT": [{"first": 3}],
+    "DPJointMAT": [{"first": 1.0}, {"first": 1.0, "preset": "proved"}],
+    "DPJointCUCB": [{"first": 1.0}, {"first": 1.0, "preset": "level"}],
     "NoiseAwareMAT": [{"first": 3}, {"first": 3, "pool": False}],
     "TreeFTRL": [{"horizon": 500}, {"horizon": 500, "play": "weights"}],
     "NAS": [WATCH | {"low": 0, "cap": 400}, WATCH | {"cap": 60}],

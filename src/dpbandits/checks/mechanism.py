@@ -83,7 +83,8 @@ def promise_covers_loss(trial: MechanismTrial) -> None:
 def neighbours(trial: MechanismTrial) -> Iterator[Rounds]:
     """Rounds that differ in one record: any rewards on the coordinates one record may touch."""
     steps, coordinates = trial.mechanism.grid.steps, len(trial.rounds[0])
-    width = coordinates if trial.whole else min(trial.mechanism.width, coordinates)
+    whole = trial.whole or trial.mechanism.together
+    width = coordinates if whole else min(trial.mechanism.width, coordinates)
     for at, rewards in enumerate(trial.rounds):
         for where in combinations(range(coordinates), width):
             for values in product((0, steps), repeat=width):

@@ -90,20 +90,23 @@ def late_and_missing_tells(policy: Policy) -> None:
     read twice.
     """
     rng, session = np.random.default_rng(18), Session(policy, noise=SimulatedNoise(19), seed=20)
-    full = policy.about.feedback == "full"
-    told = [0] if full else [0] * policy.arms
+    # a record is one entry, and enters no block but its own plan's, where it is read together
+    together = policy.reader.together
+    whole = policy.about.feedback == "full" or together
+    told = [0] if whole else [0] * policy.arms
     for _ in range(min(60, max(1, horizon_of(policy) // 12))):
         session.ask(count=int(rng.integers(1, 9)))
         waiting = list(session.pending)
         rng.shuffle(waiting)
         for decision in waiting[: rng.integers(0, len(waiting) + 1)]:
+            late = together and decision.id <= session._wheel.turn.first
             if rng.random() < 0.2:
                 session.expire(decision)
             else:
                 tell_reward(session, decision, some_rewards(policy, decision, rng))
-            for at in (0,) if full else decision.observe or (decision.action,):
+            for at in (0,) if whole else decision.observe or (decision.action,):
                 # with bandit feedback an action is an arm, which its type does not say
-                told[at] += 1  # type: ignore[index]
+                told[at] += not late  # type: ignore[index]
             refused(session, decision)
     counts, read = session._vault.public_state()["counts"], [0] * len(told)
     for at, clock in session._vault.public_state()["ledger"]["clocks"]:

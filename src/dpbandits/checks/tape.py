@@ -65,15 +65,15 @@ def random_tape(arms: int, length: int, seed: int) -> Tape:
 
 
 class RecordedDraw(NamedTuple):
-    """One call of a noise source: the exact value (of a selection, all values), the outcome, and
-    the price per unit of change.
+    """One call of a noise source: the exact value (of a selection or a joint draw, all values), the
+    outcome, and the price per unit of change.
 
     of: for a question, the place of its threshold among the draws.
     """
 
     family: str
     value: Any
-    noisy: int
+    noisy: Any
     sensitivity: int
     price: Fraction
     of: int = -1
@@ -88,10 +88,15 @@ class RecordedDraw(NamedTuple):
             return self.price * Fraction(
                 max(abs(move - moves[self.noisy]) for move in moves), 2 * self.sensitivity
             )
-        change = Fraction(
-            abs((other.noisy - other.value) - (self.noisy - self.value)), self.sensitivity
-        )
-        return self.price * (change if self.family == "laplace" else change**2)
+        moved = max(abs(b - a) for a, b in zip(self.noise(), other.noise(), strict=True))
+        change = Fraction(moved, self.sensitivity)
+        return self.price * (change**2 if self.family == "gaussian" else change)
+
+    def noise(self) -> tuple[int, ...]:
+        """What was added: a number, or one for each value of a joint draw."""
+        if self.family == "joint":
+            return tuple(n - v for v, n in zip(self.value, self.noisy, strict=True))
+        return (self.noisy - self.value,)
 
 
 def sparse_vector_loss(old: Sequence[RecordedDraw], new: Sequence[RecordedDraw]) -> Fraction:
@@ -162,6 +167,12 @@ class Recorder(Relay):
         draw = methodcaller(verb, *exact, **price)
         return self._record(family, value, price["sensitivity"], rate, draw)
 
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
+        exact = tuple(int(value) for value in values)
+        draw = methodcaller("joint", exact, sensitivity=sensitivity, epsilon=epsilon)
+        noisy: tuple[int, ...] = self._record("joint", exact, sensitivity, epsilon, draw)
+        return noisy
+
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         def draw(base: Noise) -> int:
             """Never the same twice: questions name their threshold by its noise. What comes out is
@@ -173,7 +184,7 @@ class Recorder(Relay):
             return noise
 
         place = len(self.draws)
-        noise = self._record("threshold", 0, sensitivity, epsilon, draw)
+        noise: int = self._record("threshold", 0, sensitivity, epsilon, draw)
         self._thresholds[noise] = place
         return noise
 
@@ -217,9 +228,9 @@ class Recorder(Relay):
         value: Any,
         sensitivity: int,
         price: Fraction,
-        draw: Callable[[Noise], int],
+        draw: Callable[[Noise], Any],
         of: int = -1,
-    ) -> int:
+    ) -> Any:
         if self.script is None:
             noisy = draw(self._base)
         else:

@@ -138,6 +138,8 @@ def numbers(values: object) -> NDArray[np.float64]:
     Raises:
         TypeError, ValueError, OverflowError: an entry is not a number.
     """
+    if type(values) is list and {float}.issuperset(map(type, values)):  # the common case
+        return np.array(values, np.float64)
     listed = values if isinstance(values, (list, tuple)) else (values,)
     if any(isinstance(v, np.ma.MaskedArray) for v in listed):
         raise TypeError

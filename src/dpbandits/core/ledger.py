@@ -111,9 +111,8 @@ class Ledger:
         """Add to the page that the next `count` rewards of a coordinate are read in one release."""
         at = self._singles.get(coordinate) if count == 1 else None
         if at is not None and self._entries[at].stop == start:
-            page.grown[at] = self._entries[at]._replace(
-                stop=start + 1, releases=self._entries[at].releases + 1
-            )
+            _, begun, _, cost, releases, width = self._entries[at]
+            page.grown[at] = Entry(coordinate, begun, start + 1, cost, releases + 1, width)
             return
         if count == 1:
             page.singles[coordinate] = page.at + len(page.lines)

@@ -96,6 +96,8 @@ LOOKS: dict[str, Look] = {
     "DPUCBBound": Look(PURPLE, DASHES[2]),
     "AdaPUCB": Look(ORANGE, DASHES[2]),
     "LDPUCB": Look(WINE, DASHES[2]),
+    "DPJointCUCB": Look(SKY, DASHES[2]),
+    "DPJointMAT": Look(ORANGE, SOLID),
     "DPKLCUCB": Look(BLUE, DASHES[3]),
     "LazyCUCB": Look(PURPLE, DASHES[1]),
     "CUCBDP": Look(GREEN, DASHES[3]),

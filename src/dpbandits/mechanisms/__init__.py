@@ -4,6 +4,7 @@ from dpbandits.mechanisms.above_threshold import AboveThreshold, Halt
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, PurePrice, Separable
 from dpbandits.mechanisms.batches import Exact, GaussianBatches, LazyCumulative, LazyForgetful
 from dpbandits.mechanisms.hybrid import Hybrid, Logarithmic
+from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
 from dpbandits.mechanisms.records import Choice, EachAction, EachArm, NoisyMax
 from dpbandits.mechanisms.tree import BinaryTree
@@ -20,6 +21,8 @@ __all__ = [
     "GaussianBatches",
     "Halt",
     "Hybrid",
+    "JointAnswer",
+    "JointBatch",
     "LazyCumulative",
     "LazyForgetful",
     "LocalLaplace",

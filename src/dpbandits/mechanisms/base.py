@@ -53,10 +53,13 @@ class Mechanism(ABC):
 
     width: of how many coordinates one record may be read; each reading costs that share of the
         promise.
+    together: whether a release reads the coordinates of one plan's records as one, at the whole
+        promise; what it does not read of them is thrown away.
     """
 
     grid: Grid
     width: int = 1
+    together: bool = False
 
     @abstractmethod
     def promise(self) -> Guarantee | None:
@@ -154,6 +157,7 @@ class Around(Mechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", self.inner.grid)
+        object.__setattr__(self, "together", self.inner.together)
 
     def promise(self) -> Guarantee | None:
         return self.inner.promise()

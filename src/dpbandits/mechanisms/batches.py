@@ -6,6 +6,7 @@ randomised before they arrived. When a batch ends is the policy's business, deci
 counts.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from typing import Any, ClassVar
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import Answer, Pure, Separable
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
-from dpbandits.noise.protocol import Noise
+from dpbandits.noise.protocol import Noise, Values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,5 +117,14 @@ class Exact(Separable):
     def step(
         self, memory: list[int], total: int, count: int, noise: Noise
     ) -> tuple[list[int], Answer]:
-        total, count = memory[0] + total, memory[1] + count
-        return [total, count], Answer(total / self.grid.steps, count, 0)
+        return self.steps([memory], (total,), (count,), noise)[0]
+
+    def steps(
+        self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
+    ) -> list[tuple[list[int], Answer]]:
+        grid = self.grid.steps
+        added = [
+            (before + total, rounds + count)
+            for (before, rounds), total, count in zip(memories, totals, counts, strict=True)
+        ]
+        return [([total, count], Answer(total / grid, count, 0)) for total, count in added]

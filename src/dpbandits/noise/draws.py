@@ -11,7 +11,7 @@ Canonne, Kamath and Steinke 2020, Algorithms 1 to 3, in whole numbers only: no s
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from secrets import randbelow
 
@@ -94,6 +94,17 @@ def fresh_draw(family: str, sensitivity: int, price: Fraction) -> int:
     )
 
 
+def fresh_cube(dimension: int, sensitivity: int, price: Fraction) -> list[int]:
+    """One draw of the cube's law, at exactly the scale that costs `price`.
+
+    Raises:
+        ValueError: the noise would not fit into 64 bits.
+    """
+    check_scale(sensitivity * (dimension + 1), price)
+    scale = sensitivity / price
+    return cube(dimension, lambda count: [geometric(scale) for _ in range(count)])
+
+
 def fresh_choice(values: list[int], sensitivity: int, price: Fraction, law: str) -> int:
     """The noisy maximum by any of the three laws, at exactly the scale that costs `price`."""
     scale = 2 * sensitivity / price
@@ -103,17 +114,37 @@ def fresh_choice(values: list[int], sensitivity: int, price: Fraction, law: str)
     return exponential(values, scale) if law == "exponential" else permute_and_flip(values, scale)
 
 
+def geometric(scale: Fraction) -> int:
+    """P[X = x] is proportional to e^(−x/scale), x = 0, 1, 2, …"""
+    whole, parts = scale.numerator, scale.denominator
+    rest = randbelow(whole)
+    while not decayed(rest, whole):
+        rest = randbelow(whole)
+    turns = 0
+    while decayed(1, 1):
+        turns += 1
+    return (rest + whole * turns) // parts
+
+
+def cube(dimension: int, geometrics: Callable[[int], list[int]]) -> list[int]:
+    """A draw z of the law on Z^dimension with P[z] proportional to e^(−max|z_i|/scale).
+
+    The largest |z_i| is m with probability proportional to (2m + 1)^dimension e^(−m/scale), by
+    rejection: a sum m of dimension + 1 geometric variables is taken with probability
+    Π_i (2m + 1)/(2(m + i)), the quotient of two whole numbers. Then z is uniform on {−m … m}.
+
+    geometrics: so many fresh draws of `geometric` at this scale.
+    """
+    while True:
+        m = sum(geometrics(dimension + 1))
+        if all(randbelow(2 * (m + i)) < 2 * m + 1 for i in range(1, dimension + 1)):
+            return [randbelow(2 * m + 1) - m for _ in range(dimension)]
+
+
 def discrete_laplace(scale: Fraction) -> int:
     """Discrete Laplace: P[X = x] is proportional to e^(−|x|/scale)."""
-    whole, parts = scale.numerator, scale.denominator
     while True:
-        rest = randbelow(whole)
-        if not decayed(rest, whole):
-            continue
-        turns = 0
-        while decayed(1, 1):
-            turns += 1
-        size, negative = (rest + whole * turns) // parts, randbelow(2)
+        size, negative = geometric(scale), randbelow(2)
         if size or not negative:  # zero has one sign only
             return -size if negative else size
 

@@ -42,6 +42,12 @@ class Noise(Protocol):
         """
 
     @abstractmethod
+    def joint(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
+        """`values` plus one draw z for all of them, P[z] proportional to
+        e^(−max|z_i|·epsilon/sensitivity): for values of which each may move by `sensitivity`.
+        """
+
+    @abstractmethod
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         """Index of the largest value after noise of scale 2·sensitivity/epsilon (rounded up, never
         down); the first on a tie.
@@ -98,6 +104,9 @@ class Relay(ABC):
 
     def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> Any:
         return self.ask("select", values, sensitivity=sensitivity, epsilon=epsilon, law=law)
+
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
+        return self.ask("joint", values, sensitivity=sensitivity, epsilon=epsilon)
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> Any:
         return self.ask("threshold", sensitivity=sensitivity, epsilon=epsilon)

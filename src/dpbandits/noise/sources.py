@@ -8,6 +8,7 @@ a source that records or replays (the checks do) sees all there is to see.
 import math
 import os
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,10 @@ from dpbandits.core.values import checked_seed, damaged
 from dpbandits.noise.draws import (
     LARGEST_SCALE,
     Process,
+    check_scale,
+    cube,
     fresh_choice,
+    fresh_cube,
     fresh_draw,
     secure_choice,
     secure_draws,
@@ -68,6 +72,16 @@ class SimulatedNoise(Noise):
                 -((abs(draw) - sigma * sigma / scale) ** 2) / (2 * sigma * sigma)
             ):
                 return value + draw
+
+    def joint(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
+        # As `draws.cube`, in floats: the largest |z_i| by rejection, then uniform whole numbers.
+        exact, rate = np.asarray(values, np.int64), float(epsilon) / sensitivity
+        parts = np.arange(1, len(exact) + 1)
+        while True:
+            m = self._rng.negative_binomial(len(exact) + 1, -math.expm1(-rate))
+            if self._rng.random() < np.prod((2 * m + 1) / (2 * (m + parts))):
+                z = self._rng.integers(-m, m, len(exact), endpoint=True)
+                return tuple((exact + z).tolist())
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         exact, scale = np.asarray(values, np.int64), 2 * sensitivity / float(epsilon)
@@ -142,6 +156,15 @@ class SecureNoise(Noise):
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
         return value + self._draw("gaussian", sensitivity, rho)
 
+    def joint(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
+        exact = np.asarray(values, np.int64).tolist()
+        if self._fresh():
+            noise = fresh_cube(len(exact), sensitivity, epsilon)
+        else:
+            check_scale(sensitivity * (len(exact) + 1), epsilon)
+            noise = cube(len(exact), partial(self._geometrics, sensitivity, epsilon))
+        return tuple(value + z for value, z in zip(exact, noise, strict=True))
+
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         exact = np.asarray(values, np.int64)
         if self._fresh():
@@ -160,6 +183,15 @@ class SecureNoise(Noise):
 
     def _fresh(self) -> bool:
         return not self.pool or (Process.now() > 0 and Process.generator_is_a_copy)
+
+    def _geometrics(self, sensitivity: int, price: Fraction, count: int) -> list[int]:
+        """A Laplace draw that is not negative is geometric; all of one release have one scale."""
+        found: list[int] = []
+        while len(found) < count:
+            draw = self._draw("laplace", sensitivity, price)
+            if draw >= 0:
+                found.append(draw)
+        return found
 
     def _draw(self, family: str, sensitivity: int, price: Fraction) -> int:
         scale = (family, sensitivity, price)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
 from dpbandits.core.signatures import Explained
-from dpbandits.oracles.inputs import SuperArm, bounded_whole, checked_weights, listed
+from dpbandits.oracles.inputs import SuperArm, bounded_whole, checked_weights, listed, shortened
 
 Covering = tuple[tuple[SuperArm, ...], SuperArm]  # a cover, and the loops it leaves out
 
@@ -37,8 +37,8 @@ class DecisionSet(metaclass=Explained):
     costs: rewards are 1 - cost with costs in [0, 1]; the value of a super arm is minus the sum of
         its costs.
     linear: the value of a super arm is the sum of its arms' means (with costs, less one for each).
-    b_one, b_max: B₁ and B∞, how much the value may change, at most, for each unit of the sum of all
-        errors in its arms' means, and of the largest one; NaN where neither is known.
+    b_one, b_max: B₁ and B∞, the most that the value changes with a unit of the sum of all errors in
+        its arms' means, and of the largest one; NaN where neither is known.
     """
 
     arms: int
@@ -233,8 +233,7 @@ def covering(decisions: DecisionSet, loops: Iterable[int]) -> Covering:
     """A greedy cover of the arms that are not known to be loops. Every step covers a new arm or
     finds a new loop.
     """
-    cover: list[SuperArm] = []
-    known = set(loops)
+    cover, known = list[SuperArm](), set(loops)
     unseen = set(range(decisions.arms)) - known
     while unseen:
         weights = np.zeros(decisions.arms)
@@ -244,15 +243,8 @@ def covering(decisions: DecisionSet, loops: Iterable[int]) -> Covering:
             arm = min(unseen)
             action = decisions._containing(arm)
             if action is None:
-                known.add(arm)
-                unseen.discard(arm)
+                known, unseen = known | {arm}, unseen - {arm}
                 continue
         cover.append(action)
         unseen.difference_update(action)
     return tuple(cover), tuple(sorted(known))
-
-
-def shortened(value: Any) -> str:
-    """Text for reprs and errors, with long lists cut."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:60]}...{text[-1]}"

@@ -203,3 +203,18 @@ def sorted_arms(arms: Iterable[int] | NDArray[Any]) -> SuperArm:
 def largest_first(weights: Floats) -> Places:
     """Arms from the heaviest to the lightest; equal weights in order of their numbers."""
     return np.argsort(-weights, kind="stable")
+
+
+def shortened(value: Any) -> str:
+    """Text for reprs and errors, with long lists cut."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}...{text[-1]}"
+
+
+def chunks(arms: int, k: int) -> tuple[SuperArm, ...]:
+    """What the greedy cover is here: k arms after k, the last few filled up with the first ones."""
+    starts = range(0, arms, k)
+    return tuple(
+        tuple(range(i, i + k)) if i + k <= arms else (*range(k - arms + i), *range(i, arms))
+        for i in starts
+    )

@@ -13,11 +13,13 @@ from dpbandits.policies.experts.leaders import *
 from dpbandits.policies.experts.noisy_leader import *
 from dpbandits.policies.identification.elimination import *
 from dpbandits.policies.identification.top_two import *
+from dpbandits.policies.matroid.joint import *
 from dpbandits.policies.matroid.lazy import *
 from dpbandits.policies.matroid.optimistic import *
 from dpbandits.policies.matroid.sampling import *
 from dpbandits.policies.stopping.empirical import *
 from dpbandits.policies.super_arms.cucb import *
+from dpbandits.policies.super_arms.joint import *
 from dpbandits.policies.super_arms.local import *
 from dpbandits.policies.super_arms.tree import *
 

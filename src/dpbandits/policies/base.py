@@ -5,13 +5,16 @@ arm, and plans that fill one arm's batch at a time.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, final
 
+import numpy as np
+
+from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.mechanisms.base import Answer
 from dpbandits.policies.contract import Policy, Release
 
 
@@ -101,7 +104,7 @@ def fold(s: Statistics, release: Release) -> Statistics:
         return s._replace(pulls=tuple(pulls), open=tuple(open_), t=release.round)
     totals, rounds, draws = list(s.totals), list(s.rounds), list(s.draws)
     for arm, answer in zip(release.coordinates, release.answers, strict=True):
-        totals[arm], rounds[arm], draws[arm] = Answer(*answer)
+        totals[arm], rounds[arm], draws[arm] = answer
         open_[arm] = 0
     return Statistics(
         tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_), release.round
@@ -126,6 +129,23 @@ class StatisticsPolicy(Policy):
         return fold(state, release)
 
 
+def largest_below(ceilings: Floats, score: Callable[[int], float]) -> int:
+    """The arm with the largest score, the lowest on a tie, by as few scores as it takes.
+
+    ceilings: shape (arms,); no arm's score is above its own.
+    """
+    best = int(ceilings.argmax())
+    top = score(best)
+    others = np.flatnonzero(ceilings >= top)
+    for arm in others[np.argsort(-ceilings[others], kind="stable")].tolist():
+        if ceilings[arm] < top or (ceilings[arm] == top and arm > best):
+            break
+        found = score(arm)
+        if found > top or (found == top and arm < best):
+            best, top = arm, found
+    return best
+
+
 @dataclass(frozen=True, kw_only=True)
 class IndexPolicy(Policy):
     """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then
@@ -140,6 +160,11 @@ class IndexPolicy(Policy):
         them.
         """
 
+    def leader(self, s: Statistics, t: int) -> int:
+        """The arm with the largest score, the lowest on a tie."""
+        scores = self.scores(s, t)
+        return scores.index(max(scores))
+
     def batch(self, s: Statistics, arm: int) -> int:
         """Rounds in the arm's next batch; one, where a policy does not say more."""
         return 1
@@ -152,8 +177,7 @@ class IndexPolicy(Policy):
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         arm = first_unseen(state)
         if arm is None:
-            scores = self.scores(state, state.t + 1)
-            arm = scores.index(max(scores))
+            arm = self.leader(state, state.t + 1)
         return Hold(arm, max(1, self.batch(state, arm) - state.open[arm]), (arm,))
 
     @final

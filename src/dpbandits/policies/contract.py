@@ -57,7 +57,9 @@ class About:
     needs_horizon: bool = False
     randomised: bool = False  # plans draw public randomness each round (`Draw`)
     every_round: bool = False  # releases after every round
-    drops: bool = False  # throws blocks away unread (`Hold.drop`), after every reading once at most
+    # throws blocks away unread (`Hold.drop`): after every reading once at most, or, where records
+    # are read together, for as long as it releases nothing
+    drops: bool = False
     narrow: bool = False  # of a super arm it reads one reward, that of the least-read arm
     matroid: bool = False  # of the problems for super arms it plays matroids only
     theory: bool = True  # the bound is proved

@@ -23,9 +23,10 @@ from dpbandits.vault import Vault
 NEW = tuple.__new__
 """Makes a named tuple in half the time of its own constructor."""
 
-ClaimedDecision = tuple[int, Action, int, int, int]
-"""A tell that is under way, and what stood before it: its decision's id, what is told, how often
-that was told in this turn, the vault's records, rewards lost.
+ClaimedDecision = tuple[int, Action | None, int, int, int]
+"""A tell that is under way, and what stood before it: its decision's id, what is told (None if it
+does not count in this turn), how often that was told in this turn, the vault's records, rewards
+lost.
 """
 
 
@@ -118,6 +119,9 @@ class Wheel:
         """
         where, vault, progress = play.observe or play.action, self.vault, self.turn.progress
         steps = vault.on_grid(where, reward)
+        if vault.together and id <= self.turn.first:
+            self._tell_late(id, where, steps)
+            return
         self.busy = True
         before = progress.told.get(where, 0)
         self._claim = id, where, before, vault.records, self.lost
@@ -129,6 +133,15 @@ class Wheel:
             self.busy = False
         else:
             self.advance()
+
+    def _tell_late(self, id: int, where: Action, steps: Any) -> None:
+        """A record of an earlier plan, where a record belongs to its plan: it ends nothing."""
+        self.busy = True
+        self._claim = id, None, 0, self.vault.records, self.lost
+        del self.pending[id]
+        self.vault.enter(where, steps, late=True)
+        self._claim = None
+        self.busy = False
 
     def finish(self) -> None:
         """Have the vault's mechanism give the answer that waited for more records."""
@@ -157,7 +170,7 @@ class Wheel:
         id, where, told, records, lost = self._claim
         if id not in self.pending and self.vault.records == records:
             self.lost = lost + 1
-        elif id not in self.pending:
+        elif id not in self.pending and where is not None:
             turn = self.turn
             progress = Progress.at(turn.plan, {**turn.progress.told, where: told + 1})
             self.turn = replace(turn, progress=progress)

@@ -12,10 +12,11 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback
 from dpbandits.vault.arms import ArmVault
 from dpbandits.vault.base import Vault
+from dpbandits.vault.joint import JointVault
 from dpbandits.vault.saved import SavedVault
 from dpbandits.vault.vectors import VectorVault
 
-__all__ = ["ArmVault", "SavedVault", "Vault", "VectorVault", "open_vault"]
+__all__ = ["ArmVault", "JointVault", "SavedVault", "Vault", "VectorVault", "open_vault"]
 
 
 def open_vault(
@@ -26,6 +27,8 @@ def open_vault(
     randomizer: Randomizer | None,
 ) -> SavedVault:
     """The vault for a policy's kind of feedback."""
+    if mechanism.together:
+        return JointVault(mechanism, coordinates, noise)
     if feedback == "full":
         return VectorVault(mechanism, coordinates, noise)
     return ArmVault(mechanism, coordinates, noise, randomizer)

@@ -58,6 +58,10 @@ def checked_report(
     return steps
 
 
+NUMBERS = frozenset({int})
+"""The type of a coordinate."""
+
+
 @final
 class ArmVault(SavedVault):
     """A coordinate is an arm. A record is one reward of the arm that was played or, after a super
@@ -107,7 +111,9 @@ class ArmVault(SavedVault):
             )
         return on_grid(checked_reward(value), self._grid, self._noise)
 
-    def enter(self, where: int | tuple[int, ...], steps: Any, count: int = 1) -> None:
+    def enter(
+        self, where: int | tuple[int, ...], steps: Any, count: int = 1, late: bool = False
+    ) -> None:
         if self.staged is not None:
             self.settle()
         records = self.records + count
@@ -119,10 +125,12 @@ class ArmVault(SavedVault):
             self.records = records
             self.staged = None
             return
-        blocks, several = list[tuple[int, Open]](), steps if isinstance(steps, tuple) else (steps,)
-        for arm, step in zip(self._arms(where), several, strict=True):
-            total, rewards, entered = self._open[arm]
-            blocks.append((arm, (total + step, rewards + count, entered + count)))
+        arms, several = self._arms(where), steps if isinstance(steps, tuple) else (steps,)
+        before = map(self._open.__getitem__, arms)
+        blocks = [
+            (arm, (total + step, rewards + count, entered + count))
+            for arm, step, (total, rewards, entered) in zip(arms, several, before, strict=True)
+        ]
         self.staged = blocks, records, None
         self.settle()
 
@@ -150,10 +158,11 @@ class ArmVault(SavedVault):
         return 0
 
     def _plain(self, coordinates: tuple[Any, ...]) -> tuple[int, ...]:
-        if all(type(c) is int and 0 <= c < self._coordinates for c in coordinates) and len(
-            set(coordinates)
-        ) == len(coordinates):
-            return coordinates
+        if NUMBERS.issuperset(map(type, coordinates)):
+            distinct = {0, *coordinates}
+            known = min(distinct) >= 0 and max(distinct) < self._coordinates
+            if known and len(distinct) - (0 not in coordinates) == len(coordinates):
+                return coordinates
         foreign = [
             c
             for c in coordinates

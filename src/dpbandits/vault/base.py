@@ -49,8 +49,8 @@ class Vault(ABC):
     randomizer: set for local policies; the vault then takes reports and refuses raw rewards.
     width: of how many coordinates one record may be read. staged: a change that may still have to
         be carried out (see `settle`).
-    records: rounds whose feedback was added. turns: calls of `release` that were answered; newest:
-        the last answer.
+    together: a record belongs to its plan (see `Mechanism`). records: rounds whose feedback was
+        added. turns: calls of `release` that were answered; newest: the last answer.
     guarantee: what this vault's mechanism (or the users' randomizer) promises one record, read
         once, as it was opened.
     """
@@ -69,7 +69,7 @@ class Vault(ABC):
         self._memory = mechanism.init(coordinates)
         source = randomizer or mechanism
         self.guarantee = source.promise()
-        self.width = source.width
+        self.width, self.together = source.width, mechanism.together
         self._ledger = Ledger(
             self.guarantee.cost / source.width if self.guarantee is not None else None, source.width
         )
@@ -115,8 +115,11 @@ class Vault(ABC):
         """
 
     @abstractmethod
-    def enter(self, where: Any, steps: Any, count: int = 1) -> None:
-        """Add `count` rounds whose sum in grid steps `on_grid` or a simulator made."""
+    def enter(self, where: Any, steps: Any, count: int = 1, late: bool = False) -> None:
+        """Add `count` rounds whose sum in grid steps `on_grid` or a simulator made.
+
+        late: asked for under an earlier plan. That matters where a record belongs to its plan.
+        """
 
     @final
     def add(self, where: Any, value: Any) -> None:
@@ -228,7 +231,8 @@ class Vault(ABC):
                 "Another call released this block while its noise was drawn. Nothing was done by "
                 "this one."
             )
-        blocks = [(c, (self._nothing(), 0, self._open[c][2])) for c in coordinates]
+        nothing = self._nothing()
+        blocks = [(c, (nothing, 0, self._open[c][2])) for c in coordinates]
         self.staged = blocks, self.records, Closing(self.turns + 1, memory, page, release)
         self.settle()
         return release

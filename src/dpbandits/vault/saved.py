@@ -55,7 +55,7 @@ class SavedVault(Vault):
             whole(public["records"], "vault.records"),
             whole(public["turns"], "vault.turns"),
         )
-        if not self.records <= self._ledger.rounds + sum(counts) <= self.records * self.width:
+        if not self._adds_up(counts):
             raise damaged(
                 "the counts of its open blocks and its ledger do not add up to the records that "
                 "entered"
@@ -71,6 +71,10 @@ class SavedVault(Vault):
             )
         self._memory = private["memory"]
         self._reopen(sums, counts)
+
+    def _adds_up(self, counts: list[int]) -> bool:
+        """Whether open blocks and ledger together hold what so many records may bring."""
+        return self.records <= self._ledger.rounds + sum(counts) <= self.records * self.width
 
     def _readings(self) -> list[Readings]:
         """What the ledger says of each coordinate of the mechanism."""

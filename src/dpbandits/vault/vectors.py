@@ -1,7 +1,7 @@
 """The vault of full information: whole records, with one open block for all of them."""
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from dpbandits.vault.base import Open
 from dpbandits.vault.saved import SavedVault
 
 
-@final
 class VectorVault(SavedVault):
     """Full information: a record is a vector with the reward of every action; all are read at once,
     as coordinate `EVERY`.
@@ -32,7 +31,9 @@ class VectorVault(SavedVault):
     def on_grid(self, where: object, value: object) -> NDArray[np.int64]:
         return vector_on_grid(self.check(where, value), self._grid, self._noise)
 
-    def enter(self, where: object, steps: NDArray[np.int64], count: int = 1) -> None:
+    def enter(
+        self, where: object, steps: NDArray[np.int64], count: int = 1, late: bool = False
+    ) -> None:
         self.settle()
         total, rewards, entered = self._open[EVERY]
         self.staged = (

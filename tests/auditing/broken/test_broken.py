@@ -48,6 +48,7 @@ HARD = {
     "noisy max with its value, Laplace": "2 rounds of one good arm, round 2 falls",
     "noisy max with its value, exponential": "1 rounds of 0, round 1 falls",
     "batch ends decided on raw sums, black box": "8 rounds of 1, round 2 falls",
+    "joint noise of a dimension too few": "8 rounds of 1, 8 a block, round 3 turns from arm 1",
     "half noise: LazyForgetful, black box": "1 rounds of 0, round 1 falls",
 }
 """Tables that tell these apart: to look for them takes the statistical level longer than a test

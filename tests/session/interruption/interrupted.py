@@ -19,6 +19,7 @@ from dpbandits.policies import (
     DPTSMAT,
     LDPUCB,
     AnytimeLazyUCB,
+    DPJointMAT,
     HybridUCB,
     LazyDPTS,
     PrefixExponential,
@@ -26,7 +27,7 @@ from dpbandits.policies import (
 )
 
 PACKAGE = str(Path(dpb.__file__).parent)
-TOP = dpb.TopK(arms=4, k=2)
+TOP, TOPM = dpb.TopK(arms=4, k=2), dpb.UniformMatroid(arms=4, rank=2)
 
 
 class Interrupted(BaseException):
@@ -68,6 +69,9 @@ class Silent(SimulatedNoise):
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         return value
 
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
+        return tuple(values)
+
     def exceeds(self, value: int, bar: int, threshold: int, **kwargs: Any) -> bool:
         return value >= bar
 
@@ -78,6 +82,7 @@ POLICIES: dict[str, Any] = {
     "tree and pending sums": HybridUCB(arms=2, epsilon=1, grid=2**20),
     "posterior draws": LazyDPTS(arms=2, epsilon=1),
     "super arms": CUCBDP(problem=TOP, epsilon=1, horizon=100),
+    "joint releases": DPJointMAT(problem=TOPM, epsilon=4, first=1.0),
     "drawn super arms": DPTSMAT(problem=TOP, epsilon=1),
     "whole records": TreeFTRL(actions=2, epsilon=1, horizon=100),
     "dropped records": PrefixExponential(actions=2, epsilon=1),

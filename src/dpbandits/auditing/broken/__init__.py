@@ -2,12 +2,13 @@
 catches them. Never for use.
 """
 
-from dpbandits.auditing.broken import half, published, sums
+from dpbandits.auditing.broken import half, joint, published, sums
 from dpbandits.auditing.broken.specimen import Specimen
 
 SPECIMENS: tuple[Specimen, ...] = (
     *published.SPECIMENS,
     *sums.SPECIMENS,
+    *joint.SPECIMENS,
     *half.SPECIMENS,
 )
 

@@ -15,6 +15,7 @@ from dpbandits.mechanisms import (
     EachArm,
     GaussianBatches,
     Hybrid,
+    JointBatch,
     LazyCumulative,
     LazyForgetful,
     Logarithmic,
@@ -129,6 +130,7 @@ def mechanisms_tried() -> Iterator[tuple[str, Mechanism]]:
     yield "AboveThreshold", AboveThreshold(epsilon=ONE, grid=grid, cap=64)
     yield "EachAction", EachAction(inner=LazyForgetful(epsilon=ONE / 2, grid=grid), actions=2)
     yield "EachArm", EachArm(inner=LazyForgetful(epsilon=ONE / 2, grid=grid), width=2)
+    yield "JointBatch", JointBatch(size=2, **one)
     for law in ("laplace", "exponential", "permute-and-flip"):
         yield f"NoisyMax, {law}", NoisyMax(epsilon=ONE, grid=grid, selection=law)
 

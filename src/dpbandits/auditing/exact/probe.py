@@ -37,6 +37,7 @@ class NoiseCall(NamedTuple):
 REFUSED = {
     "gaussian": "its noise is Gaussian, and no epsilon is claimed",
     "select": "it releases choices, not sums",
+    "joint": "it releases several sums with one draw",
     "threshold": "it keeps a noised threshold, which is not an answer",
     "exceeds": "it answers questions, not sums",
     "uniform": "it throws coins, whose law is not enumerated here",

@@ -69,6 +69,19 @@ class ManyNoise(Relay):
             waiting = waiting[~taken]
         return self._keep(value + draws)
 
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[Any, ...]:
+        size, rate = len(values), float(epsilon) / sensitivity
+        radius, waiting = np.zeros(self.runs, np.int64), np.arange(self.runs)
+        while len(waiting):
+            m = self._rng.negative_binomial(size + 1, -math.expm1(-rate), len(waiting))
+            chance = np.ones(len(waiting))
+            for i in range(1, size + 1):
+                chance *= (2 * m + 1) / (2 * (m + i))
+            taken = self._rng.random(len(waiting)) < chance
+            radius[waiting[taken]], waiting = m[taken], waiting[~taken]
+        noise = self._rng.integers(-radius, radius, (size, self.runs), endpoint=True)
+        return tuple(self._keep(value + z) for value, z in zip(values, noise, strict=True))
+
     def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> Any:
         scale, exact = (
             2 * sensitivity / float(epsilon),
@@ -105,7 +118,7 @@ class Scripted(Relay):
 
     kind: ClassVar[NoiseKind] = "simulated"
 
-    def __init__(self, script: tuple[float, ...], rest: SimulatedNoise | None) -> None:
+    def __init__(self, script: tuple[Any, ...], rest: SimulatedNoise | None) -> None:
         self._script, self._rest, self._at = script, rest, 0
 
     def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
@@ -155,7 +168,7 @@ def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list
     """
     found: list[tuple[list[Action], int]] = []
     rest, parted, alone = SimulatedNoise(seed), 0, 0
-    groups: list[tuple[tuple[float, ...], int]] = [((), runs)]
+    groups: list[tuple[tuple[Any, ...], int]] = [((), runs)]
     while groups:
         script, size = groups.pop()
         try:
@@ -174,9 +187,10 @@ def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list
         except Parting as parting:
             parted += 1
             drawn = np.asarray(parting.draw(ManyNoise(size, (seed << 32) + parted)))
-            values, counts = np.unique(drawn, return_counts=True)
+            # of a joint draw, shape (values, runs), runs part by all of it
+            values, counts = np.unique(drawn, axis=-1, return_counts=True)
             groups.extend(
-                ((*script, value), count)
-                for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+                ((*script, tuple(value) if isinstance(value, list) else value), count)
+                for value, count in zip(values.T.tolist(), counts.tolist(), strict=True)
             )
     return found

@@ -132,8 +132,8 @@ def transcript_verdict(runs: list[Found], claim: Fraction, unit: str) -> LevelRe
     found = priced(looked)
     bound = certified_loss(looked, found) if unit == "epsilon" else 0.0
     outcome, evidence = verdict_on(found, claim), largest_loss_sentence(runs, found, unit)
-    if "laplace" in families and unit == "rho":
-        outcome, evidence = "not applicable", "It draws laplace noise, which is not priced in rho."
+    if families & {"laplace", "joint"} and unit == "rho":
+        outcome, evidence = "not applicable", "It draws noise that is not priced in rho."
     if unclear:
         outcome = outcome if outcome == "failed" else "not applicable"
         evidence = f"{unclear} Elsewhere: {evidence}"

@@ -55,6 +55,15 @@ class Pushed(Relay):
             return value + noise
         return value + self._sign * (price["sensitivity"] + abs(noise))
 
+    def joint(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
+        """Every value far to one side: the largest move is then the record's own."""
+        noise = self._plain.joint([0] * len(values), sensitivity=sensitivity, epsilon=epsilon)
+        exact = tuple(int(value) for value in values)
+        if self._again(exact, sensitivity, epsilon):
+            return tuple(v + z for v, z in zip(exact, noise, strict=True))
+        far = self._sign * (sensitivity + max(map(abs, noise)))
+        return tuple(value + far for value in exact)
+
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         """The action least likely to be named, or the likeliest."""
         return int(np.argmax(values) if self._sign > 0 else np.argmin(values))

@@ -24,7 +24,7 @@ from dpbandits.noise.protocol import Noise, Selection
 from dpbandits.noise.selection_law import selection_law
 from dpbandits.simulation.transcript import Transcript
 
-ADDED = ("laplace", "gaussian")
+ADDED = ("laplace", "gaussian", "joint")
 FAR = (50, 5_000, 5_000_000)
 """By how many steps draws are moved, to see whether answers are sums far away, too."""
 
@@ -39,7 +39,8 @@ class Shifting(Mechanism):
     """
 
     def __init__(self, inner: Mechanism) -> None:
-        self.inner, self.grid, self.width = inner, inner.grid, inner.width
+        self.inner, self.grid = inner, inner.grid
+        self.width, self.together = inner.width, inner.together
         self.shown = True
 
     def promise(self) -> Guarantee | None:
@@ -90,15 +91,32 @@ class Given:
             return getattr(self._recorder, name)
         return self._next
 
-    def _next(self, *asked: Any, **price: Any) -> int:
+    def _next(self, *asked: Any, **price: Any) -> Any:
         if not self._left:
             raise DrawsExhausted
         return self._left.pop(0).noisy
 
 
-def with_noisy(draws: Sequence[RecordedDraw], by: dict[int, int]) -> list[RecordedDraw]:
+def with_noisy(draws: Sequence[RecordedDraw], by: dict[int, Any]) -> list[RecordedDraw]:
     """The same draws, some with other noised values."""
     return [draw._replace(noisy=by.get(at, draw.noisy)) for at, draw in enumerate(draws)]
+
+
+def shifted(
+    draws: Sequence[RecordedDraw], added: Sequence[tuple[int, int]], by: Sequence[int]
+) -> list[RecordedDraw]:
+    """The same draws, these numbers moved so many units. added: a draw's place, and which of its
+    numbers (a joint draw has several).
+    """
+    moved: dict[int, Any] = {}
+    for (at, which), units in zip(added, by, strict=True):
+        noisy, step = moved.get(at, draws[at].noisy), int(units) * draws[at].sensitivity
+        if draws[at].family == "joint":
+            noisy = (*noisy[:which], noisy[which] + step, *noisy[which + 1 :])
+        else:
+            noisy += step
+        moved[at] = noisy
+    return with_noisy(draws, moved)
 
 
 def answer_numbers(answer: Any) -> Floats:
@@ -137,25 +155,20 @@ def sums_shown(
     """Whether the answers determine the noise that is added: they move with each draw alone, and
     they do so far away as well as nearby.
     """
-    added = [at for at, draw in enumerate(draws) if draw.family in ADDED]
-    columns = [
-        change(with_noisy(draws, {at: draws[at].noisy + draws[at].sensitivity})) for at in added
+    added = [
+        (at, which)
+        for at, draw in enumerate(draws)
+        if draw.family in ADDED
+        for which in range(len(draw.noise()))
     ]
+    columns = [change(shifted(draws, [one], [1])) for one in added]
     steady = [column for column in columns if column is not None]
     if len(steady) < len(added) or not added:
         return not added
     matrix, rng = np.stack(steady, axis=1), np.random.default_rng(len(added))
     for far in FAR:
         by = rng.integers(-far, far + 1, len(added))
-        moved = change(
-            with_noisy(
-                draws,
-                {
-                    at: draws[at].noisy + int(d) * draws[at].sensitivity
-                    for at, d in zip(added, by, strict=True)
-                },
-            )
-        )
+        moved = change(shifted(draws, added, by.tolist()))
         if moved is None or not summed(moved, matrix, by):
             return False
     return int(np.linalg.matrix_rank(matrix)) == len(added)
@@ -208,6 +221,9 @@ def log_ratio(
 
 
 def one_ratio(old: RecordedDraw, new: RecordedDraw) -> float | Fraction | None:
+    if old.family == "joint":
+        far = [max(map(abs, draw.noise())) for draw in (old, new)]
+        return old.price * Fraction(far[1] - far[0], old.sensitivity)
     if old.family == "laplace":
         return old.price * Fraction(
             abs(new.value - new.noisy) - abs(old.value - old.noisy), old.sensitivity

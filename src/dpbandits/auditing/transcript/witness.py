@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, final
 
+import numpy as np
+
 from dpbandits.auditing.effort import Effort, Work
 from dpbandits.auditing.transcript.neighbours import AuditRun
 from dpbandits.auditing.transcript.noise_sums import MOST, NoiseSums, answered, moved, sums_of
@@ -14,7 +16,7 @@ from dpbandits.auditing.transcript.outside_randomness import (
     UNEVEN,
     Outside,
 )
-from dpbandits.auditing.transcript.shown_noise import shows_noise
+from dpbandits.auditing.transcript.shown_noise import ADDED, shows_noise
 from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided
@@ -123,7 +125,7 @@ class Witness:
     def self_adding(self) -> bool:
         """Whether the mechanism draws noise for a value that is always 0, and adds it itself."""
         return bool(self.draws) and all(
-            draw.family in ("laplace", "gaussian") and draw.value == 0 for draw in self.draws
+            draw.family in ADDED and not np.any(draw.value) for draw in self.draws
         )
 
     def replayed(self, event: int, change: Any, asking: bool = False) -> list[RecordedDraw]:

@@ -6,8 +6,6 @@ taken off, so it stays whole, and zero exactly where the rational one is. Number
 step, so this is for vectors of at most `WIDEST` entries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 WIDEST = 4

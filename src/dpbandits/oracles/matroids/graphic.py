@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,26 @@ from dpbandits.oracles.inputs import (
     sorted_arms,
 )
 from dpbandits.oracles.matroids.matroid import Matroid
+
+
+class Rooted(NamedTuple):
+    """Trees with roots: of each node the next one towards its root, the arm that leads there (-1: a
+    root), and how many arms the root is away.
+    """
+
+    above: list[int]
+    edge: list[int]
+    depth: list[int]
+
+    def path(self, u: int, v: int) -> SuperArm:
+        """The arms between two nodes of one tree, sorted."""
+        arms = []
+        while u != v:
+            if self.depth[u] < self.depth[v]:
+                u, v = v, u
+            arms.append(self.edge[u])
+            u = self.above[u]
+        return tuple(sorted(arms))
 
 
 class GraphicMatroid(Matroid):
@@ -95,9 +115,27 @@ class GraphicMatroid(Matroid):
         return tuple(arm for arm, (u, v) in enumerate(self._ends) if u == v)
 
     def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
-        u, v = self._ends[e]
-        on_path = np.flatnonzero(self._paths(basis)[u] ^ self._paths(basis)[v])
-        return tuple(basis[j] for j in on_path)
+        return self._circuits(basis, [e])[0]
+
+    def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
+        rooted = self._rooted(basis)
+        return [rooted.path(*self._ends[e]) for e in arms]
+
+    def _rooted(self, basis: SuperArm) -> Rooted:
+        """The basis as trees with roots."""
+        table = adjacency(self._ends, len(self._labels), directed=False, arms=basis)
+        above = [-1] * len(table)
+        edge, depth = above.copy(), above.copy()
+        for root in range(len(table)):
+            stack = [root] if depth[root] < 0 else []
+            depth[root] = max(0, depth[root])
+            while stack:
+                node = stack.pop()
+                for arm, other in table[node]:
+                    if depth[other] < 0:
+                        above[other], edge[other], depth[other] = node, arm, depth[node] + 1
+                        stack.append(other)
+        return Rooted(above, edge, depth)
 
     def _exchanges(self, basis: SuperArm) -> Booleans:
         paths = self._paths(basis)

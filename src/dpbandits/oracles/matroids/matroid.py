@@ -65,6 +65,21 @@ class Matroid(DecisionSet):
         """
         return self._exchanges(self.checked(basis))
 
+    @final
+    def circuits(
+        self, basis: Iterable[SupportsIndex], arms: Iterable[SupportsIndex]
+    ) -> list[SuperArm]:
+        """`fundamental_circuit` of each of these arms.
+
+        Raises:
+            ValueError: not a basis, or an unknown arm.
+        """
+        asked = [bounded_whole(e, "arm", 0, self.arms - 1) for e in listed(arms, "arms", "arms")]
+        checked = self.checked(basis) if asked else ()
+        inside = set(checked)
+        others = iter(self._circuits(checked, [e for e in asked if e not in inside]))
+        return [(e,) if e in inside else next(others) for e in asked]
+
     def _set_rank(self, arms: int, rank: int) -> None:
         """Number of arms and rank, once they are known.
 
@@ -97,6 +112,10 @@ class Matroid(DecisionSet):
     def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         swapped = ((f, (*(x for x in basis if x != f), e)) for f in basis)
         return tuple(f for f, arms in swapped if self._independent(tuple(sorted(arms))))
+
+    def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
+        """The circuits of arms outside the basis."""
+        return [self._circuit(basis, e) for e in arms]
 
     def _exchanges(self, basis: SuperArm) -> Booleans:
         table = np.zeros((self.arms, self.rank), dtype=bool)

@@ -16,6 +16,7 @@ from dpbandits.oracles.inputs import (
     arms_of,
     bounded_whole,
     checked_probabilities,
+    chunks,
     largest_first,
     listed,
     sorted_arms,
@@ -117,15 +118,6 @@ def top(weights: Floats, k: int) -> SuperArm:
     above = np.flatnonzero(weights > last)
     level = np.flatnonzero(weights == last)[: k - len(above)]
     return sorted_arms(np.concatenate([above, level]))
-
-
-def chunks(arms: int, k: int) -> tuple[SuperArm, ...]:
-    """What the greedy cover is here: k arms after k, the last few filled up with the first ones."""
-    starts = range(0, arms, k)
-    return tuple(
-        tuple(range(i, i + k)) if i + k <= arms else (*range(k - arms + i), *range(i, arms))
-        for i in starts
-    )
 
 
 @final

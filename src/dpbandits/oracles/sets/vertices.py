@@ -23,9 +23,9 @@ from dpbandits.oracles.inputs import (
     checked_edges,
     checked_label,
     checked_probabilities,
+    chunks,
     sorted_arms,
 )
-from dpbandits.oracles.matroids.partition import chunks
 
 EXACT = 2000  # choices of nodes that `optimum` tries one by one
 

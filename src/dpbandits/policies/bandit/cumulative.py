@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics, largest_below
 from dpbandits.policies.bounds.cumulative import dp_klucb_bound
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
@@ -26,6 +29,24 @@ def divergence_order(means: Sequence[float], rounds: int, eps: float, alpha: flo
     best, log_t = max(means), math.log(rounds)
     ratios = [(best - mean) / d_eps(mean, best, eps) for mean in means if mean < best]
     return alpha * log_t * math.fsum(ratios)
+
+
+MANY = 50
+"""Arms from which it takes less time to bound all indices than to compute them."""
+
+
+def above_indices(totals: Floats, rounds: Integers, level: float, eps: float) -> Floats:
+    """Numbers, shape (arms,), that DP-KLUCB's indices do not exceed; most indices are hardly below.
+
+    −ln(1 − q(1 − e^−eps)) − eps·x is the infimum that defines d_eps(x, q), but over all z, so no
+    larger. Its inverse is an index's closed form where that is at the edge or beyond; before the
+    edge d_eps is kl, and kl(x, q) >= 2(q − x)². The last digits are given away.
+    """
+    x, part = np.clip(totals / rounds, 0.0, 1.0), level / rounds
+    closed = np.expm1(-(part + eps * x)) / math.expm1(-eps)
+    edge = x / np.maximum(x + (1.0 - x) * math.exp(-eps), 1e-300)
+    bound = np.where(closed < edge, np.minimum(closed, x + np.sqrt(0.5 * part)), closed)
+    return np.minimum(1.0, np.maximum(x, bound) * (1.0 + 1e-9) + 1e-12)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +99,19 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
             indices.dp_klucb(total / n, n, level, eps)
             for total, n in zip(s.totals, s.rounds, strict=True)
         ]
+
+    def leader(self, s: Statistics, t: int) -> int:
+        if self.arms < MANY:
+            return super().leader(s, t)
+        eps, level = float(self.epsilon), indices.kl_level(math.log(t), self.c)
+        totals, rounds = s.totals, s.rounds
+
+        def index(arm: int) -> float:
+            return indices.dp_klucb(totals[arm] / rounds[arm], rounds[arm], level, eps)
+
+        given = np.fromiter(totals, np.float64, self.arms), np.fromiter(rounds, np.int64, self.arms)
+        ceilings = above_indices(*given, level, eps)
+        return largest_below(ceilings, index)
 
     def batch(self, s: Statistics, arm: int) -> int:
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)

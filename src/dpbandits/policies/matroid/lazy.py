@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
+from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, LazyForgetful
@@ -18,8 +19,8 @@ from dpbandits.policies.base import PrivatePolicy, Statistics
 from dpbandits.policies.bounds.batches import lazy_bound
 from dpbandits.policies.bounds.optimism import basis, best_gaps, least_gaps
 from dpbandits.policies.contract import About
-from dpbandits.policies.formulas.indices import crossing, lazy_ucb
-from dpbandits.policies.matroid.optimistic import FIRST, matroid_of
+from dpbandits.policies.formulas.indices import crossing
+from dpbandits.policies.matroid.optimistic import FIRST, matroid_of, rewards_behind
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
 __all__ = ["DPTSMAT", "DPUCBMAT"]
@@ -90,52 +91,51 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
         it can replace.
         """
         t = state.t + 1
-        means = [m / n if n else math.nan for m, n in zip(state.totals, state.rounds, strict=True)]
-        log_t = math.log(self.problem.size * t)
-        scores = [
-            lazy_ucb(m, n, log_t, self.share) if n else FIRST
-            for m, n in zip(means, state.rounds, strict=True)
-        ]
+        n = rewards_behind(state)
+        means = np.fromiter(state.totals, np.float64, self.arms) / n
+        scores = np.nan_to_num(self.indices(means, n, t), nan=FIRST)
         action = self.best(scores)
         hold = self.hold(state, action)
         end = self.first_swap(state, means, scores, action, hold.rounds)
         return hold if end == t + hold.rounds else Hold(action, end - t, ())
 
+    def indices(self, means: Floats, n: Floats, t: int) -> Floats:
+        """Every element's `lazy_ucb` at round t, shape (arms,); NaN where it has no release behind
+        it.
+        """
+        log_t = math.log(self.problem.size * t)
+        return np.asarray(means + np.sqrt(3.0 * log_t / n) + 3.0 * log_t / (self.share * n))
+
     def first_swap(
         self,
         s: Statistics,
-        means: Sequence[float],
-        scores: Sequence[float],
+        means: Sequence[float] | Floats,
+        scores: Sequence[float] | Floats,
         action: tuple[int, ...],
         rounds: int,
     ) -> int:
         """The first round after this one, of the next `rounds`, whose greedy basis is another one;
         their end if none is.
         """
-        t, rank, share, end = s.t + 1, self.problem.size, self.share, s.t + 1 + rounds
+        t, end, rank = s.t + 1, s.t + 1 + rounds, self.problem.size
         if rounds == 1:
             return end
+        n, means, scores, held = rewards_behind(s), *map(np.asarray, (means, scores, action))
         # Indices grow: an element overtakes only those of the basis that are not above its index at
         # the end already now. Nor those with a lower number, as high a mean and as few rounds:
         # their index stays at least as high, and they win a tie.
-        log_end, inside, held = math.log(rank * (end - 1)), set(action), np.array(action)
-        now, n, mean = np.array(scores)[held], np.array(s.rounds)[held], np.array(means)[held]
-        lowest, tops = (
-            now.min(),
-            [
-                lazy_ucb(m, k, log_end, share) if k else -math.inf
-                for m, k in zip(means, s.rounds, strict=True)
-            ],
-        )
-        rising = [e for e, top in enumerate(tops) if top >= lowest and e not in inside]
-        matroid = matroid_of(self.problem)
-        table = matroid.exchanges(action) if rising else np.zeros((self.arms, rank), bool)
-        for e in rising:
-            behind = (held < e) & (mean >= means[e]) & (n <= s.rounds[e])
-            for f in held[table[e] & (now <= tops[e]) & (n > 0) & ~behind].tolist():
-                end = crossing(
-                    f, means[f], s.rounds[f], e, means[e], s.rounds[e], t, end, share, rank
-                )
+        tops = np.nan_to_num(self.indices(means, n, end - 1), nan=-math.inf)
+        outside = np.ones(self.arms, bool)
+        outside[held] = False
+        rising = np.flatnonzero(outside & (tops >= scores[held].min())).tolist()
+        circuits = matroid_of(self.problem).circuits(action, rising)
+        for e, circuit in zip(rising, circuits, strict=True):
+            others = np.array(circuit, np.intp)
+            behind = (others < e) & (means[others] >= means[e]) & (n[others] <= n[e])
+            rivals = others[(scores[others] <= tops[e]) & (n[others] > 0) & ~behind]
+            for f in rivals.tolist():
+                mine, its = (float(means[e]), int(n[e])), (float(means[f]), int(n[f]))
+                end = crossing(f, *its, e, *mine, t, end, self.share, rank)
         return end
 
 

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
@@ -33,6 +36,15 @@ def matroid_of(problem: DecisionSet) -> Matroid:
     """The problem of a policy that plays matroids only."""
     assert isinstance(problem, Matroid)
     return problem
+
+
+def rewards_behind(s: Statistics) -> Floats:
+    """The rewards behind every element's mean, shape (arms,); NaN in place of none, and so in what
+    is made of it.
+    """
+    n = np.fromiter(s.rounds, np.float64, len(s.rounds))
+    n[n == 0.0] = np.nan
+    return n
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,13 +76,14 @@ class OMM(SuperArmPolicy):
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        """Every element's index at round t; NaN where it has no release behind it."""
-        log_t = math.log(t)
-        return [
-            indices.ucb1(total / n, n, log_t) if n else math.nan
-            for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    def scores(self, s: Statistics, t: int) -> Floats:
+        """Every element's `ucb1` at round t, shape (arms,); NaN where it has no release behind
+        it.
+        """
+        n = rewards_behind(s)
+        return np.asarray(
+            np.fromiter(s.totals, np.float64, len(n)) / n + np.sqrt(2.0 * math.log(t) / n)
+        )
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return ucb1_bound(basis(self.problem, means), rounds)

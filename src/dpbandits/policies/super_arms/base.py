@@ -5,6 +5,7 @@ several arms at a time, and CUCB's way of playing: means plus radii, clipped at 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
 from dpbandits.core.plan import Hold, Plan
-from dpbandits.oracles.base import DecisionSet, shortened
+from dpbandits.oracles.base import DecisionSet
+from dpbandits.oracles.inputs import shortened
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy, Statistics, empty, fold
 from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps
@@ -52,13 +54,13 @@ class SuperArmPolicy(Policy):
         return 1
 
     @final
-    @property
+    @cached_property
     def width(self) -> int:
         """How many rewards of a super arm are read, at most."""
         return 1 if self.about.narrow else self.problem.size
 
     @final
-    @property
+    @cached_property
     def share(self) -> float:
         """What the rewards of one arm cost a private policy: epsilon/K, or all of it where one
         reward is read.
@@ -76,7 +78,7 @@ class SuperArmPolicy(Policy):
         return (min(action, key=lambda arm: (s.rounds[arm], arm)),) if self.about.narrow else None
 
     @final
-    def best(self, weights: Sequence[float]) -> tuple[int, ...]:
+    def best(self, weights: Sequence[float] | Floats) -> tuple[int, ...]:
         """The oracle's answer. What a user's own oracle says is checked before anything is played.
 
         Raises:
@@ -96,17 +98,20 @@ class SuperArmPolicy(Policy):
         batches are full then.
         """
         observe = self.observed(s, action)
-        left = {arm: self.batch_left(s, arm) for arm in observe or action}
-        rounds = min(left.values())
-        full = tuple(arm for arm, n in left.items() if n == rounds)
+        if type(self).batch is SuperArmPolicy.batch:  # every batch is full after a round
+            return Hold(action, 1, observe or action, observe=observe)
+        arms, batch, opened = observe or action, self.batch, s.open
+        left = [max(1, batch(s, arm) - opened[arm]) for arm in arms]
+        rounds = min(left)
+        full = tuple(arm for arm, n in zip(arms, left, strict=True) if n == rounds)
         return Hold(action, rounds, full, observe=observe)
 
     @final
-    def hold_best(self, s: Statistics, scores: Sequence[float], unseen: float) -> Hold:
+    def hold_best(self, s: Statistics, scores: Sequence[float] | Floats, unseen: float) -> Hold:
         """Hold the best super arm for these indices; `unseen` is the weight of an arm without a
         release.
         """
-        weights = [score if n else unseen for score, n in zip(scores, s.rounds, strict=True)]
+        weights = np.where(np.array(s.rounds) > 0, scores, unseen)
         return self.hold(s, self.best(weights))
 
 

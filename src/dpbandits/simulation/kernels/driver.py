@@ -14,7 +14,7 @@ A policy's player is this loop compiled with parts of its own, written like thos
 * `named(p, s, own)`: the arm it identified, or −1, and the rounds that took.
 
 p: the policy's numbers, a named tuple of the player's class `Numbers`. IN_TURN: arms are played one
-after the other, as by `Cycle`, and not together.
+after the other, as by `Cycle`, and not together. TOGETHER: what an event reads is one release.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ choose: Any = None
 batch: Any = None
 """Every player brings these three."""
 
-IN_TURN = False
+IN_TURN, TOGETHER = False, False
 
 
 def drive(
@@ -131,6 +131,7 @@ def run_events(
             times = min(times, rounds - t)
             at = play_together(s.chosen, size, times, t, s.plays, checkpoints, out, at)
             t, events = t + times, events + 1
+        before = releases
         for i in range(count):
             arm = told[i]
             s.open_[arm] += times
@@ -139,6 +140,8 @@ def run_events(
                 read(p, s, own, arm, total, rng)
                 s.means[arm] = s.totals[arm] / (steps * s.n[arm])
                 s.open_[arm], releases = 0, releases + 1
+        if TOGETHER:
+            releases = min(releases, before + 1)
         learn(p, s, own, t)
     found, decided = named(p, s, own)
     return releases, events, found, decided

@@ -11,10 +11,9 @@ import numpy as np
 
 from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.jit import growing_batch, inline, jit, neglected, posterior_sd
+from dpbandits.simulation.parts.largest import arm_changed, empty_table, set_weights
 
 LEADER, HELD, DUE = range(3)
-KNOTS = np.array([-9.0, -6.0, -4.0, -2.5, -1.2, 0.0, 1.2, 2.5, 4.0, 6.0, 9.0])
-NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 class Numbers(NamedTuple):
@@ -33,17 +32,20 @@ class Numbers(NamedTuple):
 
 class Weights(NamedTuple):
     """Each arm's standard deviation and probability; and `now`, three numbers: the leader, the arm
-    to play to its release (−1: draw afresh), and whether the leader's streak is over.
+    to play to its release (−1: draw afresh), and whether the leader's streak is over. table: see
+    `parts/largest.py`.
     """
 
     sds: Any
     weights: Any
     now: Any
+    table: Any
 
 
 @jit
 def start(p: Any, s: Any) -> Any:
-    return Weights(np.zeros(len(s.n)), np.zeros(len(s.n)), np.zeros(3, np.int64))
+    arms = len(s.n)
+    return Weights(np.zeros(arms), np.zeros(arms), np.zeros(3, np.int64), empty_table(arms))
 
 
 @inline
@@ -74,11 +76,12 @@ def learn(p: Any, s: Any, own: Any, t: int) -> None:
     if s.open_[arm] > 0:
         return
     own.sds[arm] = posterior_sd(s.means[arm], s.n[arm], s.draws[arm], p.eps, p.c)
+    arm_changed(own.table, arm, s.means, own.sds, p.optimistic)
     seen = min(arms, s.draws.sum())
     now[DUE] = False
     now[HELD] = seen if seen < arms else neglected(s.means, s.n, math.log(t + 1), p.eps, p.net)
     if now[HELD] < 0:
-        set_weights(s.means, own.sds, p.optimistic, own.weights)
+        set_weights(own.table, s.means, own.sds, p.optimistic, own.weights)
         now[LEADER] = own.weights.argmax()
 
 
@@ -105,48 +108,6 @@ def challenger(weights: Any, leader: int, rng: Any) -> int:
             if u < 0.0:
                 return arm
     return last
-
-
-@jit
-def set_weights(means: Any, sds: Any, optimistic: bool, weights: Any) -> None:
-    """Each arm's probability of the largest sample: ∫ f_a Π F_b by Gauss–Legendre between all arms'
-    knots; errors below 1e-9.
-    """
-    arms = len(means)
-    cuts = np.empty(arms * len(KNOTS))
-    for arm in range(arms):
-        for k in range(len(KNOTS)):
-            cuts[arm * len(KNOTS) + k] = means[arm] + sds[arm] * KNOTS[k]
-    cuts.sort()
-    cdfs, densities = np.empty(arms), np.empty(arms)
-    weights[:] = 0.0
-    floor = means.max() if optimistic else -math.inf  # an optimistic sample is never below its mean
-    for i in range(len(cuts) - 1):
-        half, middle = 0.5 * (cuts[i + 1] - cuts[i]), 0.5 * (cuts[i + 1] + cuts[i])
-        if half <= 0.0 or cuts[i + 1] <= floor:
-            continue
-        for node in range(len(NODES)):
-            x = middle + half * NODES[node]
-            for arm in range(arms):
-                densities[arm], cdfs[arm] = density_and_cdf((x - means[arm]) / sds[arm], optimistic)
-            for arm in range(arms):
-                term = densities[arm] / sds[arm] * half * NODE_WEIGHTS[node]
-                for other in range(arms):
-                    if other != arm:
-                        term *= cdfs[other]
-                weights[arm] += term
-    weights /= weights.sum()
-
-
-@jit
-def density_and_cdf(u: float, optimistic: bool) -> tuple[float, float]:
-    """Of a standard normal, or of its absolute value."""
-    density = math.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi)
-    if not optimistic:
-        return density, 0.5 * math.erfc(-u / math.sqrt(2.0))
-    if u < 0.0:
-        return 0.0, 0.0
-    return 2.0 * density, math.erf(u / math.sqrt(2.0))
 
 
 play_noise_aware = player(

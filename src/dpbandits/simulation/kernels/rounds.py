@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.counters import hybrid_leaf, popcount, tree_leaf
 from dpbandits.simulation.parts.borrowed import borrowed
+from dpbandits.simulation.parts.counters import hybrid_leaf, popcount, tree_leaf
 from dpbandits.simulation.parts.jit import (
     dp_ucb_bound,
     dp_ucb_published,

@@ -17,6 +17,21 @@ def laplace(rng: Any, scale: float) -> int:
 
 
 @jit
+def joint_radius(rng: Any, dimension: int, scale: float) -> int:
+    """The m of a joint draw, which is uniform on {−m … m} in each of its coordinates; as in
+    `SimulatedNoise`.
+    """
+    while True:
+        m, taken = 0, 1.0
+        for _ in range(dimension + 1):
+            m += int(scale * rng.standard_exponential())
+        for i in range(1, dimension + 1):
+            taken *= (2.0 * m + 1.0) / (2.0 * (m + i))
+        if rng.random() < taken:
+            return m
+
+
+@jit
 def gaussian(rng: Any, sigma: float) -> int:
     """Discrete Gaussian (Canonne, Kamath and Steinke 2020, Algorithm 3), as in `SimulatedNoise`."""
     scale = math.floor(sigma) + 1.0

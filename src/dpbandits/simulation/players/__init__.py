@@ -1,5 +1,5 @@
-"""Compiled twins of the built-in policies, for independent rewards. Equal in law to the plain way;
-the tests hold them to it.
+"""Compiled twins of the built-in policies, for independent rewards and for the rows of a table.
+Equal in law to the plain way; the tests hold them to it.
 
 They see laws of rewards, never anybody's reward: nothing here is on the path of a `Session`.
 """
@@ -14,10 +14,12 @@ import numpy as np
 from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
 from dpbandits.policies.base import Identified
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.plain import Path
+from dpbandits.simulation.players.matroid_table import known
 from dpbandits.simulation.players.record_table import record_player
 from dpbandits.simulation.players.round_table import Kernel
+from dpbandits.simulation.players.set_table import set_player
 from dpbandits.simulation.players.table import kernel_for
 
 __all__ = ["compiled_player"]
@@ -32,6 +34,9 @@ def compiled_player(
     if policy.about.feedback != "bandit" and not environment.apart:
         # the rewards of one round may belong together, which a law for each arm does not tell
         return record_player(policy, environment, rounds, seed)
+    problem = problem_of(policy)
+    if problem is not None and known(problem) is None:
+        return set_player(policy, environment, rounds, seed)
     kernel = kernel_for(policy)
     lattice = environment.lattice(policy.reader.grid)
     if kernel is None or lattice is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +32,12 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.kernels import matroid
-from dpbandits.simulation.kernels.matroid import play_indices, play_samples
-from dpbandits.simulation.kernels.super_arms import Numbers, play_optimistic
+from dpbandits.policies.super_arms.joint import LEVELS
+from dpbandits.simulation.kernels.several import joint, matroid, super_arms
+from dpbandits.simulation.kernels.several.joint import play_joint
+from dpbandits.simulation.kernels.several.matroid import UNSEEN, play_indices, play_samples
+from dpbandits.simulation.kernels.several.super_arms import play_optimistic
+from dpbandits.simulation.kernels.several.together import player_together
 
 RULES: dict[type[Policy], int] = {
     OMM: matroid.OMM,
@@ -59,32 +62,61 @@ def known(problem: Any) -> tuple[Any, ...] | None:
     return None if found is None else (found.table, np.array(found.basis, np.int64), found.prime)
 
 
-def on_matroid(policy: Any, steps: int) -> Callable[..., Any] | None:
+class Loops(NamedTuple):
+    """The compiled loops of policies by index, by sample, and of CUCB and its private forms."""
+
+    indices: Callable[..., Any]
+    samples: Callable[..., Any]
+    optimistic: Callable[..., Any]
+
+
+APART = Loops(play_indices, play_samples, play_optimistic)
+"""For rewards that are independent of each other."""
+
+TOGETHER = Loops(
+    player_together("matroid_indices", **matroid.INDICES),
+    player_together("matroid_samples", **matroid.SAMPLES),
+    player_together("optimistic", **super_arms.OPTIMISTIC),
+)
+"""For the rows of a table."""
+
+
+def on_matroid(policy: Any, steps: int, loops: Loops = APART) -> Callable[..., Any] | None:
     """None where the matroid has no tableau: the policy then plays the plain way."""
     found = known(policy.problem)
     if found is None:
         return None
+    numbers = (*index_numbers(policy, steps), *found)
+    loop = loops.samples if numbers[0] >= matroid.BETA else loops.indices
+    return partial(loop, numbers, steps)
+
+
+def index_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
+    """Those of `matroid.Numbers` that are the policy's, not the matroid's."""
     rule, private = RULES[type(policy)], isinstance(policy, PrivatePolicy)
     if isinstance(policy, NoiseAwareMAT) and policy.pool:
         rule = matroid.POOLED
     share = policy.share if private else 1.0
-    numbers = matroid.Numbers(
+    return (
         rule,
         share,
         float(getattr(policy, "level", getattr(policy, "c", 0.0))),
         getattr(policy, "first", matroid.FORGET if private else matroid.EXACT),
         float(getattr(policy, "alpha", 1.5)),
         steps / share if private else 0.0,
-        *found,
     )
-    return partial(play_samples if rule >= matroid.BETA else play_indices, tuple(numbers), steps)
 
 
-def optimistic(policy: Any, steps: int) -> Callable[..., Any] | None:
+def optimistic(policy: Any, steps: int, loops: Loops = APART) -> Callable[..., Any] | None:
     """CUCB and its private forms; None where the problem is no matroid with a tableau."""
     found = known(policy.problem)
     if found is None:
         return None
+    return partial(loops.optimistic, (*optimistic_numbers(policy, steps), *found), steps)
+
+
+def optimistic_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
+    """Those of `super_arms.Numbers` that are the policy's, not the matroid's."""
     tree, lazy = isinstance(policy, (CUCBDP, CUCBDPMax)), isinstance(policy, LazyCUCB)
     if isinstance(policy, CUCB):
         scale = 0.0
@@ -92,15 +124,31 @@ def optimistic(policy: Any, steps: int) -> Callable[..., Any] | None:
         scale = policy.node_scale
     else:
         scale = (policy.problem.size if lazy else policy.width) / float(policy.budget)
-    numbers = Numbers(
+    return (
         *radius(policy, scale),
         matroid.FORGET if lazy else matroid.EXACT,
         steps * scale,
         tree,
         isinstance(policy, (CUCBLDP2, CUCBDPMax)),
+    )
+
+
+def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
+    """None where the problem is no matroid with a tableau."""
+    found = known(policy.problem)
+    if found is None:
+        return None
+    numbers = joint.Numbers(
+        list(LEVELS).index(policy.preset),
+        float(policy.budget),
+        float(policy.level),
+        float(policy.first),
+        float(policy.alpha),
+        steps,
+        UNSEEN,
         *found,
     )
-    return partial(play_optimistic, tuple(numbers), steps)
+    return partial(play_joint, tuple(numbers), steps)
 
 
 def radius(policy: Any, scale: float) -> tuple[float, float, float, float, float]:

@@ -4,6 +4,7 @@ together, in the rows of a table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,9 +14,16 @@ from dpbandits.core.arrays import Floats, Integers
 from dpbandits.environments.base import Environment, Records
 from dpbandits.policies import DecreasingHedge, FollowTheLeader, TreeFTRL
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.kernels import hedging
-from dpbandits.simulation.kernels.hedging import play_every_round
+from dpbandits.simulation.kernels.several import hedging
+from dpbandits.simulation.kernels.several.hedging import play_every_round
 from dpbandits.simulation.plain import Path
+from dpbandits.simulation.players.matroid_table import (
+    OPTIMISTIC,
+    RULES,
+    TOGETHER,
+    on_matroid,
+    optimistic,
+)
 
 HEDGING: dict[type[Policy], int] = {
     FollowTheLeader: hedging.LEADER,
@@ -50,13 +58,36 @@ def record_player(
     policy: Policy, environment: Environment, rounds: int, seed: int
 ) -> partial[Path] | None:
     """A function of (checkpoints, run) that plays one run on the environment's records; None where
-    it has none, or the policy no compiled twin.
+    it has none, or the policy no compiled twin for them.
     """
-    records = environment.rows_on(policy.reader.grid)
-    if records is None or type(policy) not in HEDGING:
+    grid = policy.reader.grid
+    records = environment.rows_on(grid)
+    if records is None:
         return None
-    numbers = hedging_numbers(policy, policy.reader.grid.steps)
-    return partial(play_records, numbers, records, policy.weighted, rounds, seed)
+    if type(policy) in HEDGING:
+        numbers = hedging_numbers(policy, grid.steps)
+        return partial(play_records, numbers, records, policy.weighted, rounds, seed)
+    build = on_matroid if type(policy) in RULES else optimistic
+    if not records.drawn or type(policy) not in (*RULES, *OPTIMISTIC):
+        return None
+    loop = build(policy, grid.steps, TOGETHER)
+    return None if loop is None else partial(play_rows, loop, records, rounds, seed)
+
+
+def play_rows(
+    loop: Callable[..., Any],
+    records: Records,
+    rounds: int,
+    seed: int,
+    checkpoints: Integers,
+    run: int,
+) -> Path:
+    """One run over random rows."""
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
+    rows = np.ascontiguousarray(records.steps)
+    out = np.empty((len(checkpoints), rows.shape[1]), np.int64)
+    releases, events = loop(rows, rounds, checkpoints, rng, out)
+    return Path(out, rounds, releases, events)
 
 
 def play_records(

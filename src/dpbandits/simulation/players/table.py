@@ -32,6 +32,8 @@ from dpbandits.policies import (
     AnytimeLazyUCB,
     DecreasingHedge,
     DPExponentialNAS,
+    DPJointCUCB,
+    DPJointMAT,
     DPUCBBound,
     FollowTheLeader,
     HybridUCB,
@@ -45,11 +47,19 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.identification.top_two import LAZY
-from dpbandits.simulation.kernels import batches, elimination, experts, identification, rounds
+from dpbandits.simulation.kernels import batches, elimination, identification, rounds
 from dpbandits.simulation.kernels.batches import play_batches, play_lazy
+from dpbandits.simulation.kernels.many_arms import play_many
 from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
+from dpbandits.simulation.kernels.several import experts
 from dpbandits.simulation.kernels.thompson import play_lazy_ts, play_thompson
-from dpbandits.simulation.players.matroid_table import OPTIMISTIC, RULES, on_matroid, optimistic
+from dpbandits.simulation.players.matroid_table import (
+    OPTIMISTIC,
+    RULES,
+    joint_releases,
+    on_matroid,
+    optimistic,
+)
 from dpbandits.simulation.players.record_table import every_record, hedging_numbers, independent
 from dpbandits.simulation.players.round_table import (
     Kernel,
@@ -67,22 +77,33 @@ def kernel_for(policy: Policy) -> Kernel | None:
     return build(policy, policy.reader.grid.steps) if build is not None else None
 
 
+MANY, SLOWEST = 50, 1.1
+"""Arms from which groups of arms are worth their keeping, and growth of an arm's rounds from which
+there are not too many of them.
+"""
+
+
+def indexed(numbers: batches.Numbers, policy: Any, steps: int) -> Kernel:
+    grouped = policy.arms >= MANY and numbers.alpha >= SLOWEST
+    return partial(play_many if grouped else play_batches, tuple(numbers), steps)
+
+
 def episodes(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
     """AdaP-UCB and AdaP-KLUCB: doubling episodes that forget."""
     eps = float(policy.epsilon)
-    return partial(play_batches, tuple(batches.Numbers(rule, eps, steps / eps, constant)), steps)
+    return indexed(batches.Numbers(rule, eps, steps / eps, constant), policy, steps)
 
 
 def gaussian_episodes(policy: AdaCUCB, steps: int) -> Kernel:
     rho = float(policy.rho)
     numbers = batches.Numbers(batches.ADAC_UCB, rho, steps / (2 * rho) ** 0.5, float(policy.b))
-    return partial(play_batches, tuple(numbers), steps)
+    return indexed(numbers, policy, steps)
 
 
 def cumulative(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
     eps, first = float(policy.epsilon), policy.first
     numbers = batches.Numbers(rule, eps, steps / eps, constant, first, float(policy.alpha))
-    return partial(play_batches, tuple(numbers), steps)
+    return indexed(numbers, policy, steps)
 
 
 def lazy(play: Kernel, policy: Any, steps: int) -> Kernel:
@@ -195,6 +216,8 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
     NAS: watched,
     DPNAS: watched,
     DPExponentialNAS: watched,
+    DPJointMAT: joint_releases,
+    DPJointCUCB: joint_releases,
     **dict.fromkeys(RULES, on_matroid),
     **dict.fromkeys(OPTIMISTIC, optimistic),
 }

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.counters import popcount, tree_leaf
 from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.kernels.matroid import FORGET, Greedy, begin, fold_block
+from dpbandits.simulation.kernels.several.matroid import FORGET, Greedy, begin, fold_block
 from dpbandits.simulation.parts.bases import improve
+from dpbandits.simulation.parts.counters import popcount, tree_leaf
 from dpbandits.simulation.parts.jit import inline, jit
 
 
@@ -111,12 +111,12 @@ def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
         fold_block(p, s, own, arm, total, rng)
 
 
-play_optimistic = player(
-    "optimistic",
-    Numbers=Numbers,
-    start=start,
-    choose=choose,
-    batch=batch,
-    observe=observe,
-    read=read,
-)
+OPTIMISTIC = {
+    "Numbers": Numbers,
+    "start": start,
+    "choose": choose,
+    "batch": batch,
+    "observe": observe,
+    "read": read,
+}
+play_optimistic = player("optimistic", **OPTIMISTIC)

@@ -38,7 +38,7 @@ def mean_steps(values: Any, probabilities: Any) -> Any:
 
 
 @inline
-def reach(mean: float, rounds: int, low: float, high: float, log_odds: float) -> float:
+def largest_sum(mean: float, rounds: int, low: float, high: float, log_odds: float) -> float:
     """What the sum of so many rewards in [low, high] exceeds with probability e^−log_odds at most
     (Bernstein).
     """
@@ -68,7 +68,7 @@ def noisy_winner(
         mean = means[action]
         if action == first or rounds * mean + widest < top:
             continue
-        most = reach(mean, rounds, low, high, log_odds) + 1e-9 * rounds * high
+        most = largest_sum(mean, rounds, low, high, log_odds) + 1e-9 * rounds * high
         if most + scale * log_odds < top:
             continue
         draw = noise_of(noise, scale, rng)

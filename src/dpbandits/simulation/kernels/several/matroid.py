@@ -229,15 +229,13 @@ def learn_samples(p: Any, s: Any, own: Any, t: int) -> None:
             own.sds[arm] = 1.0 / math.sqrt(s.n[arm])
 
 
-play_indices = player(
-    "matroid_indices", Numbers=Numbers, start=start, choose=choose, batch=batch, read=fold_block
-)
-play_samples = player(
-    "matroid_samples",
-    Numbers=Numbers,
-    start=start,
-    choose=choose_sampled,
-    batch=batch,
-    read=fold_block,
-    learn=learn_samples,
-)
+INDICES = {
+    "Numbers": Numbers,
+    "start": start,
+    "choose": choose,
+    "batch": batch,
+    "read": fold_block,
+}
+SAMPLES = INDICES | {"choose": choose_sampled, "learn": learn_samples}
+play_indices = player("matroid_indices", **INDICES)
+play_samples = player("matroid_samples", **SAMPLES)

@@ -85,7 +85,7 @@ def add_tree_noise(
 
 
 @inline
-def show(t: int, law: Any, records: Any, drawn_rows: bool, rng: Any, new: Any) -> int:
+def set_rewards(t: int, law: Any, records: Any, drawn_rows: bool, rng: Any, new: Any) -> int:
     """The rewards of round t + 1, in place: independent ones by their laws or, if there are
     records, those of a row, whose number is returned.
     """
@@ -111,7 +111,7 @@ def keep(t: int, plays: Any, gain: float, checkpoints: Any, out: Any, gained: An
 
 
 @jit
-def stake(p: Any, t: int, totals: Any, weights: Any, rng: Any) -> None:
+def set_stakes(p: Any, t: int, totals: Any, weights: Any, rng: Any) -> None:
     """What round t plays, in place: a weight for each action, 1 for the only one."""
     if p.rule == LEADER:
         action = argmax(totals)
@@ -145,8 +145,8 @@ def play_every_round(
     nodes = np.zeros((2, actions, p.levels), np.int64)
     at, gain = 0, 0.0
     for t in range(rounds):
-        stake(p, t + 1, totals, weights, rng)
-        row = show(t, (values, probabilities), w.records, w.drawn, rng, new)
+        set_stakes(p, t + 1, totals, weights, rng)
+        row = set_rewards(t, (values, probabilities), w.records, w.drawn, rng, new)
         for action in range(actions):
             plays[action] += weights[action]
             if len(gained) > 0:

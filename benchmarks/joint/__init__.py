@@ -1,0 +1,1 @@
+"""Joint releases against the same noise shared out among the arms."""

@@ -1,0 +1,127 @@
+"""Many arms: what a run costs by policy and number of arms, beside the loop that looks at each arm
+at every release.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import dpbandits as dpb
+from benchmarks.loops.indices import dp_klucb
+from benchmarks.table import Row
+
+TITLE = "Arms"
+ARMS = (5, 50, 500, 10_000)
+ROUNDS = 10**6
+LOOP_ARMS = 500
+"""The plain loop's longest run: it takes K times K log T."""
+
+
+def best(call: Callable[[int], Any], repeats: int) -> float:
+    """Least processor seconds of a call, given a seed."""
+    times = []
+    for seed in range(repeats):
+        start = time.process_time()
+        call(seed)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def means(arms: int) -> Any:
+    return np.linspace(0.75, 0.25, arms)
+
+
+def run_time(make: Callable[[int], dpb.Policy], arms: int, rounds: int = ROUNDS) -> float:
+    """Seconds of one run, play counts at the end only."""
+    policy, environment = make(arms), dpb.Bernoulli(means(arms))
+    dpb.simulate(policy, environment, 1000, at=[])  # compiles
+    runs = 20 if arms <= 50 else 1  # what surrounds a run counts little
+
+    def play(seed: int) -> None:
+        dpb.simulate(policy, environment, rounds, runs=runs, seed=seed, at=[], workers=1)
+
+    return best(play, 9) / runs
+
+
+def loop_time(policy: Any) -> float:
+    eps, law = float(policy.epsilon), means(policy.arms)
+
+    def play(seed: int, rounds: int = ROUNDS) -> None:
+        rng = np.random.default_rng(seed)
+        dp_klucb(law, eps, rounds, rng, policy.first, float(policy.alpha))
+
+    play(0, 1000)  # compiles
+    return best(play, 3)
+
+
+def default(arms: int) -> dpb.DPKLUCB:
+    return dpb.DPKLUCB(arms=arms, epsilon=1)
+
+
+def in_arms() -> list[Row]:
+    """DPKLUCB: each K beside the loop, and beside K log K from the one before."""
+    rows, before = [], 0.0
+    for at, arms in enumerate(ARMS):
+        seconds = run_time(default, arms)
+        text, wanted, met = f"{1e3 * seconds:.2f} ms a run", "", None
+        if arms <= LOOP_ARMS:
+            faster = loop_time(default(arms)) / seconds
+            text += f", {faster:,.0f} times faster than the loop"
+        if at:
+            less = ARMS[at - 1]
+            most = 2 * arms * math.log(arms) / (less * math.log(less))
+            text += f", {seconds / before:.1f} times the time of K = {less:,}"
+            wanted, met = f"at most 2 K log K: {most:.0f} times", seconds / before <= most
+        rows.append(Row(f"DPKLUCB, K = {arms:,}, T = 10⁶", text, wanted, met))
+        before = seconds
+    return rows
+
+
+OTHERS: tuple[Callable[[int], dpb.Policy], ...] = (
+    lambda arms: dpb.DPIMED(arms=arms, epsilon=1),
+    lambda arms: dpb.AdaPUCB(arms=arms, epsilon=1),
+    lambda arms: dpb.AdaPKLUCB(arms=arms, epsilon=1),
+    lambda arms: dpb.AdaCUCB(arms=arms, rho=0.5),
+)
+
+
+def of_others() -> list[Row]:
+    rows = []
+    for make in OTHERS:
+        few, many = run_time(make, 500), run_time(make, 10_000)
+        most = 2 * 20 * math.log(10_000) / math.log(500)
+        text = f"{1e3 * few:.2f} ms and {1e3 * many:.0f} ms a run, {many / few:.1f} times the time"
+        what = f"{make(2).name}, K = 500 and 10,000, T = 10⁶"
+        rows.append(Row(what, text, f"at most 2 K log K: {most:.0f} times", many / few <= most))
+    return rows
+
+
+def of_samples() -> list[Row]:
+    def make(arms: int) -> dpb.NoiseAwareTS:
+        return dpb.NoiseAwareTS(arms=arms, epsilon=1)
+
+    few, many = run_time(make, 100, 10**5), run_time(make, 1000, 10**5)
+    text = f"{1e3 * few:.1f} ms and {1e3 * many:.0f} ms a run, {many / few:.1f} times the time"
+    wanted = "at most K²: 100 times"
+    return [Row("NoiseAwareTS, K = 100 and 1,000, T = 10⁵", text, wanted, many / few <= 100)]
+
+
+def in_rounds() -> list[Row]:
+    """DPKLUCB, K = 500: a release takes a few indices, and releases grow with log T."""
+    times = {text: run_time(default, 500, 10**power) for text, power in ROUNDS_TEXT.items()}
+    text = ", ".join(f"T = {rounds}: {1e3 * seconds:.1f} ms" for rounds, seconds in times.items())
+    ratio = times["10¹²"] / times["10⁶"]
+    wanted = "T = 10¹² against 10⁶: at most 5 times"
+    return [Row("DPKLUCB, K = 500", f"{text}; {ratio:.1f} times", wanted, ratio <= 5)]
+
+
+ROUNDS_TEXT = {"10⁵": 5, "10⁶": 6, "10⁸": 8, "10¹⁰": 10, "10¹²": 12}
+
+
+def rows() -> list[Row]:
+    return [*in_arms(), *of_others(), *of_samples(), *in_rounds()]

@@ -1,0 +1,99 @@
+"""One draw for a whole record: the sums of several arms are released together, with noise whose
+largest coordinate is what costs.
+
+Replacing a record moves every sum by up to one unit, so the vector of sums moves within a cube.
+Noise of density proportional to e^(−epsilon·max|z_i|) pays for that at epsilon, however many arms
+there are. One coordinate has variance (k + 1)(k + 2)/(3 epsilon²) where k separate Laplace draws
+at epsilon/k have 2 k²/epsilon².
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple, final
+
+from dpbandits.core.inputs import whole_number
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms.base import Block, PurePrice
+from dpbandits.mechanisms.restored import Readings
+from dpbandits.noise.protocol import Noise
+
+FINEST = 2**20
+"""The most steps a grid may have."""
+
+
+class JointAnswer(NamedTuple):
+    """Public: a block's noised sum for one arm (reward units), the rounds it covers, and for how
+    many arms the noise was drawn together.
+    """
+
+    total: float
+    rounds: int
+    dimension: int
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class JointBatch(PurePrice):
+    """The sums of a block's arms with one joint draw, P[z] proportional to e^(−epsilon·max|z_i|).
+    Guarantee: epsilon.
+
+    Source: Hardt and Talwar 2010 (K-norm mechanism), of the cube; Awan and Slavković 2021. Each
+    block is answered alone, and nothing of it is kept.
+
+    size: the largest number of arms that are released together. The grid is refined to whole
+        multiples of what was given until it has at least size·epsilon steps; the sampler then
+        keeps more than half of its tries, and the draw's moments are those of the continuous law or
+        less (checked up to 50 arms).
+    """
+
+    size: int = 1
+    together = True
+    proof: ClassVar[str] = "joint_batch"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "size", whole_number(self.size, "size", 1, of="arms"))
+        object.__setattr__(self, "grid", fine_enough(self.grid, self.size, self.epsilon))
+
+    def init(self, coordinates: int) -> None:
+        return None
+
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        return memory is None
+
+    def answer(
+        self, memory: None, block: Block, noise: Noise
+    ) -> tuple[None, tuple[JointAnswer, ...]]:
+        """Every arm of the block together.
+
+        Raises:
+            RuntimeError: more arms than `size`. Nothing was released.
+        """
+        dimension, steps = len(block.sums), self.grid.steps
+        if dimension > self.size:
+            raise RuntimeError(
+                f"Refused to release {dimension} arms together: this mechanism was made for at "
+                f"most size={self.size}. Nothing was released."
+            )
+        noised = noise.joint(block.sums, sensitivity=steps, epsilon=self.epsilon)
+        (rounds,) = set(block.counts)
+        return None, tuple(JointAnswer(total / steps, rounds, dimension) for total in noised)
+
+
+def fine_enough(grid: Grid, size: int, epsilon: Fraction) -> Grid:
+    """The grid, or the coarsest refinement of it with at least size·epsilon steps.
+
+    Raises:
+        ValueError: such a grid would be finer than any.
+    """
+    times = math.ceil(size * epsilon / grid.steps)
+    if times * grid.steps > FINEST:
+        raise ValueError(
+            f"Expected epsilon of at most {FINEST // size:,} for super arms of up to {size}, got "
+            f"{float(epsilon):g}: such noise would need a finer grid than 1/{FINEST:,}."
+        )
+    return replace(grid, steps=grid.steps * times) if times > 1 else grid

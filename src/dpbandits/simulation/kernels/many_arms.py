@@ -1,0 +1,190 @@
+"""The index policies of `batches.py` where arms are many: their decisions, bit for bit, by looking
+at a few arms an event.
+
+Arms that were released equally often have the same number of rounds behind their mean, so the one
+with the largest mean has the largest index, at every round. Each such group is a heap by means, and
+the choice is among the groups' best. Of these only those are looked at whose index may be the
+largest: indices grow with t, so the index at a later round is a bound until then.
+
+Rounding may turn the order of two indices about: below a group's best, every arm is looked at whose
+index is within `SLACK` of the largest. Many arms may tie exactly, and the lowest of them is to be
+found: means that are cut off at 0 or 1 are groups of their own, where one look is enough; an index
+of 1, the largest there is, stays 1 until the next release, and the arms that have one are in a heap
+by their numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.simulation.kernels.batches import (
+    ADAP_KLUCB,
+    DP_IMED,
+    DP_KLUCB,
+    Numbers,
+    batch,
+    read,
+    score,
+)
+from dpbandits.simulation.kernels.driver import FAR, player
+from dpbandits.simulation.parts.jit import clip01, growing_batch, inline, jit, kl_level
+from dpbandits.simulation.parts.skew import NONE, empty_heaps, pop, push, remove
+
+SLACK, LEAST = 1e-9, 1e-13
+"""Of the distance of an index from 1, and beside: thousands of times what rounding takes."""
+
+AHEAD = 0.1
+"""Logarithm of the ratio of rounds for which bounds are made."""
+
+AT_0, INSIDE, AT_1 = range(3)
+FRESH, LOW, HIGH, CAPPED = range(4)
+UNTIL, LEVEL, BEST = range(3)
+
+
+class Groups(NamedTuple):
+    """heaps: number 3·g + side holds arms with g releases, number CAPPED those with an index of 1.
+    home: of each arm its heap. released: of each arm how often. bounds, owner: no index in the heap
+    is larger, as long as this arm is its best. stack: room for arms to look at.
+
+    now: the first arm without a release, the first and last heap that may hold arms, and the number
+    of the heap for an index of 1. valid: bounds hold until this ln t, at which the level is so
+    much, and as long as the best mean is this one.
+    """
+
+    heaps: Any
+    home: Any
+    released: Any
+    bounds: Any
+    owner: Any
+    stack: Any
+    now: Any
+    valid: Any
+
+
+@jit
+def start(p: Any, s: Any) -> Any:
+    arms, groups, n = len(s.n), 64, 0
+    if p.first > 0:
+        groups = 1
+        while n < FAR:
+            n, groups = n + growing_batch(n, p.first, p.alpha), groups + 1
+    capped = 3 * groups
+    return Groups(
+        empty_heaps(capped + 1, arms),
+        np.zeros(arms, np.int64),
+        np.zeros(arms, np.int64),
+        np.zeros(capped),
+        np.full(capped, NONE),
+        np.zeros(arms, np.int64),
+        np.array([0, capped, 0, capped]),
+        np.array([-1.0, 0.0, 0.0]),
+    )
+
+
+@inline
+def place(p: Any, s: Any, own: Any, arm: int) -> None:
+    """Into the heap of the arm's group."""
+    key, side, now = s.means[arm], INSIDE, own.now
+    if p.rule == DP_KLUCB or p.rule == DP_IMED:
+        key = clip01(key)
+        side = AT_0 if key == 0.0 else AT_1 if key == 1.0 else INSIDE
+    own.home[arm] = 3 * own.released[arm] + side
+    push(own.heaps, own.home[arm], arm, key)
+    now[LOW], now[HIGH] = min(now[LOW], own.home[arm]), max(now[HIGH], own.home[arm])
+
+
+@inline
+def learn(p: Any, s: Any, own: Any, t: int) -> None:
+    """A released arm goes to the next group."""
+    arm = s.chosen[0]
+    if s.open_[arm] == 0:
+        if own.released[arm] > 0:
+            remove(own.heaps, own.home[arm], arm)
+        else:
+            own.now[FRESH] += 1
+        own.released[arm] += 1
+        place(p, s, own, arm)
+
+
+@inline
+def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
+    """Bring the bounds up to date; returns the heap with the largest, or −1 if all are empty."""
+    root, now, valid, best, largest = own.heaps.root, own.now, own.valid, 0.0, NONE
+    while now[LOW] < now[HIGH] and root[now[LOW]] < 0:
+        now[LOW] += 1
+    if p.rule == DP_IMED:
+        for at in range(now[LOW], now[HIGH] + 1):
+            if root[at] >= 0:
+                best = max(best, clip01(s.means[root[at]]))
+    if log_t > valid[UNTIL] or best != valid[BEST]:
+        valid[UNTIL], valid[BEST], own.owner[:] = log_t + AHEAD, best, NONE
+        valid[LEVEL] = kl_level(valid[UNTIL], p.constant) if p.rule == DP_KLUCB else 0.0
+    for at in range(now[LOW], now[HIGH] + 1):
+        arm = root[at]
+        if arm >= 0:
+            if own.owner[at] != arm:
+                own.owner[at] = arm
+                own.bounds[at] = score(p, s.means[arm], s.n[arm], valid[UNTIL], valid[LEVEL], best)
+            if largest < 0 or own.bounds[at] > own.bounds[largest]:
+                largest = at
+    return largest
+
+
+@inline
+def ahead(arm: int, value: float, other: int, top: float) -> bool:
+    return value > top or (value == top and arm < other)
+
+
+@jit
+def look_into(
+    p: Any, s: Any, own: Any, at: int, arm: int, top: float, log_t: float, level: float
+) -> tuple[int, float]:
+    """The arm with the largest index, of this heap and the one that had it so far; and the index.
+    Arms whose index is 1 go to their heap.
+    """
+    stack, h, cap = own.stack, own.heaps, p.rule == DP_KLUCB or p.rule == ADAP_KLUCB
+    stack[0], size = h.root[at], 1
+    while size > 0 and stack[size - 1] >= 0:
+        size -= 1
+        other = stack[size]
+        value = score(p, s.means[other], s.n[other], log_t, level, own.valid[BEST])
+        if ahead(other, value, arm, top):
+            arm, top = other, value
+        if cap and value >= 1.0 and other == h.root[at]:
+            own.home[other] = own.now[CAPPED]
+            push(h, own.now[CAPPED], pop(h, at), 0.0)
+            stack[0], size = h.root[at], 1
+        elif value >= top - SLACK * abs(1.0 - top) - LEAST and at % 3 == INSIDE:
+            for child in (h.left[other], h.right[other]):
+                if child >= 0:
+                    stack[size], size = child, size + 1
+    return arm, top
+
+
+@inline
+def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The arm with the largest score, the lowest on a tie; an arm without a release first."""
+    now, root, arm, top, log_t = own.now, own.heaps.root, len(s.n), -math.inf, math.log(t)
+    if now[FRESH] < len(s.n):
+        s.chosen[0] = now[FRESH]
+        return 1, FAR
+    level = kl_level(log_t, p.constant) if p.rule == DP_KLUCB else 0.0
+    first = bound_groups(p, s, own, log_t)
+    if root[now[CAPPED]] >= 0:
+        arm, top = root[now[CAPPED]], 1.0
+    if first >= 0 and own.bounds[first] >= top - LEAST:
+        arm, top = look_into(p, s, own, first, arm, top, log_t, level)
+    for at in range(now[LOW], now[HIGH] + 1):
+        least = top - SLACK * abs(1.0 - top) - LEAST
+        if root[at] >= 0 and at != first and own.bounds[at] >= least:
+            arm, top = look_into(p, s, own, at, arm, top, log_t, level)
+    s.chosen[0] = arm
+    return 1, FAR
+
+
+play_many = player(
+    "many", Numbers=Numbers, start=start, choose=choose, batch=batch, read=read, learn=learn
+)
