@@ -13,9 +13,8 @@ from dpbandits import DPKLUCB, DPUCB, AdaCUCB, AnytimeLazyUCB, HybridUCB, LazyDP
 from dpbandits.checks import CHECKS
 from dpbandits.core.errors import CheckFailed, LedgerError
 from dpbandits.core.plan import Hold, Progress
-from dpbandits.mechanisms import Answer, GaussianBatches, LazyForgetful
+from dpbandits.mechanisms import Answer, BinaryTree, GaussianBatches, LazyForgetful
 from dpbandits.mechanisms import hybrid as hybrid_module
-from dpbandits.mechanisms import tree as tree_module
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import Turn
@@ -75,14 +74,7 @@ def reward_enters_twice(patch: pytest.MonkeyPatch) -> None:
 
 def tree_does_not_split(patch: pytest.MonkeyPatch) -> None:
     """Every node of the tree gets the whole epsilon."""
-    honest = tree_module.add_leaf
-    patch.setattr(
-        tree_module,
-        "add_leaf",
-        lambda nodes, leaf, total, eps, s, noise: honest(
-            nodes, leaf, total, eps * len(nodes[0]), s, noise
-        ),
-    )
+    patch.setattr(BinaryTree, "share", property(lambda self: self.epsilon))
 
 
 def hybrid_does_not_split(patch: pytest.MonkeyPatch) -> None:
