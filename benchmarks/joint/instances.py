@@ -52,10 +52,10 @@ def reported(data: Path) -> dict[str, Instance]:
     }
     if (data / "ml-latest-small").exists():
         films = movielens(data / "ml-latest-small", drop_unlisted=True)
-        found["MovieLens small, 100 films, ε = 1"] = of_films(films)._replace(epsilon=1)
+        found["MovieLens small, 100 films, ε = 1"] = of_films(films)._replace(epsilon=1, share=1.0)
     if (data / "ml1m_top100.json").exists():
         films = films_from_counts(data / "ml1m_top100.json")
         for epsilon in (2, 1, 0.5):
             name = f"MovieLens 1M, 100 films, ε = {epsilon:g}"
-            found[name] = of_films(films)._replace(epsilon=epsilon)
+            found[name] = of_films(films)._replace(epsilon=epsilon, share=1.0)
     return found

@@ -98,16 +98,16 @@ def test_noise_aware_weights_are_exact() -> None:
     """Two Gaussian arms: P(arm 0) = Φ((m0 − m1)/√(s0² + s1²)); many arms: against a fine numerical
     integral.
     """
-    from dpbandits.simulation.kernels.noise_aware import set_weights
+    from dpbandits.simulation.parts.largest import empty_table, set_weights
 
     weights = np.zeros(2)
     for m, s in (((0.5, 0.4), (0.1, 0.02)), ((0.5, 0.1), (0.05, 0.3)), ((0.7, 0.7), (1e-4, 0.2))):
-        set_weights(np.array(m), np.array(s), False, weights)
+        set_weights(empty_table(2), np.array(m), np.array(s), False, weights)
         assert weights[0] == pytest.approx(norm.cdf((m[0] - m[1]) / math.hypot(*s)), abs=1e-9)
     means, sds = np.array([0.6, 0.55, 0.2, 0.58]), np.array([0.03, 0.1, 0.2, 0.001])
     for optimistic in (False, True):
         weights = np.zeros(4)
-        set_weights(means, sds, optimistic, weights)
+        set_weights(empty_table(4), means, sds, optimistic, weights)
         x = np.linspace(-1.5, 2.5, 8_000_001)
         u = (x[None] - means[:, None]) / sds[:, None]
         cdf = np.where(u > 0, 2 * norm.cdf(u) - 1, 0) if optimistic else norm.cdf(u)

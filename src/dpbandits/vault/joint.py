@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.arrays import Places
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
@@ -32,9 +33,9 @@ class JointVault(VectorVault):
 
     def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise) -> None:
         super().__init__(mechanism, coordinates, noise)
-        # the arms that were looked at last, which most often are the next ones, too
-        self._seen: tuple[int, ...] = ()
-        self._places = np.zeros(0, np.intp)
+        # the arms that were looked at last, which most often are the next ones, too: always
+        # replaced as a pair, for a call may be interrupted anywhere
+        self._seen: tuple[tuple[int, ...], Places] = ((), np.zeros(0, np.intp))
 
     def check(self, where: Any, value: object) -> NDArray[np.float64]:
         arms = self._arms(where)
@@ -49,9 +50,8 @@ class JointVault(VectorVault):
         if late:
             self.staged = (), self.records + count, None
         else:
-            self._arms(where)
             total = total.copy()
-            total[self._places] += steps
+            total[self._places(where)] += steps
             block = total, rewards + count, entered + count
             self.staged = ((EVERY, block),), self.records + count, None
         self.settle()
@@ -88,10 +88,18 @@ class JointVault(VectorVault):
         return self._close(this_try, (EVERY,), memory, page, Release(arms, answers, round, told))
 
     def _arms(self, where: Any) -> tuple[int, ...]:
-        """The arms of a record or a release, as plain ints; `_places` are the same, as an array."""
-        again = where is self._seen  # the common case: plays of one plan share their arms
+        """The arms of a record or a release, as plain ints."""
+        return self._looked_at(where)[0]
+
+    def _places(self, where: Any) -> Places:
+        """The same as an array."""
+        return self._looked_at(where)[1]
+
+    def _looked_at(self, where: Any) -> tuple[tuple[int, ...], Places]:
+        seen = self._seen
+        again = where is seen[0]  # the common case: plays of one plan share their arms
         if again:
-            return self._seen
+            return seen
         if (
             not isinstance(where, tuple)
             or len(set(where)) < len(where)
@@ -104,9 +112,9 @@ class JointVault(VectorVault):
                 "Nothing was recorded or released."
             )
         plain: tuple[int, ...] = tuple(map(int, where))
-        self._seen = where if plain == where and {int}.issuperset(map(type, where)) else plain
-        self._places = np.array(plain, np.intp)
-        return plain
+        kept = where if {int}.issuperset(map(type, where)) else plain
+        self._seen = found = kept, np.array(plain, np.intp)
+        return found
 
     def _block(self, coordinates: Sequence[int]) -> Block:
         total, count, _ = self._open[EVERY]
