@@ -19,17 +19,18 @@ SIMULATED = "Noise is simulated (seeded): right for experiments, no protection f
 
 
 def comparisons(results: Results, console: Console) -> Iterator[Table]:
-    """A comparison table for each panel; on a narrow terminal two: first what it costs (the upper
-    bound is on the page), then the tails.
+    """A comparison table for each panel; on a narrow terminal two: first what it costs, then the
+    tails and the upper bound.
     """
-    narrow = (POLICY, *(column for column in COST if column.title != "upper bound"))
+    upper = tuple(column for column in COST if column.title == "upper bound")
+    first = tuple(column for column in COST if column not in upper)
     for panel in panels_of(results):
         whole = comparison(results, panel, COLUMNS)
         if natural_width(whole, console) <= console.width:
             yield whole
         else:
-            yield comparison(results, panel, narrow)
-            yield comparison(results, panel, (POLICY, *TAILS), ", tails")
+            yield comparison(results, panel, (POLICY, *first))
+            yield comparison(results, panel, (POLICY, *TAILS, *upper), ", tails")
 
 
 def comparison(
