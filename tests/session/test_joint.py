@@ -138,3 +138,14 @@ def test_a_nearly_noiseless_session_finds_the_best_basis() -> None:
         decision = of.ask()
         of.tell(decision, (rng.random(2) < means[list(decision.observe or ())]).astype(float))
     assert of.plan.action_at(0, 0, None) == (1, 3)  # type: ignore[arg-type]
+
+
+def test_a_reading_that_is_said_to_be_dropped_is_refused() -> None:
+    of = session()
+    play(of, 9)
+    data = json.loads(of.to_json())
+    ledger = data["public"]["vault"]["ledger"]
+    told = sum(line[2] - line[1] for line in ledger["lines"])
+    ledger["lines"], ledger["releases"], ledger["dropped"] = [], 0, [[EVERY, told]]
+    with pytest.raises(ValueError, match="how often was released"):
+        dpb.Session.from_json(resealed(data))

@@ -28,6 +28,7 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.stopping.empirical import StoppingRule
+from dpbandits.policies.super_arms.joint import JointStatistics
 from dpbandits.session.saving.policy import policy_from_data, policy_to_data, require_readable
 
 VERSION = 4
@@ -78,7 +79,21 @@ def read_document(
         private["memory"] == [list(HALTED)]
     ):
         raise damaged("public.state and private.memory do not agree on whether the rule has halted")
+    if isinstance(state, JointStatistics):
+        require_joint(state, whole(vault["ledger"]["releases"], "vault.ledger.releases"))
     return policy, public | {"state": state}, private
+
+
+def require_joint(state: JointStatistics, releases: int) -> None:
+    """Refuse a ledger with fewer joint releases than the state has seen, or with two more: one may
+    be answered and not yet learned from.
+    """
+    together = [sum(column) for column in zip(*state.drawn, strict=True)][1:]
+    seen, uneven = 0, min(*map(min, state.drawn), *state.rounds) < 0
+    for k, arms in enumerate(together, start=1):
+        seen, uneven = seen + arms // k, uneven or arms % k != 0
+    if uneven or not seen <= releases <= seen + 1:
+        raise damaged("public.state and vault.ledger do not agree on how often was released")
 
 
 def parsed(text: str) -> dict[str, Any]:
