@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
-from dpbandits.core.plan import Plan, PublicRng
+from dpbandits.core.plan import Action, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.core.signatures import Explained
 from dpbandits.mechanisms.base import Mechanism
@@ -118,6 +118,38 @@ class Policy(metaclass=Explained):
         """The state after a release that ended `plan`. A plan without release still moves the
         clock.
         """
+
+    def room(self, state: Any, arm: int) -> int | None:
+        """The rounds that an arm's open block still takes, where it closes by its own count of
+        answers, whatever is played meanwhile; None where nothing but a plan closes it.
+        """
+        return None
+
+    def ahead(
+        self,
+        state: Any,
+        asked: Mapping[Action, int],
+        rng: PublicRng,
+        eligible: Sequence[int] | None = None,
+    ) -> Plan | None:
+        """What to ask for while answers are awaited. None: the plan goes on.
+
+        asked: by action, the rounds asked for that `state` does not know of: waiting, or told since
+            it was made. A public count.
+        eligible: the arms that may be played; None: all. Only policies with `chooses` are asked.
+        """
+        return None
+
+    @property
+    def chooses(self) -> bool:
+        """Whether it can choose among some of its arms, by the largest index of those."""
+        return False
+
+    def without_open(self, state: Any) -> Any:
+        """The state once all open blocks were dropped unread, though no plan said so. Its plan is
+        begun anew.
+        """
+        return state
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         """No less than the expected pseudo-regret of `rounds` rounds, at every horizon, with all

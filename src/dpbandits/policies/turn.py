@@ -5,6 +5,7 @@ and begins the next one is the same for people's data, for simulations and for a
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from dpbandits.core.plan import Draw, Plan, Progress, PublicRng
@@ -71,7 +72,7 @@ def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
             f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} "
             f"arms, got {len(plan.limits)}."
         )
-    return Turn(state, step, rng, plan, Progress(plan))
+    return Turn(state, step, rng, plan, Progress(plan, partial(policy.room, state)))
 
 
 def turn_after(policy: Policy, turn: TurnLike, release: Release, public: Public) -> Turn:

@@ -16,9 +16,10 @@ from dpbandits.core.plan import Hold, Plan
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.inputs import shortened
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import PrivatePolicy, Statistics, empty, fold
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.statistics import Statistics, empty, fold
 
 
 @dataclass(frozen=True, kw_only=True)

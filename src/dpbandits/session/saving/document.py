@@ -25,8 +25,8 @@ from dpbandits.core.values import (
 )
 from dpbandits.mechanisms.above_threshold import HALTED
 from dpbandits.policies import POLICIES
-from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.stopping.empirical import StoppingRule
 from dpbandits.policies.super_arms.joint import JointStatistics
 from dpbandits.session.saving.policy import policy_from_data, policy_to_data, require_readable

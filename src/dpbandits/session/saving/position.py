@@ -11,8 +11,8 @@ from dpbandits.core.plan import EVERY, Action, Plan, Progress, PublicRng
 from dpbandits.core.privacy import Entry
 from dpbandits.core.values import SAVES, checked_name, checked_seed, damaged, entries, frozen, whole
 from dpbandits.policies import POLICIES
-from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.decisions import MOST_PENDING, Play
 from dpbandits.session.turn import Wheel, asked_after
