@@ -14,24 +14,24 @@ from typing import Any, Protocol
 from dpbandits.core.plan import Hold
 from dpbandits.policies.statistics import Statistics
 
-Asked = Mapping[Any, int]
+AskedAhead = Mapping[Any, int]
 """By arm, rounds asked for that a state does not know of."""
 
 
-class Blocks(Protocol):
+class HasRoom(Protocol):
     """What is needed of a policy: the rounds that an arm's open block still takes."""
 
     def room(self, state: Any, arm: int) -> int: ...
 
 
-class Ranks(Blocks, Protocol):
+class Ranks(HasRoom, Protocol):
     """And the arm with the largest index, among those that the statistics are of."""
 
     def leader(self, s: Statistics, t: int) -> int: ...
 
 
 def open_first_block(
-    policy: Blocks, s: Statistics, asked: Asked, arms: Sequence[int]
+    policy: HasRoom, s: Statistics, asked: AskedAhead, arms: Sequence[int]
 ) -> tuple[int, int] | None:
     """The lowest arm whose first block is not fully asked for, and the rounds left of it; None if
     there is none.
@@ -44,13 +44,13 @@ def open_first_block(
     return None
 
 
-def least_asked(s: Statistics, asked: Asked, arms: Sequence[int]) -> int:
+def least_asked(s: Statistics, asked: AskedAhead, arms: Sequence[int]) -> int:
     """Of arms without a release, the one whose first block was asked for least."""
     unseen = [arm for arm in arms if not s.rounds[arm]]
     return min(unseen, key=lambda arm: (s.open[arm] + asked.get(arm, 0), arm))
 
 
-def as_if_answered(policy: Blocks, s: Statistics, asked: Asked) -> Statistics:
+def as_if_answered(policy: HasRoom, s: Statistics, asked: AskedAhead) -> Statistics:
     """The statistics as they would stand if all that was asked had been answered, and had left the
     means where they are.
     """
@@ -81,7 +81,7 @@ def of_arms(s: Statistics, arms: Sequence[int]) -> Statistics:
 
 
 def ranked(
-    policy: Ranks, s: Statistics, asked: Asked, eligible: Sequence[int] | None = None
+    policy: Ranks, s: Statistics, asked: AskedAhead, eligible: Sequence[int] | None = None
 ) -> tuple[int, int]:
     """The arm to ask for next, and for how many rounds: a first block; else the largest index among
     the eligible arms that were released; else, where nothing was, the arm that was asked for least.
@@ -103,7 +103,7 @@ def ranked(
     return arm, policy.room(answered, arm)
 
 
-def first_blocks(policy: Blocks, s: Statistics, asked: Asked) -> Hold | None:
+def first_blocks(policy: HasRoom, s: Statistics, asked: AskedAhead) -> Hold | None:
     """For policies that draw their arms once all have a release: a first block that is open, or the
     least asked one; None once all arms have a release.
     """

@@ -5,10 +5,10 @@ arm, and plans that fill one arm's batch at a time.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from dpbandits.policies.statistics import (
     empty,
     first_unseen,
     fold,
-    without_open_blocks,
+    fold_dropped,
+    widened,
 )
 
 
@@ -96,8 +97,14 @@ class StatisticsPolicy(Policy):
         return fold(state, release)
 
     @final
-    def without_open(self, state: Statistics) -> Statistics:
-        return without_open_blocks(state)
+    def dropped(
+        self, state: Statistics, release: Release, arms: Collection[int] | None = None
+    ) -> Statistics:
+        return fold_dropped(state, release, arms)
+
+    @final
+    def widened(self, state: Statistics, arms: int) -> Statistics:
+        return widened(state, arms)
 
 
 def largest_below(ceilings: Floats, score: Callable[[int], float]) -> int:
@@ -124,6 +131,8 @@ class IndexPolicy(Policy):
 
     Every arm's first batch comes first, in order.
     """
+
+    chooses: ClassVar[bool] = True
 
     @abstractmethod
     def scores(self, s: Statistics, t: int) -> list[float]:
@@ -160,11 +169,6 @@ class IndexPolicy(Policy):
         return max(1, self.batch(state, arm) - state.open[arm])
 
     @final
-    @property
-    def chooses(self) -> bool:
-        return True
-
-    @final
     def ranking(
         self,
         state: Statistics,
@@ -188,5 +192,11 @@ class IndexPolicy(Policy):
         return Hold(arm, rounds, (arm,))
 
     @final
-    def without_open(self, state: Statistics) -> Statistics:
-        return without_open_blocks(state)
+    def dropped(
+        self, state: Statistics, release: Release, arms: Collection[int] | None = None
+    ) -> Statistics:
+        return fold_dropped(state, release, arms)
+
+    @final
+    def widened(self, state: Statistics, arms: int) -> Statistics:
+        return widened(state, arms)

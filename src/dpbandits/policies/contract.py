@@ -4,11 +4,11 @@ released values.
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, final
+from typing import Any, ClassVar, Literal, NamedTuple, Self, final
 
 from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
 from dpbandits.core.plan import Action, Plan, PublicRng
@@ -17,6 +17,7 @@ from dpbandits.core.signatures import Explained
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.oracles.base import DecisionSet
+from dpbandits.policies.labels import checked_arm_labels
 
 Feedback = Literal["bandit", "semi", "full"]
 """What a round shows: the reward of the arm that was played; of every arm of a super arm; of all
@@ -78,7 +79,7 @@ class Policy(metaclass=Explained):
     Whole numbers may come as any kind (numpy's, say) and are kept as plain ints.
 
     Args:
-        arms: number of arms.
+        arms: number of arms; or their names, ["blue", "green"].
         grid: public steps per unit of reward; 1 for 0/1 rewards.
 
     Raises:
@@ -88,11 +89,17 @@ class Policy(metaclass=Explained):
     """
 
     arms: int
+    labels: tuple[str, ...] | None = field(default=None, init=False, repr=False)
     about: ClassVar[About]
+    # whether it can choose among some of its arms, by the largest index of those
+    chooses: ClassVar[bool] = False
     # arguments that a caller may look for here, and why there is none
     not_taken: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
+        if isinstance(self.arms, (list, tuple)):
+            object.__setattr__(self, "labels", checked_arm_labels(self.arms))
+            object.__setattr__(self, "arms", len(self.arms))
         self._whole("arms", high=MOST_ARMS)
         if hasattr(self, "grid"):
             object.__setattr__(self, "grid", Grid(steps=self.grid).steps)
@@ -140,15 +147,31 @@ class Policy(metaclass=Explained):
         """
         return None
 
-    @property
-    def chooses(self) -> bool:
-        """Whether it can choose among some of its arms, by the largest index of those."""
-        return False
+    def dropped(self, state: Any, release: Release, arms: Collection[int] | None = None) -> Any:
+        """The state once open blocks were dropped unread, though no plan said so: the plan is begun
+        anew.
 
-    def without_open(self, state: Any) -> Any:
-        """The state once all open blocks were dropped unread, though no plan said so. Its plan is
-        begun anew.
+        release: of nothing; it says what was told. arms: whose blocks; None: all of them.
         """
+        return state
+
+    @final
+    def with_arms(self, arms: int | tuple[str, ...]) -> Self:
+        """The same policy for so many arms, or for arms of these names, to go on with.
+
+        Raises:
+            ValueError: its price depends on the number of arms.
+        """
+        more = replace(self, arms=arms)  # type: ignore[arg-type]  # names, too, make arms
+        if more.mechanism() != self.mechanism() or more.randomizer() != self.randomizer():
+            raise ValueError(
+                f"{self.name} shares its budget out over its arms, so none can be added while it "
+                "is at work."
+            )
+        return more
+
+    def widened(self, state: Any, arms: int) -> Any:
+        """The state for so many arms, of which the last were never played."""
         return state
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:

@@ -1,5 +1,6 @@
 """What most policies know: the released statistics of each arm, and how a release changes them."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from dpbandits.policies.contract import Release
@@ -46,6 +47,23 @@ def first_unseen(s: Statistics) -> int | None:
     return s.rounds.index(0) if 0 in s.rounds else None
 
 
-def without_open_blocks(s: Statistics) -> Statistics:
-    """The statistics once all open blocks were dropped unread."""
-    return s._replace(open=(0,) * len(s.open))
+def fold_dropped(s: Statistics, release: Release, arms: Collection[int] | None) -> Statistics:
+    """The statistics after an unplanned drop: what was told counts, the open blocks of these arms
+    (None: of all) are empty.
+    """
+    s = fold(s, release)
+    kept = [0 if arms is None or arm in arms else open_ for arm, open_ in enumerate(s.open)]
+    return s._replace(open=tuple(kept))
+
+
+def widened(s: Statistics, arms: int) -> Statistics:
+    """The statistics with further arms, never played."""
+    more = (0,) * (arms - len(s.rounds))
+    return Statistics(
+        s.totals + (0.0,) * len(more),
+        s.rounds + more,
+        s.draws + more,
+        s.pulls + more,
+        s.open + more,
+        s.t,
+    )

@@ -54,6 +54,7 @@ class Releasing(Protocol):
     def release(
         self, coordinates: tuple[int, ...], round: int, told: ToldCounts, drop: tuple[int, ...] = ()
     ) -> Release: ...
+    def emptied(self) -> tuple[int, ...]: ...
 
 
 def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
@@ -90,8 +91,12 @@ def next_turn(policy: Policy, turn: TurnLike, vault: Releasing, public: Public) 
     if vault.turns == turn.step:
         assert turn.progress.due is not None
         vault.release(turn.progress.due, vault.records, told_in(turn), turn.plan.drop)
-    assert vault.newest is not None
-    return turn_after(policy, turn, vault.newest, public)
+    newest = vault.newest
+    assert newest is not None
+    if turn.progress.due is None and not newest.coordinates:  # a drop that no plan spoke of
+        state = policy.dropped(turn.state, newest, vault.emptied())
+        return open_turn(policy, state, turn.step + 1, public)
+    return turn_after(policy, turn, newest, public)
 
 
 def told_in(turn: TurnLike) -> ToldCounts:

@@ -17,6 +17,7 @@ from dpbandits.core.inputs import whole_number
 from dpbandits.core.plan import Hold
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
+from dpbandits.session.live import require_choice
 from dpbandits.session.pairs import Answered, checked_pairs, read_pairs, tell_pairs
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.turn import settle
@@ -52,19 +53,28 @@ class Session(Saved):
     """
 
     @overload
-    def ask(self) -> Decision: ...
+    def ask(self, *, eligible: Iterable[str | int] | None = None) -> Decision: ...
     @overload
-    def ask(self, count: int) -> list[Decision]: ...
+    def ask(self, count: int, *, eligible: Iterable[str | int] | None = None) -> list[Decision]: ...
     @gated
-    def ask(self, count: int | None = None) -> Decision | list[Decision]:
+    def ask(
+        self, count: int | None = None, *, eligible: Iterable[str | int] | None = None
+    ) -> Decision | list[Decision]:
         """The next decision, or a list of `count` of them.
+
+        eligible: the arms that may be played this time, by their names or numbers; who is eligible
+            for what is public. The arm with the largest index among those that are in play is
+            chosen.
 
         Raises:
             RuntimeError: more decisions than `max_pending` would wait for their rewards. None was
             made.
+            ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
+            some of its arms. None was made.
         """
-        if count is not None:
-            return self._ask_many(whole_number(count, "count"))
+        if count is not None or eligible is not None:
+            many = self._ask_many(1 if count is None else whole_number(count, "count"), eligible)
+            return many[0] if count is None else many
         caller, inside = (get_ident(),), self._inside
         if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
             self._gate.take_over(caller)
@@ -217,15 +227,19 @@ class Session(Saved):
             self._gate.leave(caller)
 
     @gated
-    def _ask_many(self, count: int) -> list[Decision]:
+    def _ask_many(self, count: int, eligible: Iterable[str | int] | None = None) -> list[Decision]:
         """So many decisions, or none."""
         wheel = self._wheel
         caller = self._gate.enter(1)
         try:
             wheel.go_on()
+            chosen = None
+            if eligible is not None:
+                require_choice(self.policy, "eligible=")
+                chosen = self._roster.numbers(eligible)
             if len(wheel.pending) + count > self.max_pending:
                 raise too_many_pending(len(wheel.pending), count, self.max_pending)
-            return [play.decision(id, self.campaign) for id, play in wheel.ask_many(count)]
+            return [play.decision(id, self.campaign) for id, play in wheel.ask_many(count, chosen)]
         finally:
             self._gate.leave(caller)
 

@@ -5,8 +5,9 @@ says of itself has to be what its mechanism keeps: that is checked before anythi
 import secrets
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
+from dpbandits.campaign.roster import ArmStanding, Roster
 from dpbandits.core.gate import Gate
 from dpbandits.core.inputs import refuse_class, whole_number
 from dpbandits.core.plan import Plan
@@ -17,6 +18,7 @@ from dpbandits.local.messages import randomizer_to_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import MOST_PENDING, Decision
 from dpbandits.session.turn import Wheel
 from dpbandits.vault import open_vault
@@ -56,6 +58,18 @@ def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
         )
 
 
+class SessionEvent(NamedTuple):
+    """Something that was done to a session, and after how many decisions. Public.
+
+    what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks). arm: its name
+        or number; None where it is about all.
+    """
+
+    what: str
+    arm: str | int | None
+    asked: int
+
+
 PENDING = 100_000
 """Decisions that may wait for their rewards, unless a session is made with another
 `max_pending`.
@@ -83,7 +97,7 @@ class Standing:
             )
         self._gate = Gate()
         self._inside, self._home = self._gate.inside, self._gate.home.mark
-        self._policy, self._noise = policy, checked_noise(noise)
+        self._noise = checked_noise(noise)
         self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
         self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
         self.default, self.max_pending = (
@@ -95,7 +109,9 @@ class Standing:
             policy.about.feedback, policy.mechanism(), policy.arms, noise, self._randomizer
         )
         require_agreement(policy, self._vault.guarantee)
-        self._wheel = Wheel(policy, self._vault, self.seed)
+        self._roster = Roster.of(policy.arms, policy.labels)
+        self._wheel = Wheel(policy, self._vault, self.seed, self._roster.labels)
+        self._events: tuple[SessionEvent, ...] = ()
         self.generation = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -116,8 +132,8 @@ class Standing:
 
     @property
     def policy(self) -> Policy:
-        """The policy it was made with."""
-        return self._policy
+        """The policy at work."""
+        return self._wheel.policy
 
     @property
     def guarantee(self) -> Guarantee | None:
@@ -151,6 +167,25 @@ class Standing:
     def resolved(self) -> int:
         """Decisions that were told or expired, those among them whose reward was lost."""
         return self._wheel.asked - len(self.pending)
+
+    @property
+    def unread(self) -> int:
+        """Decisions that are resolved without a reward that counts: void ones, those of arms that
+        are retired, and those that nobody learns from (`Decision.learn`).
+        """
+        return self._wheel.unread
+
+    @property
+    def arms(self) -> tuple[tuple[ArmLabel | int, ArmStanding], ...]:
+        """Every arm there ever was, and where it stands: active, paused or retired."""
+        roster = self._roster
+        names = roster.labels or range(len(roster.standing))
+        return tuple(zip(names, roster.standing, strict=True))
+
+    @property
+    def events(self) -> tuple[SessionEvent, ...]:
+        """What was done to the session besides asking and telling, in order. Public."""
+        return self._events
 
     @property
     def lost(self) -> int:

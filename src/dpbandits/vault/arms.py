@@ -154,6 +154,15 @@ class ArmVault(SavedVault):
             check_sums(int(np.min(sums)), int(np.max(sums)), count, self._grid)
         self.enter(where, sums, count)
 
+    def widen(self, coordinates: int) -> None:
+        """Further coordinates, up to so many. Made again after an interruption it changes nothing
+        more.
+        """
+        self._open += [(0, 0, 0)] * (coordinates - len(self._open))
+        if self._coordinates < coordinates:
+            self._memory = self._mechanism.widened(self._memory[: self._coordinates], coordinates)
+            self._coordinates = coordinates
+
     def _nothing(self) -> int:
         return 0
 

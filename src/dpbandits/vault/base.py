@@ -187,6 +187,21 @@ class Vault(ABC):
         )
 
     @final
+    def drop(self, arms: tuple[int, ...] | None, round: int, told: ToldCounts) -> Release:
+        """Throw open blocks away unread, those of `arms` or (None) all, though no plan says so."""
+        self.settle()
+        return self.release((), round, told, drop=self._droppable(arms))
+
+    def emptied(self) -> tuple[int, ...]:
+        """The coordinates whose open block is empty."""
+        return tuple(c for c in range(self._coordinates) if not self._open[c][1])
+
+    def _droppable(self, arms: tuple[int, ...] | None) -> tuple[int, ...]:
+        """The coordinates among these that have an open block."""
+        known = range(self._coordinates) if arms is None else arms
+        return tuple(c for c in known if self._open[c][1])
+
+    @final
     def settle(self) -> None:
         """Carry out what was interrupted, if anything was."""
         staged = self.staged

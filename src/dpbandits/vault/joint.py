@@ -87,6 +87,9 @@ class JointVault(VectorVault):
             memory, answers = self._mechanism.answer(memory, self._block(arms), this_try)
         return self._close(this_try, (EVERY,), memory, page, Release(arms, answers, round, told))
 
+    def _droppable(self, arms: tuple[int, ...] | None) -> tuple[int, ...]:
+        return ()  # a release that names no arms drops the block
+
     def _arms(self, where: Any) -> tuple[int, ...]:
         """The arms of a record or a release, as plain ints."""
         return self._looked_at(where)[0]

@@ -50,6 +50,12 @@ class VectorVault(SavedVault):
     def _nothing(self) -> NDArray[np.int64]:
         return np.zeros(self._coordinates, np.int64)
 
+    def emptied(self) -> tuple[int, ...]:
+        return () if self._open[EVERY][1] else tuple(range(self._coordinates))
+
+    def _droppable(self, arms: tuple[int, ...] | None) -> tuple[int, ...]:
+        return (EVERY,) if self._open[EVERY][1] else ()
+
     def _plain(self, coordinates: tuple[Any, ...]) -> tuple[int, ...]:
         if coordinates not in ((), (EVERY,)):
             raise RuntimeError(

@@ -50,6 +50,7 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         proof="anytime_lazy_ucb",
         twin="UCB1",
     )
+    chooses: ClassVar[bool] = True
 
     def mechanism(self) -> LazyForgetful:
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
@@ -83,10 +84,6 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
 
     def room(self, state: Statistics, arm: int) -> int:
         return max(1, 2 * state.rounds[arm] - state.open[arm])
-
-    @property
-    def chooses(self) -> bool:
-        return True
 
     def ahead(
         self,

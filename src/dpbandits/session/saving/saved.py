@@ -2,15 +2,16 @@
 
 from typing import Any, Self
 
+from dpbandits.campaign.roster import roster_to_data
 from dpbandits.core.errors import NotRecordedError
 from dpbandits.core.gate import gated
 from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, noise_from_state
 from dpbandits.policies.contract import Policy
+from dpbandits.session.live import LiveSession
 from dpbandits.session.saving.document import read_document, write_document
 from dpbandits.session.saving.position import position, position_to_data, wheel_at
-from dpbandits.session.standing import Standing
 from dpbandits.session.turn import settle
 
 
@@ -53,7 +54,7 @@ def noise_to_continue(said: object, saved: dict[str, Any], given: Noise | None) 
     return given
 
 
-class Saved(Standing):
+class Saved(LiveSession):
     """A session that can be saved, and continued from what was saved."""
 
     @gated
@@ -128,6 +129,7 @@ class Saved(Standing):
             max_pending=at.max_pending,
         )
         session._vault.restore(public["vault"], private)
+        session._roster, session._events = at.roster, at.events
         session._wheel = wheel_at(session._wheel, at, public)
         session.generation = at.generation
         return session
@@ -140,5 +142,6 @@ class Saved(Standing):
             "default": self.default,
             "max_pending": self.max_pending,
         }
+        own |= {"arms": roster_to_data(self._roster), "events": list(self._events)}
         head = {"generation": generation, "noise": noise_to_data(self._noise)}
         return head | own | position_to_data(self._wheel) | {"vault": self._vault.public_state()}
