@@ -64,6 +64,8 @@ from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.session import Session
+from dpbandits.session.standing import SessionEvent
+from dpbandits.simulation.delays import DelayLaw, FixedDelay, GeometricDelay, UniformDelay
 from dpbandits.simulation.estimation import Estimates, estimates
 from dpbandits.simulation.identification import Identification, identify
 from dpbandits.simulation.runs import Runs
@@ -93,6 +95,7 @@ __all__ = [
     "Decision",
     "DecisionError",
     "DecisionSet",
+    "DelayLaw",
     "Diverged",
     "Entry",
     "Environment",
@@ -103,6 +106,8 @@ __all__ = [
     "Estimator",
     "ExplicitMatroid",
     "ExplicitSet",
+    "FixedDelay",
+    "GeometricDelay",
     "GraphicMatroid",
     "Grid",
     "Guarantee",
@@ -126,6 +131,7 @@ __all__ = [
     "Runs",
     "SecureNoise",
     "Session",
+    "SessionEvent",
     "SharedError",
     "SimulatedNoise",
     "SpanningTrees",
@@ -134,6 +140,7 @@ __all__ = [
     "TopKMax",
     "TransversalMatroid",
     "Uniform",
+    "UniformDelay",
     "UniformMatroid",
     "UserDecisionSet",
     "__version__",
