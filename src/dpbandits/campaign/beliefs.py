@@ -12,7 +12,7 @@ from dpbandits.campaign.believed import Believed, ReleasedRow
 from dpbandits.campaign.chances import chances_to_be_best
 from dpbandits.campaign.intervals import Interval, interval, released_mean
 from dpbandits.campaign.moments import NoiseMoments
-from dpbandits.campaign.naming import more_people, named
+from dpbandits.campaign.naming import best_apart, more_people
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.inputs import real_number, shown
 from dpbandits.core.tables import frame_of
@@ -159,7 +159,7 @@ def advised(
     noise: NoiseMoments,
 ) -> Beliefs:
     """The rows with what they allow to say."""
-    best = named(intervals)
+    best = best_apart(intervals)
     more = None
     if best is None:
         more = more_people(history, newest, intervals, 1.0 - confidence, noise)

@@ -21,7 +21,7 @@ MOST_PEOPLE = 2**50
 """Nobody has more; arms that take more to tell apart count as alike."""
 
 
-def named(intervals: Mapping[int, Interval]) -> int | None:
+def best_apart(intervals: Mapping[int, Interval]) -> int | None:
     """The arm whose interval lies above all others'; None if there is none. It is the best with the
     intervals' confidence.
     """
