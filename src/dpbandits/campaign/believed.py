@@ -18,7 +18,7 @@ from dpbandits.core.inputs import MOST, shown
 from dpbandits.core.plan import EVERY
 from dpbandits.core.values import damaged, entries, part, whole
 from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.meaning import AnswerLaw, Draws, Said
+from dpbandits.mechanisms.meaning import AnswerLaw, NoiseDraws, NoisedSum
 from dpbandits.policies.contract import Policy, Release
 
 GROWTH = 1.1
@@ -35,13 +35,13 @@ class ReleasedRow(NamedTuple):
     """All that was released of an arm up to its so-manieth answer.
 
     total: the noised sum of its rewards, in [0, 1] each, or of the reports about them. rounds: how
-        many. draws: the noise inside (see `Said`).
+        many. draws: the noise inside (see `NoisedSum`).
     """
 
     release: int
     total: float
     rounds: int
-    draws: Draws
+    draws: NoiseDraws
 
 
 class ArmHistory(NamedTuple):
@@ -82,7 +82,7 @@ class MeanReader:
         noisy = law is not None and law.family != "none"
         return cls(mechanism, law, randomizer.ends, noisy, rounding)
 
-    def says(self, answer: Any, release: int) -> Said | None:
+    def says(self, answer: Any, release: int) -> NoisedSum | None:
         said = self.mechanism.says(answer, release) if self.law is not None else None
         if said is None or not self.reports:
             return said
@@ -148,7 +148,7 @@ class Believed:
         assert law is not None
         starts = not arm.kept and self._starts(arm, row, law)
         if law.forgets and arm.newest is not None and not starts:
-            row = added(arm.newest, row)
+            row = rows_together(arm.newest, row)
         keeps = starts or (bool(arm.kept) and self._keeps(arm.kept[-1], row, law))
         return ArmHistory(arm.label, number, (*arm.kept, row) if keeps else arm.kept, row)
 
@@ -202,7 +202,7 @@ class Believed:
         return cls(MeanReader.of(policy), arms, first, float(growth))
 
 
-def added(before: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
+def rows_together(before: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
     """The rows of two answers about different rewards, as one."""
     draws: Counter[int] = Counter(dict(before.draws))
     draws.update(dict(newest.draws))

@@ -47,7 +47,7 @@ def counted_rows(history: Believed, arm: ArmHistory) -> tuple[ReleasedRow, ...]:
     return (*arm.kept, newest)
 
 
-def upper_bounds(totals: Floats, rounds: Floats, noise: Floats, u: Floats, at: Floats) -> Floats:
+def least_bounds(totals: Floats, rounds: Floats, noise: Floats, u: Floats, at: Floats) -> Floats:
     """The least of the bounds of all thetas, shape (rows,), within [0, 1]: the closed form
     (1 − exp(−(u + θS + ln M(θ))/n))/(1 − e^(−θ)).
 
@@ -63,8 +63,8 @@ def row_bounds(rows: tuple[ReleasedRow, ...], noise: NoiseMoments, u: Floats) ->
     totals = np.array([row.total for row in rows])
     rounds = np.array([row.rounds for row in rows], np.float64)
     moments = noise.of_each(row.draws for row in rows)
-    high = upper_bounds(totals, rounds, moments, u, noise.thetas)
-    low = 1.0 - upper_bounds(rounds - totals, rounds, moments, u, noise.thetas)
+    high = least_bounds(totals, rounds, moments, u, noise.thetas)
+    low = 1.0 - least_bounds(rounds - totals, rounds, moments, u, noise.thetas)
     return np.stack([low, high], axis=1)
 
 

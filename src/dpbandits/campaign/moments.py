@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.mechanisms.meaning import AnswerLaw, Draws
+from dpbandits.mechanisms.meaning import AnswerLaw, NoiseDraws
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
 
 WIDER = 1.0 + 2.0**-40
@@ -59,7 +59,7 @@ def draw_variance(law: AnswerLaw, kind: int) -> float:
             return 2.0 * kind * kind / (law.price * law.price)
 
 
-def draws_variance(law: AnswerLaw, draws: Draws) -> float:
+def draws_variance(law: AnswerLaw, draws: NoiseDraws) -> float:
     return math.fsum(count * draw_variance(law, kind) for kind, count in draws)
 
 
@@ -70,7 +70,7 @@ class NoiseMoments:
         self.law, self.thetas = law, thetas(law)
         self._known: dict[int, Floats] = {}
 
-    def of(self, draws: Draws) -> Floats:
+    def of(self, draws: NoiseDraws) -> Floats:
         """ln E e^(theta z) of all these draws together, shape (16,)."""
         total = np.zeros(len(self.thetas))
         for kind, count in draws:
@@ -78,7 +78,7 @@ class NoiseMoments:
                 total += count * self._kind(kind)
         return total
 
-    def of_each(self, several: Iterable[Draws]) -> Floats:
+    def of_each(self, several: Iterable[NoiseDraws]) -> Floats:
         """The same, a row for each."""
         rows = [self.of(draws) for draws in several]
         return np.stack(rows) if rows else np.zeros((0, len(self.thetas)))

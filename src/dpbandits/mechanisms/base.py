@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.core.values import alike
-from dpbandits.mechanisms.meaning import AnswerLaw, Said
+from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise, Values
 
@@ -96,7 +96,7 @@ class Mechanism(ABC):
         """The noise in this mechanism's totals; None if its answers say nothing of means."""
         return None
 
-    def says(self, answer: Any, release: int) -> Said | None:
+    def says(self, answer: Any, release: int) -> NoisedSum | None:
         """What an answer says of its coordinate's rewards; None if nothing.
 
         release: the answer is its coordinate's so-manieth, counted from 1.
@@ -179,7 +179,7 @@ class Around(Mechanism):
     def law(self) -> AnswerLaw | None:
         return self.inner.law
 
-    def says(self, answer: Any, release: int) -> Said | None:
+    def says(self, answer: Any, release: int) -> NoisedSum | None:
         return self.inner.says(answer, release)
 
     def init(self, coordinates: int) -> Any:

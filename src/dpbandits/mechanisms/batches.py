@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import Answer, Pure, Separable
-from dpbandits.mechanisms.meaning import AnswerLaw, Said
+from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.noise.protocol import Noise, Values
 
 
-def with_draws(answer: Answer) -> Said:
+def of_one_kind(answer: Answer) -> NoisedSum:
     """Of an answer whose draws are all of one kind."""
-    return Said(answer.total, answer.rounds, ((1, answer.draws),))
+    return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,8 @@ class LazyForgetful(Pure):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon), forgets=True)
 
-    def says(self, answer: Answer, release: int) -> Said:
-        return with_draws(answer)
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return of_one_kind(answer)
 
     def start(self) -> None:
         return None
@@ -65,8 +65,8 @@ class LazyCumulative(Pure):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon))
 
-    def says(self, answer: Answer, release: int) -> Said:
-        return with_draws(answer)
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return of_one_kind(answer)
 
     def start(self) -> list[int]:
         return [0, 0, 0]
@@ -108,8 +108,8 @@ class GaussianBatches(Separable):
     def law(self) -> AnswerLaw:
         return AnswerLaw("gaussian", float(self.rho), forgets=True)
 
-    def says(self, answer: Answer, release: int) -> Said:
-        return with_draws(answer)
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return of_one_kind(answer)
 
     def start(self) -> None:
         return None
@@ -135,8 +135,8 @@ class Exact(Separable):
     def law(self) -> AnswerLaw:
         return AnswerLaw("none")
 
-    def says(self, answer: Answer, release: int) -> Said:
-        return Said(answer.total, answer.rounds, ())
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ())
 
     def start(self) -> list[int]:
         return [0, 0]

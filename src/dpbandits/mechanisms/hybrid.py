@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Answer, Pure
-from dpbandits.mechanisms.meaning import AnswerLaw, Draws, Said
+from dpbandits.mechanisms.meaning import AnswerLaw, NoiseDraws, NoisedSum
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.mechanisms.tree import add_leaf, empty_nodes
 from dpbandits.noise.protocol import Noise
@@ -41,8 +41,8 @@ class Logarithmic(Pure):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon))
 
-    def says(self, answer: Answer, release: int) -> Said:
-        return Said(answer.total, answer.rounds, ((1, answer.draws),))
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
     def start(self) -> list[int]:
         return [0, 0, 0, 0, 0, 0]
@@ -117,10 +117,10 @@ class Hybrid(Pure):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon / 2), redraws=True)
 
-    def says(self, answer: Answer, release: int) -> Said:
-        return Said(answer.total, answer.rounds, self.draws_at(release))
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, self.draws_at(release))
 
-    def draws_at(self, release: int) -> Draws:
+    def draws_at(self, release: int) -> NoiseDraws:
         """The draws in a coordinate's so-manieth answer: one for each closed segment, and those of
         the open tree, as many times as wide as its levels are.
         """

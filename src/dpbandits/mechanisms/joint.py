@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, final
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms.base import Block, PurePrice
-from dpbandits.mechanisms.meaning import AnswerLaw, Said
+from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise
 
@@ -64,8 +64,8 @@ class JointBatch(PurePrice):
     def law(self) -> AnswerLaw:
         return AnswerLaw("joint", float(self.epsilon), forgets=True)
 
-    def says(self, answer: JointAnswer, release: int) -> Said:
-        return Said(answer.total, answer.rounds, ((answer.dimension, 1),))
+    def says(self, answer: JointAnswer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ((answer.dimension, 1),))
 
     def init(self, coordinates: int) -> None:
         return None

@@ -5,16 +5,16 @@ is public.
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Draws = tuple[tuple[int, int], ...]
+NoiseDraws = tuple[tuple[int, int], ...]
 """Noise inside a total, in pairs: the kind of a draw, and how many of it there are."""
 
 
-class Said(NamedTuple):
+class NoisedSum(NamedTuple):
     """A sum of rewards with noise inside (reward units), the rounds it covers, and the draws."""
 
     total: float
     rounds: int
-    draws: Draws
+    draws: NoiseDraws
 
 
 @dataclass(frozen=True, slots=True)
