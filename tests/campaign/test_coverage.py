@@ -22,15 +22,15 @@ from tests.campaign.campaigns import campaign, missed, without_noise_terms
 ALARM, DELTA = 1e-6, 0.05
 CAMPAIGNS = 2000
 INSTANCES = {
-    f"{name} {at}": policy
+    name: policy
     for name in POLICIES
-    for at, policy in enumerate(examples(name))
+    for policy in examples(name)[:1]
     if MeanReader.of(policy).law is not None
 }
 RESTLESS = {name for name, policy in INSTANCES.items() if policy.about.every_round}
 """They release every round, so few rounds take long."""
 
-QUICK = ("DPKLUCB 0", "AdaCUCB 0", "DPJointMAT 0", "HybridUCB 0", "LDPKLUCB 0")
+QUICK = ("DPKLUCB", "AdaCUCB", "DPJointMAT", "HybridUCB", "LDPKLUCB")
 
 
 def instance(arms: int, seed: int) -> Any:
@@ -71,7 +71,7 @@ def test_a_few_campaigns(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", INSTANCES)
 def test_every_policy_is_covered_at_all_times(name: str) -> None:
-    rounds = 60 if name in RESTLESS else 1500
+    rounds = 40 if name in RESTLESS else 300
     found = misses(INSTANCES[name], CAMPAIGNS, rounds)
     print(f"{name}: {found} of {CAMPAIGNS}")
     assert found <= most(CAMPAIGNS)
