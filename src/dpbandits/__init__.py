@@ -6,6 +6,7 @@ use.
 from typing import TYPE_CHECKING
 
 from dpbandits.auditing.report import AuditReport
+from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import (
     BudgetError,
     CheckFailed,
@@ -125,6 +126,7 @@ __all__ = [
     "PartitionMatroid",
     "Paths",
     "Policy",
+    "Range",
     "Report",
     "RequestsDiffer",
     "RewardError",

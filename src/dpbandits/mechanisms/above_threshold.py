@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import Block, Separable
+from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.noise.protocol import Noise
 
@@ -71,6 +72,19 @@ class AboveThreshold(Separable):
         if self.epsilon is None:
             return None
         return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid, proof=self.proof)
+
+    @property
+    def law(self) -> AnswerLaw:
+        if self.epsilon is None:
+            return AnswerLaw("none")
+        return AnswerLaw("laplace", float(self.epsilon * MEAN))
+
+    def says(self, answer: Halt | None, release: int) -> NoisedSum | None:
+        if answer is None:
+            return None
+        mean = (answer.value - float(self.low)) / float(self.high - self.low)
+        draws = () if self.epsilon is None else ((1, 1),)
+        return NoisedSum(mean * answer.rounds, answer.rounds, draws)
 
     def start(self) -> Watched:
         return Watched(0, 0, None, False)

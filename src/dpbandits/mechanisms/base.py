@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.core.values import alike
+from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise, Values
 
@@ -98,6 +99,18 @@ class Mechanism(ABC):
         """
         raise TypeError(f"{type(self).__name__} takes no coordinates while it is at work.")
 
+    @property
+    def law(self) -> AnswerLaw | None:
+        """The noise in this mechanism's totals; None if its answers say nothing of means."""
+        return None
+
+    def says(self, answer: Any, release: int) -> NoisedSum | None:
+        """What an answer says of its coordinate's rewards; None if nothing.
+
+        release: the answer is its coordinate's so-manieth, counted from 1.
+        """
+        return None
+
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
         """Whether `memory`, as JSON gives it back, may be the memory after these readings, one
         entry for each coordinate.
@@ -173,6 +186,13 @@ class Around(Mechanism):
 
     def promise(self) -> Guarantee | None:
         return self.inner.promise()
+
+    @property
+    def law(self) -> AnswerLaw | None:
+        return self.inner.law
+
+    def says(self, answer: Any, release: int) -> NoisedSum | None:
+        return self.inner.says(answer, release)
 
     def init(self, coordinates: int) -> Any:
         return self.inner.init(coordinates)

@@ -13,8 +13,14 @@ from typing import Any, ClassVar
 
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import Answer, Pure, Separable
+from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.noise.protocol import Noise, Values
+
+
+def of_one_kind(answer: Answer) -> NoisedSum:
+    """Of an answer whose draws are all of one kind."""
+    return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +31,13 @@ class LazyForgetful(Pure):
     """
 
     proof: ClassVar[str] = "lazy_forgetful"
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("laplace", float(self.epsilon), forgets=True)
+
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return of_one_kind(answer)
 
     def start(self) -> None:
         return None
@@ -47,6 +60,13 @@ class LazyCumulative(Pure):
     """
 
     proof: ClassVar[str] = "lazy_cumulative"
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("laplace", float(self.epsilon))
+
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return of_one_kind(answer)
 
     def start(self) -> list[int]:
         return [0, 0, 0]
@@ -84,6 +104,13 @@ class GaussianBatches(Separable):
     def promise(self) -> Guarantee:
         return Guarantee(measure="zCDP", rho=self.rho, grid=self.grid, proof="gaussian_batches")
 
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("gaussian", float(self.rho), forgets=True)
+
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return of_one_kind(answer)
+
     def start(self) -> None:
         return None
 
@@ -103,6 +130,13 @@ class Exact(Separable):
 
     def promise(self) -> None:
         return None
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("none")
+
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ())
 
     def start(self) -> list[int]:
         return [0, 0]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Answer, Pure
+from dpbandits.mechanisms.meaning import AnswerLaw, NoiseDraws, NoisedSum
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.mechanisms.tree import add_leaf, empty_nodes
 from dpbandits.noise.protocol import Noise
@@ -35,6 +36,13 @@ class Logarithmic(Pure):
     """
 
     proof: ClassVar[str] = "logarithmic"
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("laplace", float(self.epsilon))
+
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
     def start(self) -> list[int]:
         return [0, 0, 0, 0, 0, 0]
@@ -104,6 +112,27 @@ class Hybrid(Pure):
         return Guarantee(
             measure="pure", epsilon=held, claimed=self.epsilon, grid=self.grid, proof=self.proof
         )
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("laplace", float(self.epsilon / 2), redraws=True)
+
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, self.draws_at(release))
+
+    def draws_at(self, release: int) -> NoiseDraws:
+        """The draws in a coordinate's so-manieth answer: one for each closed segment, and those of
+        the open tree, as many times as wide as its levels are.
+        """
+        segment = release.bit_length() - 1
+        if self.segments == "powers":
+            segment = (release - 1).bit_length()
+        leaf = release - leaves_before(segment, self.segments)
+        size = segment_size(segment, self.segments)
+        levels = (size - 1).bit_length()
+        if leaf == size and not (self.root and levels):
+            return ((1, segment + 1),)
+        return ((1, segment), (levels, leaf.bit_count()))
 
     def start(self) -> HybridMemory:
         return HybridMemory(0, 0, 0, 0, 0, *empty_nodes(1))

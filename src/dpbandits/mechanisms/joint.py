@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple, final
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms.base import Block, PurePrice
+from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise
 
@@ -58,6 +59,13 @@ class JointBatch(PurePrice):
         super().__post_init__()
         object.__setattr__(self, "size", whole_number(self.size, "size", 1, of="arms"))
         object.__setattr__(self, "grid", fine_enough(self.grid, self.size, self.epsilon))
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("joint", float(self.epsilon), forgets=True)
+
+    def says(self, answer: JointAnswer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ((answer.dimension, 1),))
 
     def init(self, coordinates: int) -> None:
         return None

@@ -17,6 +17,7 @@ import numpy as np
 from dpbandits.core.errors import RewardError
 from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction
 from dpbandits.core.values import checked_noise
+from dpbandits.mechanisms.meaning import AnswerLaw
 from dpbandits.mechanisms.rewards import (
     checked_reward,
     checked_rewards,
@@ -73,6 +74,16 @@ class Randomizer(ABC):
 
     @abstractmethod
     def promise(self) -> Guarantee: ...
+
+    @property
+    def law(self) -> AnswerLaw | None:
+        """The noise that one report adds, of kind 1; None if reports say nothing of means."""
+        return None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The mean report, before `law` adds its noise, of a reward of 0 and of a reward of 1."""
+        return 0.0, 1.0
 
     @final
     def accepts(self, steps: object) -> bool:
@@ -149,6 +160,10 @@ class LocalLaplace(Randomizer):
         """How far beyond [0, 1] a report may be, in grid steps."""
         return math.ceil(60 * self.grid.steps * self.width / self.epsilon)
 
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("laplace", float(self.epsilon / self.width))
+
     def may_say(self, step: int) -> bool:
         return -self.reach <= step <= self.grid.steps + self.reach
 
@@ -185,6 +200,15 @@ class RandomizedResponse(Randomizer):
         """
         exact = 1 / (1 + math.exp(-float(self.epsilon / self.width)))
         return max(0.5, math.floor((exact - 2.0**-50) * 2**53) / 2**53)
+
+    @property
+    def law(self) -> AnswerLaw:
+        """A bit is wrong with a known probability, and has no noise beside that."""
+        return AnswerLaw("none")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return 1.0 - self.keep, self.keep
 
     def may_say(self, step: int) -> bool:
         """A bit: 0 or a whole unit."""

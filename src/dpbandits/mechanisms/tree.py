@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from dpbandits.mechanisms.base import Answer, Pure
+from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise, Values, laplaces
 
@@ -97,6 +98,13 @@ class BinaryTree(Pure):
         fractions is slow.
         """
         return self.epsilon / self.levels
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("laplace", float(self.share), redraws=True)
+
+    def says(self, answer: Answer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
     def start(self) -> TreeMemory:
         return TreeMemory(0, 0, *empty_nodes(self.levels))

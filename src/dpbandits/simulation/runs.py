@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import numbers_in, shown
 from dpbandits.core.privacy import Guarantee
+from dpbandits.core.tables import frame_of
 from dpbandits.environments.base import Environment
 from dpbandits.policies.contract import Policy, problem_of
 
@@ -204,6 +205,22 @@ class Runs:
             "releases": float(self.releases.mean()),
             "events": float(self.events.mean()),
         }
+
+    def to_polars(self) -> Any:
+        """As a `polars.DataFrame`, a row for each run and kept round: run (from 0), round, regret,
+        and plays, a list with a count for each arm.
+
+        Raises:
+            ImportError: polars is not installed.
+        """
+        runs, kept, arms = self.counts.shape
+        columns = {
+            "run": np.repeat(np.arange(runs), kept),
+            "round": np.tile(self.checkpoints, runs),
+            "regret": self.regret(self.checkpoints).ravel(),
+            "plays": self.counts.reshape(runs * kept, arms).tolist(),
+        }
+        return frame_of(columns, "polars")
 
 
 def chosen(kept: Kept, where: NDArray[np.intp]) -> Kept:

@@ -1,0 +1,106 @@
+"""Whether the best arm can be named, and how many more people that would take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from dpbandits.campaign.believed import Believed, ReleasedRow
+from dpbandits.campaign.intervals import (
+    Interval,
+    level,
+    released_mean,
+    row_bounds,
+    row_levels,
+)
+from dpbandits.campaign.moments import NoiseMoments
+
+MOST_PEOPLE = 2**50
+"""Nobody has more; arms that take more to tell apart count as alike."""
+
+
+def best_apart(intervals: Mapping[int, Interval]) -> int | None:
+    """The arm whose interval lies above all others'; None if there is none. It is the best with the
+    intervals' confidence.
+    """
+    if len(intervals) < 2:
+        return None
+    leader = max(intervals, key=lambda arm: intervals[arm].low)
+    others = (interval.high for arm, interval in intervals.items() if arm != leader)
+    return leader if intervals[leader].low > max(others) else None
+
+
+def more_people(
+    history: Believed,
+    rows: Mapping[int, ReleasedRow],
+    intervals: Mapping[int, Interval],
+    delta: float,
+    noise: NoiseMoments,
+) -> int | None:
+    """About how many more people it takes to name the best arm, if the means are as released and
+    they are shared equally among the arms in question; None if two leading means are alike.
+
+    A forecast, no promise: two digits of it are given.
+    """
+    if len(rows) < 2:
+        return None
+    means = {arm: released_mean(history, row) for arm, row in rows.items()}
+    leader = max(means, key=lambda arm: means[arm])
+    rivals = [arm for arm in rows if arm != leader and intervals[arm].high >= intervals[leader].low]
+    if not rivals or means[leader] <= max(means[arm] for arm in rivals):
+        return None
+    group = [leader, *rivals]
+
+    def apart(each: int) -> bool:
+        grown = {arm: grown_row(history, rows[arm], each) for arm in group}
+        bounds = {arm: alone(history, arm, grown[arm], delta, noise) for arm in group}
+        return bounds[leader][0] > max(bounds[arm][1] for arm in rivals)
+
+    high = 1
+    while not apart(high):
+        high *= 2
+        if high > MOST_PEOPLE:
+            return None
+    low = high // 2
+    while high - low > max(1, high // 64):
+        middle = (low + high) // 2
+        low, high = (low, middle) if apart(middle) else (middle, high)
+    return two_digits(high * len(group))
+
+
+def alone(
+    history: Believed, arm: int, row: ReleasedRow, delta: float, noise: NoiseMoments
+) -> tuple[float, float]:
+    """The interval of one row, for the mean of what is summed."""
+    u = row_levels(1, level(history, arm, delta, len(noise.thetas)), False)
+    if noise.law.redraws:
+        u = u + 2.0 * math.log(len(history.arms[arm].kept) + 1.0)
+    low, high = row_bounds((row,), noise, np.asarray(u))[0]
+    return float(low), float(high)
+
+
+def grown_row(history: Believed, row: ReleasedRow, people: int) -> ReleasedRow:
+    """The row after so many more people, at the same mean. Reports bring a draw each; a batch that
+    adds a half brings one, as a rule.
+    """
+    rounds = row.rounds + people
+    draws = row.draws
+    if history.reader.reports:
+        draws = ((1, rounds),)
+    elif draws and not (history.reader.law and history.reader.law.redraws):
+        (kind, count), *rest = draws
+        extra = math.ceil(math.log(rounds / row.rounds) / math.log(1.5))
+        draws = ((kind, count + extra), *rest)
+    return ReleasedRow(row.release, row.total * rounds / row.rounds, rounds, draws)
+
+
+def two_digits(number: int) -> int:
+    """Rounded up.
+
+    >>> two_digits(12_345), two_digits(7)
+    (13000, 7)
+    """
+    unit: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // unit) * unit

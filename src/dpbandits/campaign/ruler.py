@@ -1,0 +1,145 @@
+"""Rewards in the user's own units: a declared range that becomes [0, 1], and back.
+
+The range is declared before the first reward and never derived from data: bounds taken from rewards
+would be read from them without noise.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from numbers import Real
+from typing import Any, NoReturn, final
+
+import numpy as np
+
+from dpbandits.core.errors import RewardError
+from dpbandits.core.inputs import number, real_number, shown, switch
+from dpbandits.core.privacy import LARGEST, read_exactly
+from dpbandits.mechanisms.rewards import flaw, tried
+
+
+@final
+@dataclass(frozen=True)
+class Range:
+    """The declared range of rewards, or of costs.
+
+    Unclipped, a value outside is refused and nothing is recorded. Clipped, it enters as the nearer
+    bound, so the mean that is learned and reported is that of clipped values: biased towards the
+    range, by no less than what lies outside. Choose bounds that hardly any value crosses.
+
+    Args:
+        low: the smallest value, kept exactly: 0.1 is one tenth.
+        high: the largest value, above low.
+        clip: values outside enter as the nearer bound, in place of an error.
+        minimise: smaller is better, as for costs: low is worth 1, high 0.
+
+    Raises:
+        ValueError: low is not below high, or a bound is no finite number of moderate size.
+
+    >>> revenue = Range(0, 250, clip=True)
+    >>> revenue.to_unit(100), revenue.to_unit(400), revenue.from_unit(.4)
+    (0.4, 1.0, 100.0)
+    >>> minutes = Range(0, 60, minimise=True)
+    >>> minutes.to_unit(15), minutes.from_unit(.75)
+    (0.75, 15.0)
+    """
+
+    low: Any = Fraction(0)
+    high: Any = Fraction(1)
+    clip: bool = False
+    minimise: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            object.__setattr__(self, name, exact_bound(getattr(self, name), name))
+        for name in ("clip", "minimise"):
+            object.__setattr__(self, name, switch(getattr(self, name), name))
+        if self.low >= self.high:
+            raise ValueError(
+                f"Expected low < high, got low={float(self.low):g} and high={float(self.high):g}; "
+                "for costs keep low < high and write minimise=True."
+            )
+        if not float(self.low) < float(self.high) < float(self.low) + float(LARGEST):
+            raise ValueError(
+                f"Expected low and high to differ as floats do; {float(self.low):g} is both."
+            )
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        return float(self.low), float(self.high)
+
+    @property
+    def span(self) -> float:
+        """high − low: what a difference of 1 between means in [0, 1] is in the user's units."""
+        return float(self.high - self.low)
+
+    def to_unit(self, reward: object) -> float:
+        """A reward in the user's units as a number in [0, 1].
+
+        Raises:
+            RewardError: no number, NaN or infinite, or outside a range that does not clip. The
+            error does not show the reward. Nothing was recorded.
+        """
+        value = reward if type(reward) is float else tried(number, reward)
+        low, high = self._ends
+        if value is None or not low <= value <= high:
+            value = self._outside(reward, value)
+        unit = (value - low) / (high - low)
+        return 1.0 - unit if self.minimise else unit
+
+    def from_unit(self, mean: float) -> float:
+        """A mean in [0, 1] in the user's units. Noise may have put it outside; it stays there."""
+        exact = real_number(mean)
+        if exact is None:
+            raise ValueError(f"Expected mean={shown(mean)} to be a number.")
+        low, high = self._ends
+        return high - exact * (high - low) if self.minimise else low + exact * (high - low)
+
+    @property
+    def words(self) -> str:
+        """For a statement.
+
+        >>> Range(0, 250, clip=True).words
+        'values from 0 to 250, larger is better, values outside clipped to the nearer bound'
+        """
+        better = "smaller" if self.minimise else "larger"
+        outside = "clipped to the nearer bound" if self.clip else "refused"
+        low, high = (f"{end:.15g}" for end in self._ends)
+        return f"values from {low} to {high}, {better} is better, values outside {outside}"
+
+    def _outside(self, reward: object, value: float | None) -> float:
+        """What a value outside enters as, if anything."""
+        low, high = self._ends
+        if value is None:
+            self._refuse(f"an object of type {type(reward).__name__}", "Correct its source.")
+        if value != value or abs(value) == float("inf"):
+            self._refuse(*flaw(value))
+        if not self.clip:
+            cure = "Declare a wider range, or clip=True, before the first reward."
+            self._refuse("a value outside it", cure)
+        return min(high, max(low, value))
+
+    def _refuse(self, what: str, cure: str) -> NoReturn:
+        low, high = self._ends
+        raise RewardError(
+            f"Expected a reward in [{low:g}, {high:g}], got {what} (not shown: rewards are "
+            f"private). {cure} Nothing was recorded."
+        )
+
+
+def exact_bound(value: object, name: str) -> Fraction:
+    """The exact number that a bound stands for."""
+    exact = None
+    if isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_)):
+        try:
+            exact = read_exactly(value)
+        except (ValueError, ZeroDivisionError):
+            exact = None
+    if exact is None or abs(exact) > LARGEST or 0 < abs(exact) < Fraction(1, LARGEST):
+        quoted = ", without quotes" if isinstance(value, str) else ""
+        raise ValueError(
+            f"Expected {name}={shown(value)} to be a finite number, 0 or between 1e-100 and 1e100 "
+            f"in size{quoted}; for example Range(0, 250)."
+        )
+    return exact

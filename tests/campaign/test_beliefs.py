@@ -1,0 +1,266 @@
+"""Beliefs: a row an arm, from released values only; plain data; advice that can be checked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.campaign.beliefs import Beliefs, beliefs
+from dpbandits.campaign.believed import Believed, MeanReader
+from dpbandits.campaign.intervals import level
+from dpbandits.checks import examples
+from dpbandits.core.errors import DamagedSessionError
+from dpbandits.mechanisms import Answer
+from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import Policy, Release
+from tests.campaign.campaigns import campaign
+
+POLICY = dpb.DPKLUCB(arms=3, epsilon=1)
+
+
+def released(*arms: tuple[float, int, int]) -> Believed:
+    """Each arm's total, rounds and draws, in one release; rounds 0: nothing of this arm."""
+    history = Believed.of(dpb.DPKLUCB(arms=len(arms), epsilon=1))
+    known = [(at, Answer(*arm)) for at, arm in enumerate(arms) if arm[1]]
+    return history.after(Release(tuple(at for at, _ in known), tuple(a for _, a in known), 9, ()))
+
+
+def test_nothing_is_believed_before_a_release() -> None:
+    found = beliefs(Believed.of(POLICY, ["a", "b", "c"]))
+    assert [tuple(row) for row in found] == [(name, 0, None, None, None, None) for name in "abc"]
+    assert (found.best, found.more) == (None, None)
+    assert "No arm is named" in found.advice
+
+
+def test_rows_have_what_was_released() -> None:
+    found = beliefs(released((50.0, 100, 2), (0.0, 0, 0), (-3.0, 20, 1)))
+    first, second, third = found
+    assert (first.people, first.mean) == (100, 0.5)
+    assert second == ("1", 0, None, None, None, None)
+    assert third.mean == 0.0, "held within [0, 1]"
+    for row in (first, third):
+        assert row.low is not None
+        assert row.high is not None
+        assert 0.0 <= row.low <= row.mean <= row.high <= 1.0
+    assert found["2"] is found[2]
+    assert len(found) == 3
+    assert first.chance_best is not None
+    assert third.chance_best is not None
+    assert first.chance_best > 0.99
+    assert abs(first.chance_best + third.chance_best - 1) < 1e-12
+
+
+def test_more_confidence_is_wider() -> None:
+    history = released((500.0, 1000, 3), (400.0, 1000, 3))
+    widths = []
+    for confidence in (0.5, 0.95, 0.999):
+        row = beliefs(history, confidence)[0]
+        assert row.low is not None
+        assert row.high is not None
+        widths.append(row.high - row.low)
+    assert widths == sorted(widths)
+    assert widths[0] < widths[2]
+
+
+def test_in_the_users_units() -> None:
+    history = released((500.0, 1000, 3), (400.0, 1000, 3))
+    plain = beliefs(history)[0]
+    costs = beliefs(history, ruler=dpb.Range(10, 20, minimise=True))[0]
+    assert plain.high is not None
+    assert costs.mean == 15.0
+    assert costs.low == 20 - 10 * plain.high
+    assert costs.chance_best == plain.chance_best
+
+
+def test_the_best_arm_is_named_once_its_interval_is_apart() -> None:
+    found = beliefs(released((600.0, 1000, 3), (300.0, 1000, 3), (310.0, 1000, 3)))
+    assert found.best == "0"
+    assert found.more is None
+    assert "named at .95 confidence: 0" in found.advice
+
+
+def test_the_advice_is_enough_people() -> None:
+    """Released means that stay as they are name the best arm after about as many more."""
+    history = released((520.0, 1000, 6), (480.0, 1000, 6))
+    found = beliefs(history)
+    assert found.best is None
+    assert found.more is not None
+    each = 1000 + found.more // 2
+    draws = 6 + round(np.log(each / 1000) / np.log(1.5))
+    later = released((0.52 * each, each, draws), (0.48 * each, each, draws))
+    assert beliefs(later).best == "0"
+    early = 1000 + found.more // 3
+    assert beliefs(released((0.52 * early, early, 6), (0.48 * early, early, 6))).best is None
+    alike = beliefs(released((500.0, 1000, 3), (500.0, 1000, 3)))
+    assert (alike.best, alike.more) == (None, None)
+
+
+def test_retired_arms_need_not_be_compared() -> None:
+    history = released((600.0, 1000, 3), (590.0, 1000, 3), (300.0, 1000, 3))
+    assert beliefs(history).best is None
+    found = beliefs(history, among=[0, 2])
+    assert found.best == "0"
+    assert found[1].chance_best is None
+    assert found[1].mean == 0.59
+    with pytest.raises(ValueError, match="among="):
+        beliefs(history, among=[3])
+
+
+def test_arms_added_share_what_is_left() -> None:
+    """The shares of all arms there will ever be add up to the failure probability."""
+    history = Believed.of(POLICY)
+    for at in range(3, 400):
+        history = history.with_arm(str(at))
+    shares = [2 * 16 * np.exp(-level(history, arm, 0.05, 16)) for arm in range(400)]
+    assert 0.05 * 0.99 < sum(shares) < 0.05
+
+
+def test_a_mean_that_changes_is_told() -> None:
+    history = Believed.of(dpb.KLUCB(arms=1), growth=1.0)
+    total = 0.0
+    for at in range(1, 401):
+        total += float(at <= 100)
+        history = history.after(Release((0,), (Answer(total, at, 0),), at, ()))
+    found = beliefs(history)
+    assert found.changed == ("0",)
+    assert "has changed meanwhile" in str(found)
+
+
+def test_rows_stay_few_where_every_round_is_released() -> None:
+    history = campaign(dpb.UCB1(arms=2), [0.6, 0.5], 1500, 1)
+    tree = campaign(dpb.DPUCB(arms=2, epsilon=1, horizon=1500), [0.6, 0.5], 1500, 1)
+    for arm in (*history.arms, *tree.arms):
+        assert len(arm.kept) <= 12 + np.log(arm.answers) / np.log(1.1)
+    releases = [row.release for row in tree.arms[0].kept]
+    wanted = [1]
+    while wanted[-1] < releases[-1]:
+        wanted.append(max(wanted[-1] + 1, int(np.ceil(1.1 * wanted[-1]))))
+    assert releases == wanted, "settled beforehand where noise is drawn anew"
+
+
+def test_small_first_blocks_are_left_out() -> None:
+    history = campaign(dpb.AdaPUCB(arms=1, epsilon="1/2"), [0.5], 600, 1)
+    arm = history.arms[0]
+    assert arm.kept[0].rounds >= 4 * np.sqrt(8)
+    assert arm.kept[0].draws == ((1, 1),)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_survives_json(name: str) -> None:
+    for policy in examples(name):
+        history = campaign(policy, np.linspace(0.8, 0.3, policy.arms), 40, 2)
+        again = Believed.restored(policy, json.loads(json.dumps(history.to_data())))
+        assert again == history
+        found = beliefs(again)
+        assert len(found) == policy.arms
+        assert (MeanReader.of(policy).law is None) <= all(row.mean is None for row in found)
+
+
+DATA = campaign(POLICY, [0.8, 0.5, 0.3], 300, 1).to_data()
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("first",), 0),
+        (("first",), 4),
+        (("growth",), 0.5),
+        (("arms",), {}),
+        (("arms", 0), []),
+        (("arms", 0, 0), 3),
+        (("arms", 0, 1), 0),
+        (("arms", 0, 2), []),
+        (("arms", 0, 2, 0, 0), 99),
+        (("arms", 0, 2, 0, 1), "1"),
+        (("arms", 0, 2, 0, 1), float("nan")),
+        (("arms", 0, 2, 0, 2), -1),
+        (("arms", 0, 2, 0, 3), [[1]]),
+        (("arms", 0, 2, 0, 3), [[0, 1]]),
+        (("arms", 0, 3), None),
+    ],
+)
+def test_damaged_data_are_refused(path: tuple[Any, ...], value: Any) -> None:
+    data = json.loads(json.dumps(DATA))
+    place = data
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    if path == ("arms", 0, 2) and value == []:
+        return  # an arm of which no row is kept yet
+    with pytest.raises(DamagedSessionError, match="beliefs"):
+        Believed.restored(POLICY, data)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 1.5, "95 %", True, None, float("nan")])
+def test_a_confidence_is_between_0_and_1(confidence: Any) -> None:
+    with pytest.raises(ValueError, match="confidence="):
+        beliefs(Believed.of(POLICY), confidence)
+
+
+def test_labels_are_as_many_as_arms() -> None:
+    with pytest.raises(ValueError, match="3 names"):
+        Believed.of(POLICY, ["a"])
+
+
+def test_local_bits_are_read_as_rewards() -> None:
+    policy = dpb.LDPKLUCB(arms=1, epsilon=1)
+    low, high = policy.randomizer().ends
+    n = 100_000
+    total = n * (low + 0.3 * (high - low))
+    row = beliefs(Believed.of(policy).after(Release((0,), (Answer(total, n, 0),), n, ())))[0]
+    assert row.mean == pytest.approx(0.3)
+    assert row.low is not None
+    assert row.high is not None
+    assert row.low < 0.3 < row.high < 0.35
+
+
+def test_chances_agree_with_drawn_posteriors() -> None:
+    """Against 10⁵ draws from the normal posteriors of large samples: within five standard errors,
+    and a thousandth for what normal ones leave out.
+    """
+    sizes, means = np.array([4000, 3000, 2000]), np.array([0.5, 0.49, 0.47])
+    arms = [(m * n, int(n), 1) for m, n in zip(means, sizes, strict=True)]
+    found = np.array([row.chance_best for row in beliefs(released(*arms))])
+    spread = np.sqrt(means * (1 - means) / sizes + 2.0 / sizes**2)
+    best = np.random.default_rng(4).normal(means, spread, (100_000, 3)).argmax(axis=1)
+    drawn = np.bincount(best, minlength=3) / 100_000
+    assert np.abs(found - drawn).max() < 5 * 0.5 / np.sqrt(100_000) + 1e-3
+
+
+def test_tables() -> None:
+    found = beliefs(released((50.0, 100, 2), (0.0, 0, 0)))
+    frame = found.to_polars()
+    assert frame.columns == ["label", "people", "mean", "low", "high", "chance_best"]
+    assert frame["mean"].to_list() == [0.5, None]
+    text = str(found)
+    assert repr(found) == text
+    assert text.splitlines()[0].split() == ["arm", "people", "mean", "low", "high", "best?"]
+    assert "at all times at once" in text
+    assert isinstance(found, Beliefs)
+    with pytest.raises(KeyError, match="label"):
+        found["blue"]
+
+
+def test_a_table_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = beliefs(released((50.0, 100, 2)))
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        found.to_pandas()
+    with pytest.raises(ImportError, match=r"dpbandits\[experiments\]"):
+        found.to_polars()
+
+
+def made(policy: Policy) -> Believed:
+    return Believed.of(policy)
+
+
+def test_grids_widen_by_half_a_step_unless_rewards_are_on_them() -> None:
+    assert made(POLICY).reader.rounding == 0.5 / 1024
+    assert made(dpb.DPKLUCB(arms=2, epsilon=1, grid=1)).reader.rounding == 0.0
+    assert made(dpb.ThompsonBeta(arms=2)).reader.rounding == 0.0
+    assert made(dpb.LDPKLUCB(arms=2, epsilon=1, grid=10)).reader.rounding == 0.05

@@ -1,0 +1,156 @@
+"""The sample-ratio test: its false alarms at all times, its power, and Lindon and Malek's closed
+form.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+from scipy.stats import binom
+
+from dpbandits.campaign.traffic import SampleRatio, Traffic
+from dpbandits.core.errors import DamagedSessionError
+
+LAW = np.array([0.5, 0.25, 0.15, 0.1])
+
+
+def test_it_is_the_published_bayes_factor_where_the_law_stays() -> None:
+    """In blocks of any size: ln B(α + n)/B(α) − Σ n ln p, α = concentration · p."""
+    rng, traffic, counts = np.random.default_rng(1), Traffic.of(4, 80.0), np.zeros(4)
+    for size in (1, 1, 7, 100, 1, 33):
+        made = rng.multinomial(size, [0.4, 0.3, 0.2, 0.1])
+        traffic, counts = traffic.after(LAW.tolist(), made.tolist()), counts + made
+        a = 80.0 * LAW
+        wanted = (gammaln(a + counts) - gammaln(a)).sum() - (counts * np.log(LAW)).sum()
+        wanted -= gammaln(80.0 + counts.sum()) - gammaln(80.0)
+        assert traffic.score == pytest.approx(wanted, abs=1e-8)
+    assert traffic.counts == tuple(counts.astype(int))
+    assert traffic.expected == pytest.approx(tuple(143 * LAW))
+
+
+def campaign(rng: np.random.Generator, blocks: int, law: Any, truth: Any, k: float) -> Traffic:
+    traffic = Traffic.of(4, k)
+    for at in range(blocks):
+        planned = law(at)
+        made = rng.multinomial(rng.integers(1, 60), truth(planned))
+        traffic = traffic.after(planned.tolist(), made.tolist())
+    return traffic
+
+
+def turning(at: int) -> Any:
+    """A law that changes, with arms that cannot be played at times."""
+    law = np.roll(LAW, at % 4) if at % 3 else np.array([0.0, 0.5, 0.5, 0.0])
+    return np.eye(4)[at % 4] if at % 7 == 0 else law
+
+
+@pytest.mark.parametrize("law", [lambda at: LAW, turning], ids=["steady", "turning"])
+@pytest.mark.parametrize("k", [10.0, 1000.0])
+def test_false_alarms_at_all_times(law: Any, k: float) -> None:
+    """The smallest p-value of a whole campaign is at most .05 in at most that share of them;
+    false-alarm rate of this test 10⁻⁶.
+    """
+    rng = np.random.default_rng(2)
+    found = [campaign(rng, 40, law, lambda p: p, k).evidence for _ in range(400)]
+    assert sum(p <= 0.05 for p in found) <= binom.isf(1e-6, 400, 0.05)
+    assert min(found) < 1.0
+
+
+def test_power() -> None:
+    """A tenth of one arm's people go to another: found within 40,000 decisions, and soon where no
+    one of an arm is seen.
+    """
+
+    def shifted(p: Any) -> Any:
+        return p + np.array([-0.05, 0.05, 0.0, 0.0])
+
+    def lost(p: Any) -> Any:
+        return np.array([*p[:3], 0.0]) / p[:3].sum()
+
+    def steady(at: int) -> Any:
+        return LAW
+
+    rng = np.random.default_rng(3)
+    assert campaign(rng, 1300, steady, shifted, 1000.0).evidence < 1e-6
+    assert campaign(rng, 40, steady, lost, 1000.0).evidence < 1e-6
+
+
+def test_what_cannot_happen_is_evidence_at_once() -> None:
+    traffic = Traffic.of(2).played([1.0, 0.0], 0)
+    assert traffic.evidence == 1.0
+    traffic = traffic.played([1.0, 0.0], 1)
+    assert traffic.evidence == 0.0
+    assert traffic.played([0.5, 0.5], 1).evidence == 0.0
+    assert Traffic.restored(json.loads(json.dumps(traffic.to_data()))) == traffic
+
+
+def test_plans_that_leave_no_choice_are_no_evidence() -> None:
+    traffic = Traffic.of(3)
+    for at in range(50):
+        traffic = traffic.played(np.eye(3)[at % 3].tolist(), at % 3)
+    assert traffic.evidence == 1.0
+    assert abs(traffic.score) < 1e-9
+
+
+def test_an_arm_may_be_added() -> None:
+    traffic = Traffic.of(1).played([1.0], 0).with_arm().after([0.5, 0.5], [3, 4])
+    assert traffic.counts == (4, 4)
+    assert math.isfinite(traffic.score)
+
+
+def test_it_survives_json() -> None:
+    traffic = Traffic.of(2).after([0.3, 0.7], [30, 70])
+    assert Traffic.restored(json.loads(json.dumps(traffic.to_data()))) == traffic
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("counts", [1]),
+        ("counts", []),
+        ("counts", [-1, 2]),
+        ("expected", [1.0, float("inf")]),
+        ("prior", "x"),
+        ("score", "1"),
+        ("score", 5.0),
+        ("highest", float("nan")),
+        ("concentration", 0),
+    ],
+)
+def test_damaged_data_are_refused(name: str, value: Any) -> None:
+    data = Traffic.of(2).after([0.3, 0.7], [30, 70]).to_data() | {name: value}
+    with pytest.raises(DamagedSessionError, match="traffic"):
+        Traffic.restored(data)
+
+
+@pytest.mark.parametrize("law", [[0.5], [0.5, 0.6], [1.5, -0.5], ["a", "b"], [[1.0, 0.0]], None])
+def test_probabilities_are_checked(law: Any) -> None:
+    with pytest.raises(ValueError, match="probabilities"):
+        Traffic.of(2).after(law, [1, 1])
+
+
+@pytest.mark.parametrize("counts", [[1], [0.5, 1], [-1, 2], ["a", 1], None])
+def test_counts_are_checked(counts: Any) -> None:
+    with pytest.raises(ValueError, match="counts"):
+        Traffic.of(2).after([0.5, 0.5], counts)
+
+
+def test_sizes_are_checked() -> None:
+    with pytest.raises(ValueError, match="concentration"):
+        Traffic.of(2, 0)
+    with pytest.raises(ValueError, match="arm="):
+        Traffic.of(2).played([0.5, 0.5], 2)
+
+
+def test_said_in_words() -> None:
+    good = SampleRatio(("blue", "green"), Traffic.of(2).after([0.5, 0.5], [50, 52]))
+    assert "may well be as planned" in str(good)
+    assert not good.alarm()
+    bad = SampleRatio(("blue", "green"), Traffic.of(2).after([0.5, 0.5], [900, 100]))
+    assert "NOT as planned" in repr(bad)
+    assert bad.alarm()
+    assert bad.to_polars().rows() == [("blue", 900, 500.0), ("green", 100, 500.0)]

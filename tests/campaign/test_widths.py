@@ -1,0 +1,70 @@
+"""How wide intervals are: beside the same formula without its noise terms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.campaign.intervals import counted_rows, level, row_bounds, row_levels
+from dpbandits.campaign.moments import NoiseMoments, draws_variance
+from dpbandits.policies.contract import Policy
+from tests.campaign.campaigns import campaign
+
+ENOUGH, AT_MOST = 200, 1.5
+POLICIES = ("DPKLUCB", "DPIMED", "NoiseAwareTS", "AdaPUCB", "LazyDPTS", "AnytimeLazyUCB", "AdaCUCB")
+
+
+def made(name: str, epsilon: float) -> Policy:
+    if name == "AdaCUCB":
+        return dpb.AdaCUCB(arms=4, rho=epsilon * epsilon / 2)
+    policy: Policy = getattr(dpb, name)(arms=4, epsilon=epsilon)
+    return policy
+
+
+def ratios(policy: Policy, rate: float, rounds: int) -> list[tuple[int, float, float]]:
+    """Of every row of an arm, its rounds, its width over that of the formula without noise, and
+    the noise's variance over the rewards'; released means are taken to be right.
+    """
+    history = campaign(policy, [rate] * policy.arms, rounds, 3, growth=1.0)
+    law = history.reader.law
+    assert law is not None
+    rows = counted_rows(history, history.arms[0])
+    rows = tuple(row._replace(total=rate * row.rounds) for row in rows)
+    noise = NoiseMoments(law)
+    u = row_levels(len(rows), level(history, 0, 0.05, 16), law.redraws)
+    wide, plain = (
+        np.diff(row_bounds(some, noise, u))[:, 0]
+        for some in (rows, tuple(row._replace(draws=()) for row in rows))
+    )
+    return [
+        (
+            row.rounds,
+            float(a / b),
+            draws_variance(law, row.draws) / (row.rounds * rate * (1 - rate)),
+        )
+        for row, a, b in zip(rows, wide, plain, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("rate", [0.03, 0.1, 0.5])
+@pytest.mark.parametrize("name", POLICIES)
+def test_noise_costs_less_than_half_the_width_where_it_does_not_rule(
+    name: str, rate: float
+) -> None:
+    """From ε·n = 200 on at ε = 1 and 2."""
+    for epsilon in (1, 2):
+        found = ratios(made(name, epsilon), rate, 20_000 // epsilon)
+        tried = [ratio for rounds, ratio, _ in found if epsilon * rounds >= ENOUGH]
+        assert tried
+        assert max(tried) <= AT_MOST
+
+
+@pytest.mark.parametrize("name", ["DPKLUCB", "AdaPUCB", "AnytimeLazyUCB", "AdaCUCB"])
+def test_at_small_epsilon_that_begins_where_noise_is_no_larger_than_chance(name: str) -> None:
+    """At ε = .1 the noise of 200/ε people is larger than what their rewards vary by."""
+    for rate in (0.1, 0.5):
+        found = ratios(made(name, 0.1), rate, 200_000)
+        small = [(ratio, noise) for rounds, ratio, noise in found if 0.1 * rounds >= ENOUGH]
+        assert all(ratio <= AT_MOST for ratio, noise in small if noise <= 0.75)
+        assert any(noise <= 0.75 for _, noise in small)
