@@ -35,6 +35,11 @@ class Roster:
             return None
         return tuple(arm for arm, standing in enumerate(self.standing) if standing == "active")
 
+    @property
+    def in_play(self) -> tuple[int, ...]:
+        """The arms in play."""
+        return tuple(range(len(self.standing))) if self.active is None else self.active
+
     def number(self, arm: object) -> int:
         """The number of an arm that is given by its name or number.
 

@@ -5,7 +5,7 @@ released values.
 import math
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self, final
@@ -154,6 +154,28 @@ class Policy(metaclass=Explained):
         release: of nothing; it says what was told. arms: whose blocks; None: all of them.
         """
         return state
+
+    @final
+    def at(self, budget: Fraction) -> Self:
+        """The same policy at another budget: epsilon, or rho under zCDP. What was left to its
+        defaults is worked out anew for it.
+
+        Raises:
+            ValueError: it has no budget, or the new one is too small for its grid.
+        """
+        name = next((n for n in ("epsilon", "rho") if hasattr(self, n)), None)
+        if name is None:
+            raise ValueError(f"{self.name} is not private, so it has no budget to share out.")
+        asked = [f for f in fields(self) if f.init]
+        needed = {f.name: getattr(self, f.name) for f in asked if f.default is MISSING}
+        plain = type(self)(**needed)
+        own = {
+            f.name: getattr(self, f.name)
+            for f in asked
+            if getattr(self, f.name) != getattr(plain, f.name)
+        }
+        arms = {"arms": self.labels} if self.labels is not None else {}
+        return type(self)(**(needed | own | arms | {name: budget}))
 
     @final
     def with_arms(self, arms: int | tuple[str, ...]) -> Self:

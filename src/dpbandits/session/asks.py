@@ -1,8 +1,10 @@
 """The half of the wheel that is asked: public counts in, decisions out. No reward comes near it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
+from dpbandits.campaign.believed import Believed
 from dpbandits.core.plan import FOREVER, Action, Hold, PublicRng
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
@@ -43,9 +45,10 @@ class Asks:
         self.busy = False
         self.active: tuple[int, ...] | None = None
         self.waiting: Waiting | None = None
-        self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public))
+        believed = Believed.of(policy, labels or None)
+        self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public), believed)
 
-    def asked_about(self, opened: wheel.Turn) -> AskedTurn:
+    def asked_about(self, opened: wheel.Turn, believed: Believed) -> AskedTurn:
         """An opened turn, to be asked about from the next decision on. What waits already may fill
         its plan, and an arm may be out of play: then the first ask looks ahead.
         """
@@ -54,7 +57,8 @@ class Asks:
             self.waiting = None
         ahead = self.active is not None or (self.pending and isinstance(plan, Hold))
         last = 0 if ahead else min(FOREVER, first + rounds_of(plan))
-        return asked_after(first, opened, offer_of(plan, first + 1, last, self.semi, self.labels))
+        offer = offer_of(plan, first + 1, last, self.semi, self.labels)
+        return asked_after(first, opened, offer, believed)
 
     def ask(self, campaign: str) -> Decision:
         """The next decision."""
@@ -96,18 +100,20 @@ class Asks:
         self.busy = False
         return plays.items()
 
-    def ask_for(self, action: int, *, learn: bool = True) -> tuple[int, Play]:
-        """A decision for this arm, whatever the plan says. The next ask looks what it left of the
-        plan.
-
-        learn: whether its reward will count.
+    def ask_unread(self, eligible: Sequence[int] | None) -> tuple[int, Play]:
+        """A decision that nobody learns from: what is known to be best. Only the count of decisions
+        moves on.
         """
-        id, play = self.asked + 1, self.play_of(action, learn=learn)
+        id, turn = self.asked + 1, self.turn
+        if self.policy.about.feedback == "bandit":
+            arms = range(self.policy.arms) if self.active is None else self.active
+            play = self.play_of(turn.believed.leader(eligible or arms), learn=False)
+        else:
+            played = turn.only or turn.play(id, self.semi, self.labels)
+            play = replace(played, learn=False)
         self.busy = True
         self.look_again()
         self.pending[id] = play
-        if self.waiting is not None and learn:
-            self.waiting[action] += 1
         self.asked = id
         self.busy = False
         return id, play

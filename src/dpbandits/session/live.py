@@ -1,5 +1,5 @@
-"""What is done to a session at work besides asking and telling: arms come and go, a decision is
-void, open blocks are dropped.
+"""What is done to a session at work besides asking and telling: arms come and go, a decision
+expires or is void, open blocks are dropped, a rule finishes.
 
 All of it is public, so it costs no privacy; what is dropped was never read. Interrupted, each of
 these calls can be made again: it goes on from where it was.
@@ -7,6 +7,7 @@ these calls can be made again: it goes on from where it was.
 
 from dpbandits.campaign.roster import ArmStanding, Roster
 from dpbandits.core.gate import gated
+from dpbandits.core.plan import Hold
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision, find_pending
 from dpbandits.session.standing import SessionEvent, Standing
@@ -79,6 +80,8 @@ class LiveSession(Standing):
             wheel = self._wheel
             id, _ = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             wheel.leave_unread(id)
+            if self._people is not None:
+                self._people.free(id)
         finally:
             self._gate.leave(caller)
 
@@ -92,6 +95,73 @@ class LiveSession(Standing):
             settle(self._wheel)
             self._events = (*self._events, SessionEvent("drop", None, self._wheel.asked))
             self._wheel.drop(None)
+        finally:
+            self._gate.leave(caller)
+
+    @gated
+    def settle(self) -> None:
+        """Make what an earlier call's error left due, a release or a plan; most often there is
+        nothing to do.
+
+        Raises:
+            NotRecordedError: it failed again.
+        """
+        caller = self._gate.enter()
+        try:
+            settle(self._wheel)
+        finally:
+            self._gate.leave(caller)
+
+    @gated
+    def expire(self, decision: Decision | int) -> None:
+        """No reward came: the declared default enters instead (in the local model: a report of the
+        default).
+
+        Raises:
+            DecisionError: unknown id, or resolved before.
+        """
+        caller = self._gate.enter()
+        try:
+            settle(self._wheel)
+            wheel = self._wheel
+            id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
+            single = self.policy.about.feedback == "bandit"
+            rewards = (
+                self.default
+                if single
+                else [self.default] * len(play.observe or range(self.policy.arms))
+            )
+            wheel.tell(
+                id,
+                play,
+                rewards
+                if self._randomizer is None
+                else self._randomizer.report(rewards, self._noise),
+            )
+        finally:
+            self._gate.leave(caller)
+
+    @gated
+    def finish(self) -> None:
+        """No more rewards come, and their number is public: a stopping rule that has not halted
+        gives its answer now.
+
+        A rule that has halted has nothing to add. Rewards told afterwards are never read.
+
+        Raises:
+            TypeError: the policy plays on for ever.
+            ValueError: no reward was ever told. Nothing was released.
+        """
+        if self.policy.about.goal != "estimate":
+            raise TypeError(
+                f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as "
+                "long as it is asked."
+            )
+        caller = self._gate.enter()
+        try:
+            self._wheel.go_on()
+            if isinstance(self.plan, Hold) and self.plan.release:
+                self._wheel.finish()
         finally:
             self._gate.leave(caller)
 

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from dpbandits.campaign.believed import Believed
 from dpbandits.core.plan import FOREVER, Action, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.labels import ArmLabels
@@ -31,7 +32,8 @@ class AskedTurn:
     """A turn of `policies/turn.py`, and what is asked about it. Public, and replaced whole.
 
     step: turns before this one. first: decisions asked before it. plays: its actions, each kept
-        once. only, last: of `offer`, which are looked at in every round.
+        once. only, last: of `offer`, which are looked at in every round. believed: all releases so
+        far, in few numbers.
     """
 
     state: Any
@@ -44,6 +46,7 @@ class AskedTurn:
     offer: Offer
     only: Play | None
     last: int
+    believed: Believed
 
     def play(self, id: int, semi: bool, labels: ArmLabels) -> Play:
         """What decision `id` plays."""
@@ -69,12 +72,13 @@ class AskedTurn:
             offer,
             offer.only,
             offer.last,
+            self.believed,
         )
 
 
-def asked_after(first: int, opened: wheel.Turn, offer: Offer) -> AskedTurn:
+def asked_after(first: int, opened: wheel.Turn, offer: Offer, believed: Believed) -> AskedTurn:
     """An opened turn, to be asked about after the first so many decisions."""
-    return AskedTurn(*opened, first, {}, offer, offer.only, offer.last)
+    return AskedTurn(*opened, first, {}, offer, offer.only, offer.last, believed)
 
 
 def play_of(plan: Plan, action: Action, semi: bool, labels: ArmLabels) -> Play:

@@ -4,10 +4,14 @@ says of itself has to be what its mechanism keeps: that is checked before anythi
 
 import secrets
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from dpbandits.campaign.beliefs import Beliefs, beliefs
+from dpbandits.campaign.register import Clock, register_of
 from dpbandits.campaign.roster import ArmStanding, Roster
+from dpbandits.campaign.ruler import Range
 from dpbandits.core.gate import Gate
 from dpbandits.core.inputs import refuse_class, whole_number
 from dpbandits.core.plan import Plan
@@ -16,46 +20,18 @@ from dpbandits.core.privacy import spent as spent_of
 from dpbandits.core.values import checked_default, checked_name, checked_noise, checked_seed
 from dpbandits.local.messages import randomizer_to_json
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import MOST_PENDING, Decision
+from dpbandits.session.options import (
+    checked_rewards_range,
+    default_in,
+    per_user,
+    policy_for_users,
+    require_agreement,
+)
 from dpbandits.session.turn import Wheel
 from dpbandits.vault import open_vault
-
-
-def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
-    """Refuse a policy whose words and mechanism disagree.
-
-    kept: what its mechanism (or its users' randomizer) promises.
-
-    Raises:
-        ValueError: they disagree.
-    """
-    if policy.guarantee != kept:
-        raise ValueError(
-            f"{policy.name} says that it guarantees {policy.guarantee}; its mechanism promises "
-            f"{kept}. Correct one of them."
-        )
-    privacy, said = policy.about.privacy, "none"
-    if kept is not None:
-        said = "local" if kept.trust == "local" else kept.measure
-    if said != privacy or (privacy == "local") is (policy.randomizer() is None):
-        raise ValueError(
-            f'{policy.name} says privacy="{privacy}" in `about`; what its mechanism or '
-            f'randomizer keeps is "{said}". Correct one.'
-        )
-    if (
-        isinstance(policy, PrivatePolicy)
-        and kept is not None
-        and kept.claimed is None
-        and (kept.epsilon or 0) > policy.budget
-    ):
-        raise ValueError(
-            f"{policy.name} has a budget of {policy.budget}; its mechanism spends "
-            f"{kept.epsilon}. Share the budget out, or give the "
-            "mechanism claimed= where a publication says otherwise."
-        )
 
 
 class SessionEvent(NamedTuple):
@@ -88,6 +64,12 @@ class Standing:
         default: float = 0.0,
         campaign: str | None = None,
         max_pending: int = PENDING,
+        rewards: Range | None = None,
+        privacy_unit: str = "round",
+        max_contributions: int | None = None,
+        window: timedelta | None = None,
+        clock: Clock | None = None,
+        user_key: bytes | None = None,
     ) -> None:
         refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
         if not isinstance(policy, Policy):
@@ -95,19 +77,22 @@ class Standing:
                 "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
                 f"{type(policy).__name__}."
             )
+        self._people = register_of(privacy_unit, max_contributions, window, clock, user_key)
+        if self._people is not None:
+            policy = policy_for_users(policy, self._people)
         self._gate = Gate()
         self._inside, self._home = self._gate.inside, self._gate.home.mark
         self._noise = checked_noise(noise)
         self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
         self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
-        self.default, self.max_pending = (
-            checked_default(default),
-            whole_number(max_pending, "max_pending", 1, MOST_PENDING),
-        )
         self._randomizer = policy.randomizer()
+        self.rewards = checked_rewards_range(rewards, self._randomizer is not None)
+        self.default = checked_default(default) if rewards is None else default_in(default, rewards)
+        self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
         self._vault = open_vault(
             policy.about.feedback, policy.mechanism(), policy.arms, noise, self._randomizer
         )
+        self._vault.unit = None if self.rewards is None else self.rewards.to_unit
         require_agreement(policy, self._vault.guarantee)
         self._roster = Roster.of(policy.arms, policy.labels)
         self._wheel = Wheel(policy, self._vault, self.seed, self._roster.labels)
@@ -141,7 +126,25 @@ class Standing:
         policy without privacy.
         """
         guarantee = self._vault.guarantee
-        return None if guarantee is None else replace(guarantee, noise=self._noise.kind)
+        if guarantee is None:
+            return None
+        guarantee = replace(guarantee, noise=self._noise.kind)
+        return guarantee if self._people is None else per_user(guarantee, self._people)
+
+    def beliefs(self, confidence: float = 0.95) -> Beliefs:
+        """What is believed of every arm, from released values only: looking costs nothing.
+
+        confidence: that all intervals of all arms hold, at all times at once.
+
+        Raises:
+            ValueError: a confidence that is not between 0 and 1.
+        """
+        return beliefs(
+            self._wheel.turn.believed,
+            confidence,
+            ruler=self.rewards,
+            among=self._roster.in_play if self.policy.about.feedback == "bandit" else None,
+        )
 
     @property
     def ledger(self) -> tuple[Entry, ...]:

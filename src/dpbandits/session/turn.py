@@ -153,7 +153,9 @@ class Wheel(Asks):
         if self.vault.turns == self.turn.step:
             self._require_balance()
         opened = next_turn(self.policy, self.turn, self.vault, self.public)
-        self.turn = self.asked_about(opened)
+        newest = self.vault.newest
+        assert newest is not None
+        self.turn = self.asked_about(opened, self.turn.believed.after(newest))
         self.busy = False
 
     def take_out(self, arm: int) -> None:
@@ -184,7 +186,12 @@ class Wheel(Asks):
             opened = open_turn(self.policy, state, self.turn.step, self.public)
             told = self.turn.progress.told
             progress = Progress.at(opened.plan, told, opened.progress.room)
-            self.turn = self.asked_about(opened._replace(progress=progress))
+            believed = self.turn.believed
+            if len(believed.arms) < self.policy.arms:
+                believed = believed.with_arm(
+                    self.labels[-1] if self.labels else str(len(believed.arms))
+                )
+            self.turn = self.asked_about(opened._replace(progress=progress), believed)
             self._grown = None
 
     def drop(self, arms: tuple[int, ...] | None) -> None:

@@ -25,11 +25,16 @@ class VectorVault(SavedVault):
         super().__init__(mechanism, coordinates, noise)
         self._open: dict[int, Open] = {EVERY: (self._nothing(), 0, 0)}
 
-    def check(self, where: object, value: object) -> NDArray[np.float64]:
-        return checked_rewards(value, self._coordinates, range(self._coordinates), "action")
+    def check(self, where: Any, value: object) -> Any:
+        return self._once_read(self._checked(where, value))
 
-    def on_grid(self, where: object, value: object) -> NDArray[np.int64]:
-        return vector_on_grid(self.check(where, value), self._grid, self._noise)
+    def on_grid(self, where: Any, value: object) -> NDArray[np.int64]:
+        return vector_on_grid(self._checked(where, value), self._grid, self._noise)
+
+    def _checked(self, where: Any, value: object) -> NDArray[np.float64]:
+        """The rewards as numbers in [0, 1]."""
+        arms = range(self._coordinates)
+        return checked_rewards(self._in_units(value), self._coordinates, arms, "action")
 
     def enter(
         self, where: object, steps: NDArray[np.int64], count: int = 1, late: bool = False

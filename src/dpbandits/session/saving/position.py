@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from dpbandits.campaign.believed import Believed
 from dpbandits.campaign.roster import Roster, roster_from_data
 from dpbandits.core.plan import EVERY, Action, Hold, Progress, PublicRng
 from dpbandits.core.privacy import Entry
@@ -145,6 +146,7 @@ def position_to_data(wheel: Wheel) -> dict[str, Any]:
         "lost": wheel.lost,
         "unread": wheel.unread,
         "offer": offer_to_data(turn),
+        "beliefs": turn.believed.to_data(),
         "pending": pending_runs(wheel.pending),
         "told_in_plan": list(turn.progress.told.items()),
         "plan_finished": turn.progress.due,
@@ -192,7 +194,10 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
         opened = open_turn(wheel.policy, public["state"], at.step, partial(PublicRng, at.seed))
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
         raise damaged(f"{wheel.policy.name} cannot plan from public.state") from error
-    turn = replace(wheel.asked_about(opened), first=at.first)
+    believed = Believed.restored(wheel.policy, public["beliefs"])
+    if len(believed.arms) != wheel.policy.arms:
+        raise damaged("public.beliefs has not one entry for each arm")
+    turn = replace(wheel.asked_about(opened, believed), first=at.first)
     turn = offer_at(wheel, turn, at)
     rng = rng_from_data(at.seed, at.step, public["rng"])
     wheel.turn = replace(turn, progress=progress_at(turn, at), rng=rng)

@@ -2,7 +2,9 @@
 
 from typing import Any, Self
 
+from dpbandits.campaign.register import Clock, Register
 from dpbandits.campaign.roster import roster_to_data
+from dpbandits.campaign.ruler import range_from_data
 from dpbandits.core.errors import NotRecordedError
 from dpbandits.core.gate import gated
 from dpbandits.core.values import checked_noise, damaged, part
@@ -76,6 +78,12 @@ class Saved(LiveSession):
         """
         caller = self._gate.enter()
         try:
+            if self._people is not None and self._people.own_key:
+                raise ValueError(
+                    "This session knows its people by pseudonyms made with a key of its own, which "
+                    "no document holds. Make the session with user_key=secrets.token_bytes(32), "
+                    "keep that key apart, and give it to from_json, too. Nothing was saved."
+                )
             self._wheel.recover()
             if self._vault.drawn or self._vault.turns > self._wheel.turn.step:
                 settle(
@@ -101,6 +109,8 @@ class Saved(LiveSession):
         policy: Policy | type[Policy] | None = None,
         noise: Noise | None = None,
         key: bytes | None = None,
+        clock: Clock | None = None,
+        user_key: bytes | None = None,
     ) -> Self:
         """Continue a saved session: given the same noise, it decides as the uninterrupted one
         would.
@@ -111,6 +121,7 @@ class Saved(LiveSession):
             noise: another source of the same kind to go on with; by default fresh secure noise, or
                 the simulated one where it was.
             key: the key it was saved with.
+            clock, user_key: as the session was made with, where people come back.
 
         Raises:
             ValueError: the text is no such document, was changed, contradicts itself, is of another
@@ -127,7 +138,10 @@ class Saved(LiveSession):
             default=public["default"],
             campaign=at.campaign,
             max_pending=at.max_pending,
+            rewards=range_from_data(public["rewards"]),
         )
+        if public["people"] is not None:
+            session._people = Register.restored(public["people"], clock, user_key, at.asked)
         session._vault.restore(public["vault"], private)
         session._roster, session._events = at.roster, at.events
         session._wheel = wheel_at(session._wheel, at, public)
@@ -142,6 +156,8 @@ class Saved(LiveSession):
             "default": self.default,
             "max_pending": self.max_pending,
         }
+        own |= {"rewards": None if self.rewards is None else self.rewards.to_data()}
+        own |= {"people": None if self._people is None else self._people.to_data()}
         own |= {"arms": roster_to_data(self._roster), "events": list(self._events)}
         head = {"generation": generation, "noise": noise_to_data(self._noise)}
         return head | own | position_to_data(self._wheel) | {"vault": self._vault.public_state()}

@@ -1,0 +1,102 @@
+"""What a session's options come to: a policy whose words and mechanism agree, its budget where
+people come back, the promise to each of them, and rewards in the user's units.
+"""
+
+from dataclasses import replace
+
+from dpbandits.campaign.register import Register
+from dpbandits.campaign.ruler import Range
+from dpbandits.core.errors import RewardError
+from dpbandits.core.inputs import shown
+from dpbandits.core.privacy import Guarantee, as_fraction
+from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.contract import Policy
+
+
+def policy_for_users(policy: Policy, people: Register) -> Policy:
+    """The policy at the budget of one of a user's learned rounds: k of them cost k times as much
+    (k² times under zCDP).
+    """
+    budget = getattr(policy, "rho", None)
+    if budget is not None:
+        return policy.at(as_fraction(budget, "rho") / people.cap**2)
+    if not hasattr(policy, "epsilon"):
+        raise ValueError(
+            f"{policy.name} is not private: privacy_unit='user' is for policies with a budget."
+        )
+    return policy.at(as_fraction(policy.epsilon, "epsilon") / people.cap)
+
+
+def per_user(guarantee: Guarantee, people: Register) -> Guarantee:
+    """What a guarantee for one round's reward is for all learned rounds of one user."""
+    k = people.cap
+    return replace(
+        guarantee,
+        epsilon=None if guarantee.epsilon is None else guarantee.epsilon * k,
+        rho=None if guarantee.rho is None else guarantee.rho * k * k,
+        zero_out=None if guarantee.zero_out is None else guarantee.zero_out * k,
+        claimed=None,
+        unit="user",
+        people=people.words,
+    )
+
+
+def checked_rewards_range(rewards: object, local: bool) -> Range | None:
+    """The declared range of rewards; None: [0, 1]."""
+    if rewards is not None and not isinstance(rewards, Range):
+        raise TypeError(
+            f"Expected rewards={shown(rewards)} to be dpbandits.Range(low, high), declared before "
+            "the first reward; None: rewards are in [0, 1]."
+        )
+    if rewards is not None and local:
+        raise ValueError(
+            "In the local model the users' devices hold the rewards: they scale them to [0, 1] "
+            "before they report, so rewards= is not for this session."
+        )
+    return rewards
+
+
+def default_in(default: float, rewards: Range) -> float:
+    """The default for expired decisions, in the user's units."""
+    try:
+        rewards.to_unit(default)
+    except RewardError:
+        raise ValueError(
+            f"Expected default={shown(default)} to be a reward in {rewards!r}: what enters where "
+            "nobody answered."
+        ) from None
+    return default
+
+
+def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
+    """Refuse a policy whose words and mechanism disagree.
+
+    kept: what its mechanism (or its users' randomizer) promises.
+
+    Raises:
+        ValueError: they disagree.
+    """
+    if policy.guarantee != kept:
+        raise ValueError(
+            f"{policy.name} says that it guarantees {policy.guarantee}; its mechanism promises "
+            f"{kept}. Correct one of them."
+        )
+    privacy, said = policy.about.privacy, "none"
+    if kept is not None:
+        said = "local" if kept.trust == "local" else kept.measure
+    if said != privacy or (privacy == "local") is (policy.randomizer() is None):
+        raise ValueError(
+            f'{policy.name} says privacy="{privacy}" in `about`; what its mechanism or '
+            f'randomizer keeps is "{said}". Correct one.'
+        )
+    if (
+        isinstance(policy, PrivatePolicy)
+        and kept is not None
+        and kept.claimed is None
+        and (kept.epsilon or 0) > policy.budget
+    ):
+        raise ValueError(
+            f"{policy.name} has a budget of {policy.budget}; its mechanism spends "
+            f"{kept.epsilon}. Share the budget out, or give the "
+            "mechanism claimed= where a publication says otherwise."
+        )
