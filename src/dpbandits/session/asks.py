@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from dpbandits.campaign.assignment import Assignment
 from dpbandits.campaign.believed import Believed
-from dpbandits.core.plan import FOREVER, Action, Hold, PublicRng
+from dpbandits.core.plan import FOREVER, Action, Draw, Hold, PublicRng
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabels
 from dpbandits.policies.turn import open_turn
+from dpbandits.session.choices import Choice
 from dpbandits.session.decisions import Decision, Play
 from dpbandits.session.offers import (
     AskedTurn,
@@ -32,6 +34,7 @@ class Asks:
     asked: decisions made. pending: those that wait for their rewards, by id. lost: rewards whose
         tell was interrupted once claimed. unread: decisions that are resolved and were not to be
         read.
+    chosen: how decisions came about, from the so-manieth on: see `Choice`.
     active: the arms that may be played; None: all. waiting: what waits, by action; kept up from
         when asks run ahead of tells, None before.
     busy: a call is under way, was interrupted or left something due; `go_on` first.
@@ -43,6 +46,7 @@ class Asks:
         self.pending: dict[int, Play] = {}
         self.asked = self.lost = self.unread = 0
         self.busy = False
+        self.chosen: dict[int, Choice] = {}
         self.active: tuple[int, ...] | None = None
         self.waiting: Waiting | None = None
         believed = Believed.of(policy, labels or None)
@@ -58,6 +62,7 @@ class Asks:
         ahead = self.active is not None or (self.pending and isinstance(plan, Hold))
         last = 0 if ahead else min(FOREVER, first + rounds_of(plan))
         offer = offer_of(plan, first + 1, last, self.semi, self.labels)
+        self.note(first + 1, offer.only)
         return asked_after(first, opened, offer, believed)
 
     def ask(self, campaign: str) -> Decision:
@@ -65,7 +70,7 @@ class Asks:
         id, turn = self.asked + 1, self.turn
         if id > turn.last:
             turn = self.look_ahead(id)
-        play = turn.only or turn.play(id, self.semi, self.labels)
+        play = turn.only or self.drawn(turn, id)
         waiting = self.waiting
         made = NEW(Decision, (id, play.action, id, play.observe, campaign, play.label, play.learn))
         self.busy = True
@@ -88,9 +93,10 @@ class Asks:
         for id in range(self.asked + 1, self.asked + count + 1):
             if eligible is None:
                 turn = self.look_ahead(id) if id > self.turn.last else self.turn
-                play = turn.only or turn.play(id, self.semi, self.labels)
+                play = turn.only or self.drawn(turn, id)
             else:
                 play = self.play_of(self.choice(eligible))
+                self.note(id, play)
             plays[id] = self.pending[id] = play
             if self.waiting is not None:
                 self.waiting[play.observe or play.action] += 1
@@ -109,14 +115,37 @@ class Asks:
             arms = range(self.policy.arms) if self.active is None else self.active
             play = self.play_of(turn.believed.leader(eligible or arms), learn=False)
         else:
-            played = turn.only or turn.play(id, self.semi, self.labels)
-            play = replace(played, learn=False)
+            play = replace(turn.only or self.drawn(turn, id), learn=False)
+        self.note(id, play)
         self.busy = True
         self.look_again()
         self.pending[id] = play
         self.asked = id
         self.busy = False
         return id, play
+
+    def ask_drawn(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int]
+    ) -> tuple[int, Play, list[float]]:
+        """A decision for an arm that is drawn; and the law it was drawn from, by eligible arm."""
+        id, state, beyond = self.asked + 1, self.turn.state, self.beyond()
+        rooms = {
+            arm: max(0, (self.policy.room(state, arm) or 1) - beyond.get(arm, 0))
+            for arm in eligible
+            if not state.rounds[arm]
+        }
+        law = assignment.law(rooms, self.choice(eligible), eligible)
+        arm, share = assignment.drawn(law, eligible, seed, id)
+        play = self.play_of(arm)
+        self.busy = True
+        self.look_again()
+        self.note(id, play, share)
+        self.pending[id] = play
+        if self.waiting is not None:
+            self.waiting[arm] += 1
+        self.asked = id
+        self.busy = False
+        return id, play, law
 
     def play_of(self, arm: int, *, learn: bool = True) -> Play:
         return Play(arm, None, self.labels.of(arm), learn)
@@ -133,8 +162,23 @@ class Asks:
             offer = offer_of(
                 plan, id, min(FOREVER, id - 1 + rounds_of(plan)), self.semi, self.labels
             )
+        self.note(id, offer.only)
         self.turn = turn = turn.with_offer(offer)
         return turn
+
+    def drawn(self, turn: AskedTurn, id: int) -> Play:
+        """What decision `id` plays, where each plays its own."""
+        play = turn.play(id, self.semi, self.labels)
+        cycles = not isinstance(turn.offer.plan, Draw)
+        self.chosen[id] = Choice(play.action, 1.0 if cycles else None, True)
+        return play
+
+    def note(self, since: int, play: Play | None, propensity: float | None = 1.0) -> None:
+        """How decisions come about from this one on. A note about one that was never made is
+        overwritten.
+        """
+        if play is not None:
+            self.chosen[since] = Choice(play.action, propensity, play.learn)
 
     def choice(self, eligible: Sequence[int]) -> int:
         """Which of these arms is to be played next."""

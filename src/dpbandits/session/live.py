@@ -8,14 +8,15 @@ these calls can be made again: it goes on from where it was.
 from dpbandits.campaign.roster import ArmStanding, Roster
 from dpbandits.core.gate import gated
 from dpbandits.core.plan import Hold
-from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision, find_pending
-from dpbandits.session.standing import SessionEvent, Standing
+from dpbandits.session.options import require_choice
+from dpbandits.session.reports import Reports
+from dpbandits.session.standing import SessionEvent
 from dpbandits.session.turn import settle
 from dpbandits.vault.arms import ArmVault
 
 
-class LiveSession(Standing):
+class LiveSession(Reports):
     """A session whose arms come and go."""
 
     @gated
@@ -39,6 +40,8 @@ class LiveSession(Standing):
             state = wheel.policy.widened(wheel.turn.state, arms)
             assert isinstance(self._vault, ArmVault)
             self._vault.widen(arms)
+            if len(self._traffic.counts) < arms:
+                self._traffic = self._traffic.with_arm()
             wheel.grow(policy, state, roster.labels)
             self._note("add", arms - 1, roster)
             return arms - 1
@@ -191,16 +194,3 @@ class LiveSession(Standing):
         self._events = (*self._events, SessionEvent(what, name, self._wheel.asked))
         self._roster = roster
         self._wheel.active = roster.active
-
-
-def require_choice(policy: Policy, what: str) -> None:
-    """Refuse what needs a policy that can choose among some of its arms.
-
-    Raises:
-        ValueError: this one cannot.
-    """
-    if not policy.chooses:
-        raise ValueError(
-            f"{policy.name} cannot choose among some of its arms, so {what} is not for it; nothing "
-            "was done. Index policies can: DPKLUCB, for example (dpbandits.policies() says which)."
-        )

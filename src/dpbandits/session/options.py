@@ -100,3 +100,34 @@ def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
             f"{kept.epsilon}. Share the budget out, or give the "
             "mechanism claimed= where a publication says otherwise."
         )
+
+
+def require_choice(policy: Policy, what: str) -> None:
+    """Refuse what needs a policy that can choose among some of its arms.
+
+    Raises:
+        ValueError: this one cannot.
+    """
+    if not policy.chooses:
+        raise ValueError(
+            f"{policy.name} cannot choose among some of its arms, so {what} is not for it; nothing "
+            "was done. Index policies can: DPKLUCB, for example (dpbandits.policies() says which)."
+        )
+
+
+def require_user(people: Register | None, user: object) -> None:
+    """Refuse a decision that does not say for whom it is, or says so where nobody counts.
+
+    Raises:
+        ValueError: so it is.
+    """
+    if people is not None and user is None:
+        raise ValueError(
+            "Expected user=: this session promises something to each user, so it has to know whose "
+            "decision it is. None was made."
+        )
+    if people is None and user is not None:
+        raise ValueError(
+            "Expected no user=: this session counts each reward as another person's. Make it with "
+            "privacy_unit='user' and max_contributions=. None was made."
+        )

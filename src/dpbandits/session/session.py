@@ -16,9 +16,8 @@ from dpbandits.core.gate import MARKS, gated
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
-from dpbandits.session.live import require_choice
+from dpbandits.session.options import require_choice, require_user
 from dpbandits.session.pairs import Answered, checked_pairs, read_pairs, tell_pairs
-from dpbandits.session.people import ask_of, require_user
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.turn import settle
 
@@ -59,6 +58,10 @@ class Session(Saved):
             default for ever.
         clock: says the time, for windows; by default this machine's.
         user_key: a secret of at least 16 bytes under which users are known; needed to save.
+        assignment: "shuffled": the first blocks of all arms come in one random order, in place of
+            one after the other, so that no arm is bound to a time. Its coins come from `seed`,
+            which has to stay secret until the end.
+        min_share: each arm's least share of rounds, by a coin a round; its price is regret.
 
     Raises:
         ValueError: policy, mechanism and guarantee do not agree.
@@ -94,8 +97,7 @@ class Session(Saved):
             some of its arms; or `user` is missing where people come back, or given where they do
             not. None was made.
         """
-        others = eligible is not None or user is not None or self._people is not None
-        if others or count is not None:
+        if count is not None or eligible is not None or user is not None or self._special:
             many = self._ask_many(
                 1 if count is None else whole_number(count, "count"), eligible, user
             )
@@ -198,11 +200,8 @@ class Session(Saved):
                 chosen = self._roster.numbers(eligible)
             if len(wheel.pending) + count > self.max_pending:
                 raise too_many_pending(len(wheel.pending), count, self.max_pending)
-            if people is not None:
-                who = people.pseudonym(user)
-                plays = [ask_of(who, people, wheel, chosen) for _ in range(count)]
-            else:
-                plays = list(wheel.ask_many(count, chosen))
+            who = None if people is None else people.pseudonym(user)
+            plays = self._plays(count, who, chosen)
             return [play.decision(id, self.campaign) for id, play in plays]
         finally:
             self._gate.leave(caller)

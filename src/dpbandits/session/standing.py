@@ -6,12 +6,14 @@ import secrets
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any, NamedTuple
 
-from dpbandits.campaign.beliefs import Beliefs, beliefs
+from dpbandits.campaign.assignment import assignment_of
 from dpbandits.campaign.register import Clock, register_of
 from dpbandits.campaign.roster import ArmStanding, Roster
 from dpbandits.campaign.ruler import Range
+from dpbandits.campaign.traffic import Traffic
 from dpbandits.core.gate import Gate
 from dpbandits.core.inputs import refuse_class, whole_number
 from dpbandits.core.plan import Plan
@@ -29,6 +31,7 @@ from dpbandits.session.options import (
     per_user,
     policy_for_users,
     require_agreement,
+    require_choice,
 )
 from dpbandits.session.turn import Wheel
 from dpbandits.vault import open_vault
@@ -70,6 +73,8 @@ class Standing:
         window: timedelta | None = None,
         clock: Clock | None = None,
         user_key: bytes | None = None,
+        assignment: str = "planned",
+        min_share: float | None = None,
     ) -> None:
         refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
         if not isinstance(policy, Policy):
@@ -97,6 +102,13 @@ class Standing:
         self._roster = Roster.of(policy.arms, policy.labels)
         self._wheel = Wheel(policy, self._vault, self.seed, self._roster.labels)
         self._events: tuple[SessionEvent, ...] = ()
+        self._assignment = assignment_of(assignment, min_share, policy.arms)
+        self._traffic = Traffic.of(policy.arms)
+        if self._assignment is not None:
+            require_choice(policy, "assignment= or min_share=")
+            if campaign is None:  # the seed foretells who gets what, so decisions do not name it
+                self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
+        self._special = self._people is not None or self._assignment is not None
         self.generation = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -130,21 +142,6 @@ class Standing:
             return None
         guarantee = replace(guarantee, noise=self._noise.kind)
         return guarantee if self._people is None else per_user(guarantee, self._people)
-
-    def beliefs(self, confidence: float = 0.95) -> Beliefs:
-        """What is believed of every arm, from released values only: looking costs nothing.
-
-        confidence: that all intervals of all arms hold, at all times at once.
-
-        Raises:
-            ValueError: a confidence that is not between 0 and 1.
-        """
-        return beliefs(
-            self._wheel.turn.believed,
-            confidence,
-            ruler=self.rewards,
-            among=self._roster.in_play if self.policy.about.feedback == "bandit" else None,
-        )
 
     @property
     def ledger(self) -> tuple[Entry, ...]:

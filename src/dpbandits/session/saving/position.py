@@ -16,6 +16,7 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.turn import open_turn
+from dpbandits.session.choices import Choice, chosen_from_data
 from dpbandits.session.decisions import MOST_PENDING, Play
 from dpbandits.session.offers import AskedTurn, offer_of
 from dpbandits.session.saving.waiting import action_from, pending_from, pending_runs
@@ -46,6 +47,7 @@ class Position(NamedTuple):
     offer: tuple[Action | None, int, int]
     roster: Roster
     events: tuple[SessionEvent, ...]
+    chosen: dict[int, Choice]
 
 
 def position(policy: Policy, public: Mapping[str, Any]) -> Position:
@@ -94,6 +96,7 @@ def position(policy: Policy, public: Mapping[str, Any]) -> Position:
         offer_from(policy, public["offer"], asked),
         roster,
         events,
+        chosen_from_data(public["chosen"], asked, partial(action_from, policy)),
     )
 
 

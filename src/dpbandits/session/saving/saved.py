@@ -2,18 +2,21 @@
 
 from typing import Any, Self
 
+from dpbandits.campaign.assignment import assignment_from_data
 from dpbandits.campaign.register import Clock, Register
 from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
+from dpbandits.campaign.traffic import Traffic
 from dpbandits.core.errors import NotRecordedError
 from dpbandits.core.gate import gated
 from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, noise_from_state
 from dpbandits.policies.contract import Policy
-from dpbandits.session.live import LiveSession
+from dpbandits.session.choices import chosen_to_data
 from dpbandits.session.saving.document import read_document, write_document
 from dpbandits.session.saving.position import position, position_to_data, wheel_at
+from dpbandits.session.special import SpecialAsks
 from dpbandits.session.turn import settle
 
 
@@ -56,7 +59,7 @@ def noise_to_continue(said: object, saved: dict[str, Any], given: Noise | None) 
     return given
 
 
-class Saved(LiveSession):
+class Saved(SpecialAsks):
     """A session that can be saved, and continued from what was saved."""
 
     @gated
@@ -140,11 +143,17 @@ class Saved(LiveSession):
             max_pending=at.max_pending,
             rewards=range_from_data(public["rewards"]),
         )
+        session._assignment = assignment_from_data(public["assignment"], policy.arms)
+        session._traffic = Traffic.restored(public["traffic"])
+        if len(session._traffic.counts) != policy.arms:
+            raise damaged("public.traffic has not one count for each arm")
+        session._special = public["people"] is not None or session._assignment is not None
         if public["people"] is not None:
             session._people = Register.restored(public["people"], clock, user_key, at.asked)
         session._vault.restore(public["vault"], private)
         session._roster, session._events = at.roster, at.events
         session._wheel = wheel_at(session._wheel, at, public)
+        session._wheel.chosen = at.chosen
         session.generation = at.generation
         return session
 
@@ -158,6 +167,10 @@ class Saved(LiveSession):
         }
         own |= {"rewards": None if self.rewards is None else self.rewards.to_data()}
         own |= {"people": None if self._people is None else self._people.to_data()}
+        assignment = self._assignment
+        own |= {"assignment": None if assignment is None else assignment.to_data()}
+        own |= {"traffic": self._traffic.to_data()}
+        own |= {"chosen": chosen_to_data(self._wheel.chosen, self._wheel.asked)}
         own |= {"arms": roster_to_data(self._roster), "events": list(self._events)}
         head = {"generation": generation, "noise": noise_to_data(self._noise)}
         return head | own | position_to_data(self._wheel) | {"vault": self._vault.public_state()}
