@@ -64,6 +64,7 @@ from dpbandits.policies import POLICIES as _POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
+from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 from dpbandits.session.standing import SessionEvent
 from dpbandits.simulation.delays import DelayLaw, FixedDelay, GeometricDelay, UniformDelay
@@ -132,6 +133,7 @@ __all__ = [
     "RewardError",
     "Runs",
     "SecureNoise",
+    "SegmentedSession",
     "Session",
     "SessionEvent",
     "SharedError",

@@ -80,6 +80,7 @@ class LiveSession(Reports):
         caller = self._gate.enter()
         try:
             settle(self._wheel)
+            self._fold()
             wheel = self._wheel
             id, _ = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             wheel.leave_unread(id)
@@ -112,13 +113,15 @@ class LiveSession(Reports):
         caller = self._gate.enter()
         try:
             settle(self._wheel)
+            self._fold()
         finally:
             self._gate.leave(caller)
 
     @gated
     def expire(self, decision: Decision | int) -> None:
         """No reward came: the declared default enters instead (in the local model: a report of the
-        default).
+        default). With an attribution window it enters when the time has passed, as without this
+        call.
 
         Raises:
             DecisionError: unknown id, or resolved before.
@@ -126,21 +129,11 @@ class LiveSession(Reports):
         caller = self._gate.enter()
         try:
             settle(self._wheel)
+            self._fold()
             wheel = self._wheel
             id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
-            single = self.policy.about.feedback == "bandit"
-            rewards = (
-                self.default
-                if single
-                else [self.default] * len(play.observe or range(self.policy.arms))
-            )
-            wheel.tell(
-                id,
-                play,
-                rewards
-                if self._randomizer is None
-                else self._randomizer.report(rewards, self._noise),
-            )
+            if self._attribution is None:
+                wheel.record(id, play, self._default_steps(play))
         finally:
             self._gate.leave(caller)
 

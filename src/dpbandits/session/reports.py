@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dpbandits.campaign.beliefs import Beliefs, beliefs
 from dpbandits.campaign.statement import StatementFacts, statement
 from dpbandits.session.choices import DecisionTable
-from dpbandits.session.standing import Standing
+from dpbandits.session.waiting_times import WaitingTimes
 
 
 class ArmTraffic(NamedTuple):
@@ -28,7 +28,7 @@ class SampleRatio(NamedTuple):
     arms: tuple[ArmTraffic, ...]
 
 
-class Reports(Standing):
+class Reports(WaitingTimes):
     """A session that reports."""
 
     def beliefs(self, confidence: float = 0.95) -> Beliefs:

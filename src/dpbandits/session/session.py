@@ -7,7 +7,7 @@ see `turn.py`.
 
 from collections.abc import Iterable
 from threading import get_ident
-from typing import final, overload
+from typing import Any, Self, final, overload
 
 from dpbandits.core.errors import (
     MessageError,
@@ -17,9 +17,18 @@ from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
 from dpbandits.session.options import require_choice, require_user
-from dpbandits.session.pairs import Answered, checked_pairs, read_pairs, tell_pairs
+from dpbandits.session.pairs import (
+    Answered,
+    checked_pairs,
+    hold_pairs,
+    read_pairs,
+    tell_pairs,
+)
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.turn import settle
+
+User = str | int | None
+"""Who a decision is for, where people come back."""
 
 Eligible = Iterable[str | int] | None
 """Arms by their names or numbers; None: all that are in play."""
@@ -58,6 +67,10 @@ class Session(Saved):
             default for ever.
         clock: says the time, for windows; by default this machine's.
         user_key: a secret of at least 16 bytes under which users are known; needed to save.
+        attribution_window: how long an answer is waited for; whoever did not answer by then counts
+            with `default`. Who answered is then as private as the reward.
+        segments: names of groups that are known beforehand, public and fixed: each learns for
+            itself (see `dpbandits.SegmentedSession`, which this then makes).
         assignment: "shuffled": the first blocks of all arms come in one random order, in place of
             one after the other, so that no arm is bound to a time. Its coins come from `seed`,
             which has to stay secret until the end.
@@ -67,11 +80,28 @@ class Session(Saved):
         ValueError: policy, mechanism and guarantee do not agree.
     """
 
-    @overload
-    def ask(self, *, eligible: Eligible = None, user: str | int | None = None) -> Decision: ...
+    def __new__(cls, *given: Any, segments: object = None, **options: Any) -> Self:
+        """A session; with segments, one that has them."""
+        if segments is None:
+            return super().__new__(cls)
+        from dpbandits.session.segments import SegmentedSession  # it is made of sessions
+
+        # another class on purpose: it has the same verbs
+        made: Any = SegmentedSession(*given, segments=segments, **options)
+        return made  # type: ignore[no-any-return]
+
     @overload
     def ask(
-        self, count: int, *, eligible: Eligible = None, user: str | int | None = None
+        self, *, eligible: Eligible = None, user: User = None, segment: str | None = None
+    ) -> Decision: ...
+    @overload
+    def ask(
+        self,
+        count: int,
+        *,
+        eligible: Eligible = None,
+        user: User = None,
+        segment: str | None = None,
     ) -> list[Decision]: ...
     @gated
     def ask(
@@ -79,7 +109,8 @@ class Session(Saved):
         count: int | None = None,
         *,
         eligible: Eligible = None,
-        user: str | int | None = None,
+        user: User = None,
+        segment: str | None = None,
     ) -> Decision | list[Decision]:
         """The next decision, or a list of `count` of them.
 
@@ -89,6 +120,7 @@ class Session(Saved):
         user: who is asked for, where people come back (`privacy_unit="user"`). Beyond the cap of
             learned rounds a person still gets a decision, the arm with the largest released mean;
             its `learn` is False, and its reward is taken and never read.
+        segment: see `segments=`.
 
         Raises:
             RuntimeError: more decisions than `max_pending` would wait for their rewards. None was
@@ -97,6 +129,11 @@ class Session(Saved):
             some of its arms; or `user` is missing where people come back, or given where they do
             not. None was made.
         """
+        if segment is not None:
+            raise ValueError(
+                "Expected no segment=: this session has none. Make it with segments=['DE', 'FR'], "
+                "say. None was made."
+            )
         if count is not None or eligible is not None or user is not None or self._special:
             many = self._ask_many(
                 1 if count is None else whole_number(count, "count"), eligible, user
@@ -136,6 +173,9 @@ class Session(Saved):
         the caller's own, that error passes through as it is: the reward is recorded (the decision
         is no longer pending), and what is due is made by the next call.
         """
+        if self._attribution is not None:
+            self._hold(decision, reward)
+            return
         caller, inside = (get_ident(),), self._inside
         if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
             self._gate.take_over(caller)
@@ -182,7 +222,12 @@ class Session(Saved):
         caller = self._gate.enter()
         try:
             settle(self._wheel)
-            tell_pairs(read_pairs(pairs, self._wheel, self.campaign), self._wheel)
+            self._fold()
+            read = read_pairs(pairs, self._wheel, self.campaign)
+            if self._attribution is None:
+                tell_pairs(read, self._wheel)
+            else:
+                hold_pairs(read, self._vault)
         finally:
             self._gate.leave(caller)
 
@@ -194,6 +239,7 @@ class Session(Saved):
         try:
             require_user(people, user)
             wheel.go_on()
+            self._fold()
             chosen = None
             if eligible is not None:
                 require_choice(self.policy, "eligible=")

@@ -18,7 +18,9 @@ class SpecialAsks(LiveSession):
         """So many decisions: by the plan, or by chance; for a person, while a place is left."""
         wheel, people, assignment = self._wheel, self._people, self._assignment
         if people is None and assignment is None:
-            return wheel.ask_many(count, eligible)
+            made = list(wheel.ask_many(count, eligible))
+            self._wait_for(made)
+            return made
         plays = list[tuple[int, Play]]()
         for _ in range(count):
             period = 0 if people is None else people.period()
@@ -29,7 +31,14 @@ class SpecialAsks(LiveSession):
             if people is not None and who is not None:
                 people.keep(wheel.pending)
                 people.owns(plays[-1][0], who, period)
+        self._wait_for(plays)
         return plays
+
+    def _wait_for(self, plays: Iterable[tuple[int, Play]]) -> None:
+        """Their answers have a time from now on."""
+        if self._attribution is not None:
+            for id, _ in plays:
+                self._attribution.asked(id)
 
     def _drawn(self, eligible: tuple[int, ...] | None) -> tuple[int, Play]:
         """A decision that is drawn by chance."""

@@ -3,6 +3,7 @@ says of itself has to be what its mechanism keeps: that is checked before anythi
 """
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -10,6 +11,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from dpbandits.campaign.assignment import assignment_of
+from dpbandits.campaign.attribution import attribution_of
 from dpbandits.campaign.register import Clock, register_of
 from dpbandits.campaign.roster import ArmStanding, Roster
 from dpbandits.campaign.ruler import Range
@@ -73,8 +75,10 @@ class Standing:
         window: timedelta | None = None,
         clock: Clock | None = None,
         user_key: bytes | None = None,
+        attribution_window: timedelta | None = None,
         assignment: str = "planned",
         min_share: float | None = None,
+        segments: Iterable[str] | None = None,
     ) -> None:
         refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
         if not isinstance(policy, Policy):
@@ -108,7 +112,8 @@ class Standing:
             require_choice(policy, "assignment= or min_share=")
             if campaign is None:  # the seed foretells who gets what, so decisions do not name it
                 self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
-        self._special = self._people is not None or self._assignment is not None
+        self._attribution = attribution_of(attribution_window, clock)
+        self._special = special(self)
         self.generation = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -222,3 +227,9 @@ class Standing:
                 "no randomizer."
             )
         return randomizer_to_json(self._randomizer, self.campaign)
+
+
+def special(session: Standing) -> bool:
+    """Whether its decisions do not come from the plan alone."""
+    parts = session._people, session._assignment, session._attribution
+    return any(part is not None for part in parts)

@@ -49,8 +49,11 @@ class Wheel(Asks):
         """Check, claim, add, count. An exception between two of these lines is made good by
         `recover`.
         """
+        self.record(id, play, self.vault.on_grid(play.observe or play.action, reward))
+
+    def record(self, id: int, play: Play, steps: Any) -> None:
+        """Claim, add, count: what `Vault.on_grid` made of a reward."""
         where, vault, progress = play.observe or play.action, self.vault, self.turn.progress
-        steps = vault.on_grid(where, reward)
         if not play.learn:
             self.leave_unread(id)
             return

@@ -62,6 +62,8 @@ class Vault(ABC):
         be carried out (see `settle`).
     together: a record belongs to its plan (see `Mechanism`). records: rounds whose feedback was
         added. turns: calls of `release` that were answered; newest: the last answer.
+    held: rewards in grid steps that count only later, by decision: private (see
+        `campaign/attribution.py`).
     unit: makes a reward in the user's units one in [0, 1]; None: it is that already.
     guarantee: what this vault's mechanism (or the users' randomizer) promises one record, read
         once, as it was opened.
@@ -91,6 +93,7 @@ class Vault(ABC):
         self._try: OnceDrawn | None = None
         self.records = self.turns = 0
         self.newest: Release | None = None
+        self.held: dict[int, Any] = {}
         self.unit: Callable[[object], float] | None = None
 
     @final

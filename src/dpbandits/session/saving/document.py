@@ -64,7 +64,7 @@ def read_document(
     part(data, "the document", "policy", "public", "private")
     public, private = (
         part(data["public"], "public", *PUBLIC_KEYS),
-        part(data["private"], "private", "sums", "memory", "noise"),
+        part(data["private"], "private", "sums", "memory", "noise", "held"),
     )
     policy = policy_from_data(part(data["policy"], "policy"), given)
     vault = part(public["vault"], "public.vault", "records", "turns", "counts", "ledger")
@@ -157,6 +157,7 @@ PUBLIC_KEYS = (
     "rewards",
     "people",
     "assignment",
+    "attribution",
     "traffic",
     "chosen",
     "pending",

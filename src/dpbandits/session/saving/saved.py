@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 from dpbandits.campaign.assignment import assignment_from_data
+from dpbandits.campaign.attribution import AttributionWindow
 from dpbandits.campaign.register import Clock, Register
 from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
@@ -17,6 +18,7 @@ from dpbandits.session.choices import chosen_to_data
 from dpbandits.session.saving.document import read_document, write_document
 from dpbandits.session.saving.position import position, position_to_data, wheel_at
 from dpbandits.session.special import SpecialAsks
+from dpbandits.session.standing import special
 from dpbandits.session.turn import settle
 
 
@@ -147,10 +149,14 @@ class Saved(SpecialAsks):
         session._traffic = Traffic.restored(public["traffic"])
         if len(session._traffic.counts) != policy.arms:
             raise damaged("public.traffic has not one count for each arm")
-        session._special = public["people"] is not None or session._assignment is not None
+        if public["attribution"] is not None:
+            found = AttributionWindow.restored(public["attribution"], clock, at.asked)
+            session._attribution = found
         if public["people"] is not None:
             session._people = Register.restored(public["people"], clock, user_key, at.asked)
+        session._special = special(session)
         session._vault.restore(public["vault"], private)
+        session._vault.restore_held(private["held"], at.pending)
         session._roster, session._events = at.roster, at.events
         session._wheel = wheel_at(session._wheel, at, public)
         session._wheel.chosen = at.chosen
@@ -171,6 +177,8 @@ class Saved(SpecialAsks):
         own |= {"assignment": None if assignment is None else assignment.to_data()}
         own |= {"traffic": self._traffic.to_data()}
         own |= {"chosen": chosen_to_data(self._wheel.chosen, self._wheel.asked)}
+        window = self._attribution
+        own |= {"attribution": None if window is None else window.to_data()}
         own |= {"arms": roster_to_data(self._roster), "events": list(self._events)}
         head = {"generation": generation, "noise": noise_to_data(self._noise)}
         return head | own | position_to_data(self._wheel) | {"vault": self._vault.public_state()}
