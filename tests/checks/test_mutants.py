@@ -19,7 +19,7 @@ from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import Turn
 from dpbandits.session import Session
-from dpbandits.session.turn import Wheel
+from dpbandits.session.wheel.turn import Wheel
 from dpbandits.simulation import plain
 from dpbandits.vault import ArmVault
 

@@ -71,12 +71,9 @@ def test_every_arm_keeps_its_least_share_and_the_test_of_traffic_finds_nothing()
     assert min(shares.values()) > 0.07 * 2_700
     assert shares["a"] > 0.6 * 2_700
     found = s.sample_ratio()
-    assert found.evidence is not None
-    assert found.evidence > 0.01
-    assert [row.decisions for row in found.arms] == [
-        sum(d.action == k for d in made) for k in range(3)
-    ]
-    assert sum(row.expected for row in found.arms) == pytest.approx(3_000)
+    assert not found.alarm(0.01)
+    assert list(found.traffic.counts) == [sum(d.action == k for d in made) for k in range(3)]
+    assert sum(found.traffic.expected) == pytest.approx(3_000)
     again = dpb.Session.from_json(s.to_json())
     assert again.sample_ratio() == found
     assert [again.ask() for _ in range(50)] == [s.ask() for _ in range(50)]

@@ -31,8 +31,10 @@ def play(s: dpb.SegmentedSession, rounds: int) -> None:
 
 def test_each_segment_learns_for_itself_at_the_price_of_one() -> None:
     s = segmented()
-    play(s, 3_000)
-    assert {name: found.best for name, found in s.beliefs().items()} == {"DE": "a", "FR": "b"}
+    play(s, 1_000)
+    means = {name: [row.mean or 0.0 for row in found] for name, found in s.beliefs().items()}
+    assert means["DE"][0] > means["DE"][1]
+    assert means["FR"][0] < means["FR"][1]
     assert s.spent == 1
     assert s.guarantee == s["DE"].guarantee
     assert set(s.ledger) == {"DE", "FR"}

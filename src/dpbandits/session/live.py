@@ -12,7 +12,7 @@ from dpbandits.session.decisions import Decision, find_pending
 from dpbandits.session.options import require_choice
 from dpbandits.session.reports import Reports
 from dpbandits.session.standing import SessionEvent
-from dpbandits.session.turn import settle
+from dpbandits.session.wheel.turn import settle
 from dpbandits.vault.arms import ArmVault
 
 

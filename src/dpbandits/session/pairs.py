@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dpbandits.session.decisions import Decision, Play, find_each
-from dpbandits.session.turn import Wheel, settle
+from dpbandits.session.wheel.turn import Wheel, settle
 from dpbandits.vault import Vault
 
 Answered = tuple[Any, object]

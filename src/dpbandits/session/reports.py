@@ -3,29 +3,11 @@ decisions, traffic, a privacy statement. All of it is made of public values, so 
 however often it is looked at.
 """
 
-from typing import Any, NamedTuple
-
 from dpbandits.campaign.beliefs import Beliefs, beliefs
 from dpbandits.campaign.statement import StatementFacts, statement
-from dpbandits.session.choices import DecisionTable
+from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.session.waiting_times import WaitingTimes
-
-
-class ArmTraffic(NamedTuple):
-    """One arm: decisions that were drawn for it, and as many as its probabilities led to expect."""
-
-    arm: Any
-    decisions: int
-    expected: float
-
-
-class SampleRatio(NamedTuple):
-    """Whether decisions came as planned. evidence: a p-value that may be looked at at any time;
-    None where nothing was drawn by chance, so that there is nothing to test.
-    """
-
-    evidence: float | None
-    arms: tuple[ArmTraffic, ...]
+from dpbandits.session.wheel.choices import DecisionTable
 
 
 class Reports(WaitingTimes):
@@ -57,16 +39,14 @@ class Reports(WaitingTimes):
         return DecisionTable(wheel.asked, wheel.chosen, wheel.pending, wheel.labels)
 
     def sample_ratio(self) -> SampleRatio:
-        """Whether as many decisions were drawn for each arm as their probabilities say.
+        """Whether as many decisions were drawn for each arm as their probabilities say. Decisions
+        that follow from a plan are not tested: nothing is left to chance there.
 
         Small evidence, below .01 say, points to decisions that got lost or were made up. Source:
         Lindon and Malek 2022 (arXiv 2011.03567).
         """
-        traffic = self._traffic
-        names = [name for name, _ in self.arms]
-        rows = zip(names, traffic.counts, traffic.expected, strict=True)
-        drawn = self._assignment is not None and sum(traffic.counts) > 0
-        return SampleRatio(traffic.evidence if drawn else None, tuple(map(ArmTraffic._make, rows)))
+        labels = tuple(str(name) for name, _ in self.arms)
+        return SampleRatio(labels, self._traffic)
 
     def statement(self) -> str:
         """The privacy statement of this session, to print: for an ethics board, or the people

@@ -25,7 +25,7 @@ from dpbandits.session.pairs import (
     tell_pairs,
 )
 from dpbandits.session.saving.saved import Saved
-from dpbandits.session.turn import settle
+from dpbandits.session.wheel.turn import settle
 
 User = str | int | None
 """Who a decision is for, where people come back."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from dpbandits.session.asks import Asks
 from dpbandits.session.decisions import Play
 from dpbandits.session.live import LiveSession
+from dpbandits.session.wheel.asks import Asks
 
 
 class SpecialAsks(LiveSession):

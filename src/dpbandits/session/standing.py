@@ -35,7 +35,7 @@ from dpbandits.session.options import (
     require_agreement,
     require_choice,
 )
-from dpbandits.session.turn import Wheel
+from dpbandits.session.wheel.turn import Wheel
 from dpbandits.vault import open_vault
 
 

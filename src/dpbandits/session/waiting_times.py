@@ -4,7 +4,7 @@
 
 from dpbandits.session.decisions import Play, find_pending
 from dpbandits.session.standing import Standing
-from dpbandits.session.turn import settle
+from dpbandits.session.wheel.turn import settle
 
 
 class WaitingTimes(Standing):

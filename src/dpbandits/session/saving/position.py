@@ -16,12 +16,12 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.turn import open_turn
-from dpbandits.session.choices import Choice, chosen_from_data
 from dpbandits.session.decisions import MOST_PENDING, Play
-from dpbandits.session.offers import AskedTurn, offer_of
 from dpbandits.session.saving.waiting import action_from, pending_from, pending_runs
 from dpbandits.session.standing import SessionEvent
-from dpbandits.session.turn import Wheel
+from dpbandits.session.wheel.choices import HowChosen, chosen_from_data
+from dpbandits.session.wheel.offers import AskedTurn, offer_of
+from dpbandits.session.wheel.turn import Wheel
 
 ToldPairs = list[tuple[Action, int]]
 
@@ -47,7 +47,7 @@ class Position(NamedTuple):
     offer: tuple[Action | None, int, int]
     roster: Roster
     events: tuple[SessionEvent, ...]
-    chosen: dict[int, Choice]
+    chosen: dict[int, HowChosen]
 
 
 def position(policy: Policy, public: Mapping[str, Any]) -> Position:

@@ -14,12 +14,12 @@ from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, noise_from_state
 from dpbandits.policies.contract import Policy
-from dpbandits.session.choices import chosen_to_data
 from dpbandits.session.saving.document import read_document, write_document
 from dpbandits.session.saving.position import position, position_to_data, wheel_at
 from dpbandits.session.special import SpecialAsks
 from dpbandits.session.standing import special
-from dpbandits.session.turn import settle
+from dpbandits.session.wheel.choices import chosen_to_data
+from dpbandits.session.wheel.turn import settle
 
 
 def noise_to_data(noise: Noise) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabels
 from dpbandits.policies.turn import open_turn
-from dpbandits.session.choices import Choice
 from dpbandits.session.decisions import Decision, Play
-from dpbandits.session.offers import (
+from dpbandits.session.wheel.choices import HowChosen
+from dpbandits.session.wheel.offers import (
     AskedTurn,
     Waiting,
     asked_after,
@@ -34,7 +34,7 @@ class Asks:
     asked: decisions made. pending: those that wait for their rewards, by id. lost: rewards whose
         tell was interrupted once claimed. unread: decisions that are resolved and were not to be
         read.
-    chosen: how decisions came about, from the so-manieth on: see `Choice`.
+    chosen: how decisions came about, from the so-manieth on: see `HowChosen`.
     active: the arms that may be played; None: all. waiting: what waits, by action; kept up from
         when asks run ahead of tells, None before.
     busy: a call is under way, was interrupted or left something due; `go_on` first.
@@ -46,7 +46,7 @@ class Asks:
         self.pending: dict[int, Play] = {}
         self.asked = self.lost = self.unread = 0
         self.busy = False
-        self.chosen: dict[int, Choice] = {}
+        self.chosen: dict[int, HowChosen] = {}
         self.active: tuple[int, ...] | None = None
         self.waiting: Waiting | None = None
         believed = Believed.of(policy, labels or None)
@@ -170,7 +170,7 @@ class Asks:
         """What decision `id` plays, where each plays its own."""
         play = turn.play(id, self.semi, self.labels)
         cycles = not isinstance(turn.offer.plan, Draw)
-        self.chosen[id] = Choice(play.action, 1.0 if cycles else None, True)
+        self.chosen[id] = HowChosen(play.action, 1.0 if cycles else None, True)
         return play
 
     def note(self, since: int, play: Play | None, propensity: float | None = 1.0) -> None:
@@ -178,7 +178,7 @@ class Asks:
         overwritten.
         """
         if play is not None:
-            self.chosen[since] = Choice(play.action, propensity, play.learn)
+            self.chosen[since] = HowChosen(play.action, propensity, play.learn)
 
     def choice(self, eligible: Sequence[int]) -> int:
         """Which of these arms is to be played next."""

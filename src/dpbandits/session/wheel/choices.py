@@ -13,7 +13,7 @@ from dpbandits.core.values import damaged, entries, whole
 from dpbandits.policies.labels import ArmLabel, ArmLabels
 
 
-class Choice(NamedTuple):
+class HowChosen(NamedTuple):
     """Of decisions from one on, up to the next choice. propensity: how likely the action was, given
     all that was released; None where it was drawn from a posterior.
     """
@@ -42,7 +42,7 @@ class DecisionTable:
     """All decisions of a session, oldest first; iterate over it."""
 
     asked: int
-    chosen: Mapping[int, Choice]
+    chosen: Mapping[int, HowChosen]
     waiting: Collection[int]
     labels: ArmLabels
 
@@ -80,7 +80,7 @@ class DecisionTable:
         return {name: [getattr(row, name) for row in rows] for name in DecisionRow._fields}
 
 
-def chosen_to_data(chosen: Mapping[int, Choice], asked: int) -> list[list[Any]]:
+def chosen_to_data(chosen: Mapping[int, HowChosen], asked: int) -> list[list[Any]]:
     """Plain data, for JSON; what would say the same again is left out."""
     rows, last = list[list[Any]](), None
     for since in sorted(chosen):
@@ -90,16 +90,16 @@ def chosen_to_data(chosen: Mapping[int, Choice], asked: int) -> list[list[Any]]:
     return rows
 
 
-def chosen_from_data(data: object, asked: int, action_of: Any) -> dict[int, Choice]:
+def chosen_from_data(data: object, asked: int, action_of: Any) -> dict[int, HowChosen]:
     """What `chosen_to_data` wrote. action_of: reads an action of the policy's."""
-    chosen, last = dict[int, Choice](), 0
+    chosen, last = dict[int, HowChosen](), 0
     for row in entries(data, "public.chosen"):
         since, action, propensity, learn = entries(row, "an entry of public.chosen", 4)
         last = whole(since, "a decision in public.chosen", last + 1, asked + 1)
         fits = propensity is None or (type(propensity) in (int, float) and 0 <= propensity <= 1)
         if not fits or not isinstance(learn, bool):
             raise damaged("an entry of public.chosen has no probability")
-        chosen[last] = Choice(action_of(action), propensity, learn)
+        chosen[last] = HowChosen(action_of(action), propensity, learn)
     if asked and 1 not in chosen:
         raise damaged("public.chosen does not begin with the first decision")
     return chosen

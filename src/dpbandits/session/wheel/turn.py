@@ -15,8 +15,8 @@ from dpbandits.core.plan import Action, Progress
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabels
 from dpbandits.policies.turn import next_turn, open_turn, told_in
-from dpbandits.session.asks import NEW, Asks
 from dpbandits.session.decisions import Play
+from dpbandits.session.wheel.asks import NEW, Asks
 from dpbandits.vault import Vault
 
 
