@@ -37,6 +37,7 @@ from dpbandits.environments import (
     Table,
     Uniform,
 )
+from dpbandits.forecasting.prior import Prior
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import Report
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
@@ -77,6 +78,7 @@ from dpbandits.version import __version__
 
 if TYPE_CHECKING:
     from dpbandits.auditing.audit import audit
+    from dpbandits.forecasting.forecast import forecast
 
 __all__ = [
     "AuditReport",
@@ -121,6 +123,7 @@ __all__ = [
     "PartitionMatroid",
     "Paths",
     "Policy",
+    "Prior",
     "Range",
     "Report",
     "RequestsDiffer",
@@ -142,6 +145,7 @@ __all__ = [
     "audit",
     "estimate",
     "estimates",
+    "forecast",
     "identify",
     "instance_independent_bound",
     "lower_bound",
@@ -157,9 +161,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """`audit` is imported when it is first asked for: most programs audit nothing."""
-    if name != "audit":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from dpbandits.auditing.audit import audit
+    """`audit` and `forecast` are imported when they are first asked for: most programs need
+    neither.
+    """
+    if name == "audit":
+        from dpbandits.auditing.audit import audit
 
-    return audit
+        return audit
+    if name == "forecast":
+        from dpbandits.forecasting.forecast import forecast
+
+        return forecast
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
