@@ -158,9 +158,8 @@ def losses(plays: Integers, trial: ForecastTrial) -> Floats:
 
 
 def share_leading(plays: Integers, trial: ForecastTrial) -> float:
-    """How often the best arm is the one that was played most since the start of the last tenth."""
-    late = plays[:, -1] - (plays[:, -2] if plays.shape[1] > 1 else 0)
-    return share_of_best(trial, late)
+    """How often the best arm is the one that was shown most by the end."""
+    return share_of_best(trial, plays[:, -1])
 
 
 def highest_mean(plays: Integers, trial: ForecastTrial) -> float:

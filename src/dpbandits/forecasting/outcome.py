@@ -20,8 +20,8 @@ class Foreseen(NamedTuple):
     epsilon: None for what has no privacy. loss: its expectation over draws. error: its standard
     error. privacy: loss less that of the same policy without privacy, draw by draw; None for what
     has no privacy. saved: how much less is lost than by equal shares. q95, q99, worst: quantiles
-    of the loss. leads: chance that the last tenth of visitors sees the best arm most; by equal
-    shares, that it has the highest mean at the end. named: visitors after which the best arm is
+    of the loss. leads: chance that the best arm is the one most shown by the end; by equal
+    shares, that it has the highest mean then. named: visitors after which the best arm is
     named at 95 %, the median over draws, computed from expected totals; None where most draws never
     come to that.
     """
@@ -147,7 +147,7 @@ MEANINGS = {
     "95 %": "one trial in twenty loses more",
     "99 %": "one trial in a hundred loses more",
     "worst": "the worst of the draws",
-    "leads": "chance that the best arm is the one most shown to the last tenth of visitors",
+    "leads": "chance that the best arm is shown most by the end (equal shares: has the best mean)",
     "named": "visitors until the best arm is named at 95 % (median; –: more than there are)",
 }
 

@@ -15,7 +15,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.simulation.simulate import simulate
 
 KEPT = 24
-"""Rounds at which play counts are kept, by ratio; and the start of the last tenth."""
+"""Rounds at which play counts are kept, by ratio."""
 
 SHARE = 10
 """Draws after which progress is told."""
@@ -25,10 +25,9 @@ TellDone = Callable[[int], None]
 
 
 def counted_rounds(visitors: int) -> Integers:
-    """Increasing rounds, the last two the start of the last tenth and the end."""
-    early = np.geomspace(min(visitors, 10), 0.9 * visitors, KEPT)
-    rounds = np.append(np.rint(early), visitors).astype(np.int64)
-    return np.unique(np.maximum(1, rounds))
+    """Increasing rounds, the last the end."""
+    rounds = np.rint(np.geomspace(min(visitors, 10), visitors, KEPT)).astype(np.int64)
+    return np.unique(np.append(rounds, visitors))
 
 
 def plays_of(
