@@ -6,7 +6,9 @@ use.
 from typing import TYPE_CHECKING
 
 from dpbandits.auditing.report import AuditReport
+from dpbandits.campaign.beliefs import Beliefs
 from dpbandits.campaign.ruler import Range
+from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.core.errors import (
     BudgetError,
     CheckFailed,
@@ -37,6 +39,7 @@ from dpbandits.environments import (
     Table,
     Uniform,
 )
+from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.prior import Prior
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import Report
@@ -82,6 +85,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AuditReport",
+    "Beliefs",
     "Bernoulli",
     "Beta",
     "BudgetError",
@@ -107,6 +111,7 @@ __all__ = [
     "ExplicitMatroid",
     "ExplicitSet",
     "GraphicMatroid",
+    "Forecast",
     "Grid",
     "Guarantee",
     "Identification",
@@ -129,6 +134,7 @@ __all__ = [
     "RequestsDiffer",
     "RewardError",
     "Runs",
+    "SampleRatio",
     "SecureNoise",
     "Session",
     "SharedError",
