@@ -22,8 +22,9 @@ RATES = 2
 @final
 @dataclass(frozen=True)
 class Prior:
-    """ "Base 3 %, the best +20 %, 4 arms": one arm has the base rate, one is the best, the others
-    lie anywhere between. In each draw the arms come in a random order.
+    """What is said of rates in a sentence: base 3 %, the best +20 %, 4 arms. One arm has the base
+    rate, one is the best, the others lie anywhere between. In each draw the arms come in a random
+    order.
 
     Args:
         base: the rate of the arm in use today, a number or a range (low, high).
