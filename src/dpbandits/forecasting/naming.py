@@ -28,7 +28,8 @@ MOST_RELEASES = 3000
 class Schedule(NamedTuple):
     """What an arm's releases have inside: rounds, increasing, and the noise's moments, shape
     (releases, thetas). level: ln(1/share) of each theta, for one arm on one side. ends: as in
-    `MeanReader`. grows: whether every reward brings a draw.
+    `MeanReader`. grows: whether every reward brings a draw. onward: whether rounds beyond the last
+    of these are released, too.
     """
 
     rounds: Integers
@@ -37,6 +38,7 @@ class Schedule(NamedTuple):
     level: float
     ends: tuple[float, float]
     grows: bool
+    onward: bool
 
 
 def schedule_of(policy: Policy, visitors: int) -> Schedule | None:
@@ -54,7 +56,9 @@ def schedule_of(policy: Policy, visitors: int) -> Schedule | None:
         u += float(np.log(rows * (rows + 1.0)))
     rounds = np.array([row.rounds for row in kept])
     moments = noise.of_each(row.draws for row in kept)
-    return Schedule(rounds, moments, noise.thetas, u, alone.reader.ends, alone.reader.reports)
+    onward = alone.arms[0].answers == MOST_RELEASES
+    reader = alone.reader
+    return Schedule(rounds, moments, noise.thetas, u, reader.ends, reader.reports, onward)
 
 
 def plain_schedule(arms: int) -> Schedule:
@@ -62,7 +66,7 @@ def plain_schedule(arms: int) -> Schedule:
     noise = NoiseMoments(AnswerLaw("none"))
     u = float(np.log(2.0 * len(noise.thetas) * (arms + 1) / (1.0 - CONFIDENCE)))
     nothing = np.zeros((1, len(noise.thetas)))
-    return Schedule(np.array([1]), nothing, noise.thetas, u, (0.0, 1.0), False)
+    return Schedule(np.array([1]), nothing, noise.thetas, u, (0.0, 1.0), False, True)
 
 
 def one_arm_alone(policy: Policy, visitors: int) -> Believed:
@@ -108,9 +112,8 @@ def named_after(schedule: Schedule, plays: Integers, means: Floats, kept: Intege
 def expected_bounds(schedule: Schedule, plays: Integers, means: Floats) -> tuple[Floats, Floats]:
     """Low and high for every mean of what is summed, in the shape of plays."""
     (zero, one), at = schedule.ends, np.searchsorted(schedule.rounds, plays, side="right") - 1
-    released = np.where(at == len(schedule.rounds) - 1, plays, schedule.rounds[at])
-    if len(schedule.rounds) < MOST_RELEASES and schedule.moments.any():
-        released = schedule.rounds[at]  # what came since the last release is not known
+    later = (at == len(schedule.rounds) - 1) & schedule.onward
+    released = np.where(later, plays, schedule.rounds[at])
     rounds = np.maximum(1.0, released.ravel().astype(np.float64))
     moments = schedule.moments[at.ravel()]
     if schedule.grows:

@@ -71,8 +71,11 @@ def shared_out(play: Callable[[int], Integers], spans: list[range]) -> Iterator[
     """The draws of each span, in order; several at once once the first has compiled the player."""
     first, *rest = spans[0]
     done = [play(first)]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    pool = ThreadPoolExecutor(os.cpu_count() or 1)
+    try:
         waiting = [pool.map(play, span) for span in (rest, *spans[1:])]
         yield np.stack([*done, *waiting[0]])
         for parts in waiting[1:]:
             yield np.stack(list(parts))
+    finally:  # who stops early waits for no run that has not begun
+        pool.shutdown(cancel_futures=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,13 +92,12 @@ def rates_from(rates: str | None, base: str | None, best: str, arms: int) -> Pri
 
 def span_from(text: str, option: str) -> RateSpan:
     """A number, or low-high."""
-    try:
-        numbers = [float(part) for part in text.strip().split("-")]
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 2):
-        raise ValueError(f"Expected {option} to be numbers like .03, or ranges like .02-.04.")
-    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+    with suppress(ValueError):
+        return float(text)
+    with suppress(ValueError):
+        low, high = map(float, text.split("-"))
+        return low, high
+    raise ValueError(f"Expected {option} to be numbers like .03, or ranges like .02-.04.")
 
 
 def say_within(found: Forecast, loss: float) -> None:
