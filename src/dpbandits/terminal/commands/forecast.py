@@ -69,13 +69,18 @@ def forecast_command(
                 units=units,
                 progress=tell,
             )
-        console.print(forecast_table(found))
-        if within is not None:
-            say_within(found, within)
-        if out is not None:
-            found.figure(out / "forecast")
-            page = found.page(out / "forecast.html")
-            console.print(f"Page: {page}", markup=False, highlight=False, soft_wrap=True)
+        show_forecast(found, within, out)
+
+
+def show_forecast(found: Forecast, within: float | None, out: Path | None) -> None:
+    """The table, what ε can be afforded, and the files that were asked for."""
+    console.print(forecast_table(found))
+    if within is not None:
+        say_within(found, within)
+    if out is not None:
+        found.figure(out / "forecast")
+        page = found.page(out / "forecast.html")
+        console.print(f"Page: {page}", markup=False, highlight=False, soft_wrap=True)
 
 
 def rates_from(rates: str | None, base: str | None, best: str, arms: int) -> Prior | list[RateSpan]:
