@@ -68,7 +68,10 @@ from dpbandits.policies import POLICIES as _POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
+from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
+from dpbandits.session.standing import SessionEvent
+from dpbandits.simulation.delays import DelayLaw, FixedDelay, GeometricDelay, UniformDelay
 from dpbandits.simulation.estimation import Estimates, estimates
 from dpbandits.simulation.identification import Identification, identify
 from dpbandits.simulation.runs import Runs
@@ -100,6 +103,7 @@ __all__ = [
     "Decision",
     "DecisionError",
     "DecisionSet",
+    "DelayLaw",
     "Diverged",
     "Entry",
     "Environment",
@@ -110,6 +114,8 @@ __all__ = [
     "Estimator",
     "ExplicitMatroid",
     "ExplicitSet",
+    "FixedDelay",
+    "GeometricDelay",
     "GraphicMatroid",
     "Forecast",
     "Grid",
@@ -136,7 +142,9 @@ __all__ = [
     "Runs",
     "SampleRatio",
     "SecureNoise",
+    "SegmentedSession",
     "Session",
+    "SessionEvent",
     "SharedError",
     "SimulatedNoise",
     "SpanningTrees",
@@ -145,6 +153,7 @@ __all__ = [
     "TopKMax",
     "TransversalMatroid",
     "Uniform",
+    "UniformDelay",
     "UniformMatroid",
     "UserDecisionSet",
     "__version__",

@@ -67,23 +67,23 @@ def test_tell_many_is_all_or_nothing() -> None:
 
 
 def test_late_tells_enter_the_open_block_and_divide_by_its_count() -> None:
-    """Eight asks ahead of a plan of four: the block holds what was told when it closed."""
+    """A block closes by its own count of answers, whichever they are and whatever is planned."""
     s = dpb.Session(
         dpb.DPKLUCB(arms=2, epsilon=1, first=4, grid=1), noise=dpb.SimulatedNoise(3), seed=1
     )
-    early = s.ask(count=8)
-    assert [d.action for d in early] == [0] * 8
-    for d in early[4:]:
+    asked = s.ask(count=16)
+    assert [d.action for d in asked] == [0] * 4 + [1] * 4 + [0, 1] * 4
+    of_arm = [[d for d in asked if d.action == arm] for arm in (0, 1)]
+    for d in of_arm[1][4:]:  # the later ones first
         s.tell(d, 1.0)
-    assert s.state.rounds[0] == 4
-    assert s.ask().action == 1
-    for d in early[:4]:  # late: arm 0's next block
+    assert s.state.rounds == (0, 4)
+    for d in of_arm[1][:1]:  # late: arm 1's next block, which takes two
         s.tell(d, 0.0)
-    assert s._vault.public_state()["counts"] == [4, 0]
-    assert [e.stop - e.start for e in s.ledger] == [4]
-    for _ in range(4):
-        s.tell(s.ask(), 1.0)
-    assert s.state.open == (4, 0)
+    assert s._vault.public_state()["counts"] == [0, 1]
+    assert [(e.coordinate, e.stop - e.start) for e in s.ledger] == [(1, 4)]
+    for d in of_arm[0][4:]:
+        s.tell(d, 1.0)
+    assert (s.state.rounds, s.state.open) == ((4, 4), (0, 1))
 
 
 def test_expiry_enters_the_declared_default() -> None:

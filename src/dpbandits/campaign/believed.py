@@ -127,6 +127,14 @@ class Believed:
         """One more arm, added while the others are at work."""
         return replace(self, arms=(*self.arms, ArmHistory(label)))
 
+    def leader(self, arms: Sequence[int]) -> int:
+        """The arm with the largest released mean among these; the first where nothing was
+        released.
+        """
+        rows = {arm: self.arms[arm].newest for arm in arms}
+        means = {arm: row.total / row.rounds for arm, row in rows.items() if row is not None}
+        return max(means, key=means.__getitem__) if means else arms[0]
+
     def after(self, release: Release) -> Believed:
         """The history with one more release."""
         coordinates: Iterable[int] = release.coordinates

@@ -16,6 +16,7 @@ import numpy as np
 from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import number, real_number, shown, switch
 from dpbandits.core.privacy import LARGEST, read_exactly
+from dpbandits.core.values import damaged, entries
 from dpbandits.mechanisms.rewards import flaw, tried
 
 
@@ -108,6 +109,10 @@ class Range:
         low, high = (f"{end:.15g}" for end in self._ends)
         return f"values from {low} to {high}, {better} is better, values outside {outside}"
 
+    def to_data(self) -> list[Any]:
+        """Plain data, for JSON."""
+        return [str(self.low), str(self.high), self.clip, self.minimise]
+
     def _outside(self, reward: object, value: float | None) -> float:
         """What a value outside enters as, if anything."""
         low, high = self._ends
@@ -143,3 +148,18 @@ def exact_bound(value: object, name: str) -> Fraction:
             f"in size{quoted}; for example Range(0, 250)."
         )
     return exact
+
+
+def range_from_data(data: object) -> Range | None:
+    """What `to_data` wrote; None where no range was declared.
+
+    Raises:
+        DamagedSessionError: it is not that.
+    """
+    if data is None:
+        return None
+    low, high, clip, minimise = entries(data, "public.rewards", 4)
+    try:
+        return Range(Fraction(low), Fraction(high), clip, minimise)
+    except (TypeError, ValueError, ArithmeticError):
+        raise damaged("public.rewards is no range of rewards") from None

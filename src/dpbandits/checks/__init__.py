@@ -2,6 +2,11 @@
 
 from collections.abc import Callable
 
+from dpbandits.checks.campaigns import (
+    answers_far_behind,
+    arms_come_and_go,
+    unplanned_drops,
+)
 from dpbandits.checks.checks import (
     hosts_agree,
     ledger_equals_claim,
@@ -32,6 +37,9 @@ CHECKS: dict[str, Callable[[Policy], None]] = {
         survives_json,
         state_is_a_fold,
         late_and_missing_tells,
+        answers_far_behind,
+        unplanned_drops,
+        arms_come_and_go,
         only_reports_enter,
         beats_uniform,
         compiled_law,

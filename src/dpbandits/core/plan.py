@@ -8,7 +8,7 @@ when some action reaches its limit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -114,6 +114,14 @@ class Draw:
 Plan = Hold | Cycle | Draw
 
 
+Room = Callable[[Any], int | None]
+"""The rounds that an arm's open block still takes; None where nothing but a plan closes it."""
+
+
+def no_room(action: Any) -> None:
+    return None
+
+
 class Progress:
     """How far the told decisions have carried a plan. It consists of counts: nothing here depends
     on a reward.
@@ -123,12 +131,25 @@ class Progress:
 
     told: the number of decisions since the plan began, by what was told.
     due: the coordinates to release once the plan is complete; None before.
+    room: what the open block of an arm that is not in the plan took when the plan began. A late
+        answer may fill it, and that ends the plan as well.
     """
 
-    __slots__ = ("_drawn", "_left", "_release", "_waiting", "due", "plan", "told")
+    __slots__ = (
+        "_beside",
+        "_drawn",
+        "_left",
+        "_release",
+        "_waiting",
+        "due",
+        "plan",
+        "room",
+        "told",
+    )
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, room: Room = no_room) -> None:
+        self.plan, self.room = plan, room
+        self._beside: dict[Action, int] = {}
         self.told: dict[Action, int] = {}
         self.due: tuple[int, ...] | None = None
         self._left: dict[Action, int]
@@ -143,9 +164,9 @@ class Progress:
         self._release = () if isinstance(plan, Draw) else plan.release
 
     @classmethod
-    def at(cls, plan: Plan, told: Mapping[Action, int]) -> Progress:
+    def at(cls, plan: Plan, told: Mapping[Action, int], room: Room = no_room) -> Progress:
         """The progress of a plan after these decisions were told."""
-        progress, due = cls(plan), list[tuple[int, ...]]()
+        progress, due = cls(plan, room), list[tuple[int, ...]]()
         for action, times in told.items():
             ended = progress.count(action, times)
             due.extend(() if ended is None else (ended,))
@@ -164,9 +185,8 @@ class Progress:
             )
             return filled
         lefts = self._left
-        # a late tell of an earlier plan: it enters the open block, and ends nothing
         if action not in lefts:
-            return None
+            return self._count_beside(action, times)
         left = lefts[action]
         lefts[action] = left - times
         if left > 0 >= left - times:
@@ -175,6 +195,17 @@ class Progress:
                 self.due = self._release
                 return self.due
         return None
+
+    def _count_beside(self, action: Any, times: int) -> tuple[int, ...] | None:
+        """A late answer: asked under an earlier plan, or ahead of this one's."""
+        left = self._beside[action] if action in self._beside else self.room(action)
+        if left is None:
+            return None
+        self._beside[action] = left - times
+        if left > times:
+            return None
+        self.due = (action,)
+        return self.due
 
     def _filled(self, arms: tuple[Any, ...], times: int) -> tuple[int, ...] | None:
         """The arms of a drawn action that reach their limit now, if any."""

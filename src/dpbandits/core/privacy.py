@@ -128,7 +128,10 @@ class Grid:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
     """What the whole sequence of decisions promises about any one round's reward, until the end of
-    time.
+    time; or about all rewards of one user.
+
+    unit: "user" where people come back; `people` then says how many of their rounds are learned
+        from.
 
     zero_out: a smaller epsilon, if one is proved for comparing a round only with a round whose
         rewards are all 0.
@@ -142,7 +145,8 @@ class Guarantee:
     rho: Fraction | None = None
     zero_out: Fraction | None = None
     claimed: Fraction | None = None  # what the publication says, where that differs from what holds
-    unit: Literal["round"] = "round"
+    unit: Literal["round", "user"] = "round"
+    people: str = ""
     neighbours: Literal["replace"] = "replace"
     trust: Literal["central", "local"] = "central"
     noise: NoiseKind | None = None  # None until a host has chosen
@@ -161,7 +165,8 @@ class Guarantee:
     def __str__(self) -> str:
         letter = "ε" if self.measure == "pure" else "ρ-zCDP, ρ"
         text = (
-            f"{letter} = {printed(self.cost)} per {self.unit} ({self.neighbours}-one), "
+            f"{letter} = {printed(self.cost)} per {self.unit} "
+            f"({self.people or f'{self.neighbours}-one'}), "
             f"{self.trust} trust"
         )
         text += f", {self.noise} noise" if self.noise else ", noise not chosen yet"

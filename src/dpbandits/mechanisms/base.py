@@ -91,6 +91,14 @@ class Mechanism(ABC):
             f"{type(self).__name__} answers every release at once: there is nothing to finish."
         )
 
+    def widened(self, memory: Any, coordinates: int) -> Any:
+        """Memory for so many coordinates, the last of which are fresh.
+
+        Raises:
+            TypeError: this mechanism's coordinates share their memory.
+        """
+        raise TypeError(f"{type(self).__name__} takes no coordinates while it is at work.")
+
     @property
     def law(self) -> AnswerLaw | None:
         """The noise in this mechanism's totals; None if its answers say nothing of means."""
@@ -137,6 +145,10 @@ class Separable(Mechanism):
     @final
     def init(self, coordinates: int) -> list[Any]:
         return [self.start() for _ in range(coordinates)]
+
+    @final
+    def widened(self, memory: list[Any], coordinates: int) -> list[Any]:
+        return memory + self.init(coordinates - len(memory))
 
     def fits(self, memory: Any, read: Readings) -> bool:
         """The same as `remembers`, for the memory of one coordinate."""

@@ -5,17 +5,26 @@ arm, and plans that fill one arm's batch at a time.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.core.plan import Hold, Plan, PublicRng
+from dpbandits.core.plan import Action, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
+from dpbandits.policies.ahead import ranked
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.statistics import (
+    Statistics,
+    empty,
+    first_unseen,
+    fold,
+    fold_dropped,
+    widened,
+)
 
 
 def require_budget(price: Fraction, grid: int, name: str, parts: Fraction = Fraction(1)) -> None:
@@ -68,52 +77,11 @@ class PrivatePolicy(Policy):
         return as_fraction(self.epsilon, "epsilon")
 
 
-class Statistics(NamedTuple):
-    """Public state, one number an arm unless said."""
-
-    totals: tuple[float, ...]  # released sum of rewards
-    rounds: tuple[int, ...]  # rounds behind `totals`; 0: nothing released yet
-    draws: tuple[int, ...]  # noise draws inside `totals`
-    pulls: tuple[int, ...]  # rounds told
-    open: tuple[int, ...]  # rounds told since the last release
-    t: int  # rounds told, all arms
-
-
 class Identified(NamedTuple):
     """The arm that is best up to the policy's failure probability, and the rounds that took."""
 
     arm: int
     rounds: int
-
-
-def empty(arms: int) -> Statistics:
-    zeros = (0,) * arms
-    return Statistics((0.0,) * arms, zeros, zeros, zeros, zeros, 0)
-
-
-def fold(s: Statistics, release: Release) -> Statistics:
-    """The statistics after one plan: counts move by what was told, released arms get their new
-    answer.
-    """
-    pulls, open_ = list(s.pulls), list(s.open)
-    for action, times in release.told:
-        for arm in action if isinstance(action, tuple) else (action,):
-            pulls[arm] += times
-            open_[arm] += times
-    if not release.coordinates:
-        return s._replace(pulls=tuple(pulls), open=tuple(open_), t=release.round)
-    totals, rounds, draws = list(s.totals), list(s.rounds), list(s.draws)
-    for arm, answer in zip(release.coordinates, release.answers, strict=True):
-        totals[arm], rounds[arm], draws[arm] = answer
-        open_[arm] = 0
-    return Statistics(
-        tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_), release.round
-    )
-
-
-def first_unseen(s: Statistics) -> int | None:
-    """The lowest arm without a release, if any."""
-    return s.rounds.index(0) if 0 in s.rounds else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +95,16 @@ class StatisticsPolicy(Policy):
     @final
     def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
         return fold(state, release)
+
+    @final
+    def dropped(
+        self, state: Statistics, release: Release, arms: Collection[int] | None = None
+    ) -> Statistics:
+        return fold_dropped(state, release, arms)
+
+    @final
+    def widened(self, state: Statistics, arms: int) -> Statistics:
+        return widened(state, arms)
 
 
 def largest_below(ceilings: Floats, score: Callable[[int], float]) -> int:
@@ -154,6 +132,8 @@ class IndexPolicy(Policy):
     Every arm's first batch comes first, in order.
     """
 
+    chooses: ClassVar[bool] = True
+
     @abstractmethod
     def scores(self, s: Statistics, t: int) -> list[float]:
         """Every arm's index at round t, from released values; all arms have a release behind
@@ -178,8 +158,45 @@ class IndexPolicy(Policy):
         arm = first_unseen(state)
         if arm is None:
             arm = self.leader(state, state.t + 1)
-        return Hold(arm, max(1, self.batch(state, arm) - state.open[arm]), (arm,))
+        return Hold(arm, self.room(state, arm), (arm,))
 
     @final
     def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
         return fold(state, release)
+
+    @final
+    def room(self, state: Statistics, arm: int) -> int:
+        return max(1, self.batch(state, arm) - state.open[arm])
+
+    @final
+    def ranking(
+        self,
+        state: Statistics,
+        asked: Mapping[Action, int],
+        eligible: Sequence[int] | None = None,
+    ) -> tuple[int, int]:
+        """The arm to ask for next, and for how many rounds (see `ahead`); the first of a plan where
+        nothing was asked ahead.
+        """
+        return ranked(self, state, asked, eligible)
+
+    @final
+    def ahead(
+        self,
+        state: Statistics,
+        asked: Mapping[Action, int],
+        rng: PublicRng,
+        eligible: Sequence[int] | None = None,
+    ) -> Hold:
+        arm, rounds = self.ranking(state, asked, eligible)
+        return Hold(arm, rounds, (arm,))
+
+    @final
+    def dropped(
+        self, state: Statistics, release: Release, arms: Collection[int] | None = None
+    ) -> Statistics:
+        return fold_dropped(state, release, arms)
+
+    @final
+    def widened(self, state: Statistics, arms: int) -> Statistics:
+        return widened(state, arms)

@@ -4,19 +4,20 @@ released values.
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, final
+from typing import Any, ClassVar, Literal, NamedTuple, Self, final
 
 from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
-from dpbandits.core.plan import Plan, PublicRng
+from dpbandits.core.plan import Action, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.core.signatures import Explained
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.oracles.base import DecisionSet
+from dpbandits.policies.labels import checked_arm_labels
 
 Feedback = Literal["bandit", "semi", "full"]
 """What a round shows: the reward of the arm that was played; of every arm of a super arm; of all
@@ -78,7 +79,7 @@ class Policy(metaclass=Explained):
     Whole numbers may come as any kind (numpy's, say) and are kept as plain ints.
 
     Args:
-        arms: number of arms.
+        arms: number of arms; or their names, ["blue", "green"].
         grid: public steps per unit of reward; 1 for 0/1 rewards.
 
     Raises:
@@ -88,11 +89,17 @@ class Policy(metaclass=Explained):
     """
 
     arms: int
+    labels: tuple[str, ...] | None = field(default=None, init=False, repr=False)
     about: ClassVar[About]
+    # whether it can choose among some of its arms, by the largest index of those
+    chooses: ClassVar[bool] = False
     # arguments that a caller may look for here, and why there is none
     not_taken: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
+        if isinstance(self.arms, (list, tuple)):
+            object.__setattr__(self, "labels", checked_arm_labels(self.arms))
+            object.__setattr__(self, "arms", len(self.arms))
         self._whole("arms", high=MOST_ARMS)
         if hasattr(self, "grid"):
             object.__setattr__(self, "grid", Grid(steps=self.grid).steps)
@@ -118,6 +125,76 @@ class Policy(metaclass=Explained):
         """The state after a release that ended `plan`. A plan without release still moves the
         clock.
         """
+
+    def room(self, state: Any, arm: int) -> int | None:
+        """The rounds that an arm's open block still takes, where it closes by its own count of
+        answers, whatever is played meanwhile; None where nothing but a plan closes it.
+        """
+        return None
+
+    def ahead(
+        self,
+        state: Any,
+        asked: Mapping[Action, int],
+        rng: PublicRng,
+        eligible: Sequence[int] | None = None,
+    ) -> Plan | None:
+        """What to ask for while answers are awaited. None: the plan goes on.
+
+        asked: by action, the rounds asked for that `state` does not know of: waiting, or told since
+            it was made. A public count.
+        eligible: the arms that may be played; None: all. Only policies with `chooses` are asked.
+        """
+        return None
+
+    def dropped(self, state: Any, release: Release, arms: Collection[int] | None = None) -> Any:
+        """The state once open blocks were dropped unread, though no plan said so: the plan is begun
+        anew.
+
+        release: of nothing; it says what was told. arms: whose blocks; None: all of them.
+        """
+        return state
+
+    @final
+    def at(self, budget: Fraction) -> Self:
+        """The same policy at another budget: epsilon, or rho under zCDP. What was left to its
+        defaults is worked out anew for it.
+
+        Raises:
+            ValueError: it has no budget, or the new one is too small for its grid.
+        """
+        name = next((n for n in ("epsilon", "rho") if hasattr(self, n)), None)
+        if name is None:
+            raise ValueError(f"{self.name} is not private, so it has no budget to share out.")
+        asked = [f for f in fields(self) if f.init]
+        needed = {f.name: getattr(self, f.name) for f in asked if f.default is MISSING}
+        plain = type(self)(**needed)
+        own = {
+            f.name: getattr(self, f.name)
+            for f in asked
+            if getattr(self, f.name) != getattr(plain, f.name)
+        }
+        arms = {"arms": self.labels} if self.labels is not None else {}
+        return type(self)(**(needed | own | arms | {name: budget}))
+
+    @final
+    def with_arms(self, arms: int | tuple[str, ...]) -> Self:
+        """The same policy for so many arms, or for arms of these names, to go on with.
+
+        Raises:
+            ValueError: its price depends on the number of arms.
+        """
+        more = replace(self, arms=arms)  # type: ignore[arg-type]  # names, too, make arms
+        if more.mechanism() != self.mechanism() or more.randomizer() != self.randomizer():
+            raise ValueError(
+                f"{self.name} shares its budget out over its arms, so none can be added while it "
+                "is at work."
+            )
+        return more
+
+    def widened(self, state: Any, arms: int) -> Any:
+        """The state for so many arms, of which the last were never played."""
+        return state
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         """No less than the expected pseudo-regret of `rounds` rounds, at every horizon, with all

@@ -5,6 +5,7 @@ and begins the next one is the same for people's data, for simulations and for a
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from dpbandits.core.plan import Draw, Plan, Progress, PublicRng
@@ -53,6 +54,7 @@ class Releasing(Protocol):
     def release(
         self, coordinates: tuple[int, ...], round: int, told: ToldCounts, drop: tuple[int, ...] = ()
     ) -> Release: ...
+    def emptied(self) -> tuple[int, ...]: ...
 
 
 def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
@@ -71,7 +73,7 @@ def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
             f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} "
             f"arms, got {len(plan.limits)}."
         )
-    return Turn(state, step, rng, plan, Progress(plan))
+    return Turn(state, step, rng, plan, Progress(plan, partial(policy.room, state)))
 
 
 def turn_after(policy: Policy, turn: TurnLike, release: Release, public: Public) -> Turn:
@@ -89,8 +91,12 @@ def next_turn(policy: Policy, turn: TurnLike, vault: Releasing, public: Public) 
     if vault.turns == turn.step:
         assert turn.progress.due is not None
         vault.release(turn.progress.due, vault.records, told_in(turn), turn.plan.drop)
-    assert vault.newest is not None
-    return turn_after(policy, turn, vault.newest, public)
+    newest = vault.newest
+    assert newest is not None
+    if turn.progress.due is None and not newest.coordinates:  # a drop that no plan spoke of
+        state = policy.dropped(turn.state, newest, vault.emptied())
+        return open_turn(policy, state, turn.step + 1, public)
+    return turn_after(policy, turn, newest, public)
 
 
 def told_in(turn: TurnLike) -> ToldCounts:

@@ -14,6 +14,7 @@ from dpbandits.core.errors import DecisionError
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import PLAIN, tried
+from dpbandits.policies.labels import ArmLabel
 
 MOST_PENDING = 10**7
 """Decisions that may ever wait for their rewards at a time: more than that would fill a machine's
@@ -28,6 +29,8 @@ class Decision(NamedTuple):
         every arm.
     observe: after a super arm, the arms whose rewards are to be told, in this order; else None.
     campaign: the session that asked; another one does not take it.
+    label: the name of the arm, or of each arm of a super arm; None where arms have no names.
+    learn: whether its reward counts; one that does not is taken and never read.
     """
 
     id: int
@@ -35,6 +38,8 @@ class Decision(NamedTuple):
     round: int
     observe: tuple[int, ...] | None = None
     campaign: str = ""
+    label: ArmLabel = None
+    learn: bool = True
 
     def to_json(self) -> str:
         """The message for the user's device (`dpbandits.local.client`)."""
@@ -47,9 +52,11 @@ class Play:
 
     action: Action
     observe: tuple[int, ...] | None
+    label: ArmLabel = None
+    learn: bool = True
 
     def decision(self, id: int, campaign: str) -> Decision:
-        return Decision(id, self.action, id, self.observe, campaign)
+        return Decision(id, self.action, id, self.observe, campaign, self.label, self.learn)
 
 
 Pending = Mapping[int, Play]
@@ -81,7 +88,7 @@ def find_pending(decision: object, pending: Pending, asked: int, campaign: str) 
 
 def as_made(decision: tuple[object, ...], made: tuple[object, ...]) -> bool:
     """Whether nothing of it was changed. What brings code of its own is not even compared."""
-    for said, known in zip(decision, made, strict=True):
+    for said, known in zip(decision, made, strict=False):  # names of arms do not matter
         if said is not known and not (plain_field(said) and said == known):
             return False
     return True

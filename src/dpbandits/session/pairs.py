@@ -5,6 +5,7 @@ from typing import Any
 
 from dpbandits.session.decisions import Decision, Play, find_each
 from dpbandits.session.turn import Wheel, settle
+from dpbandits.vault import Vault
 
 Answered = tuple[Any, object]
 """A decision (or its id) and its reward."""
@@ -67,3 +68,10 @@ def tell_pairs(pairs: list[ReadPair], wheel: Wheel) -> None:
             "pending and can be told again."
         )
         raise
+
+
+def hold_pairs(pairs: list[ReadPair], vault: Vault) -> None:
+    """Keep the rewards of pairs that were read until their time has passed; the first stays."""
+    steps = [(id, vault.on_grid(play.observe or play.action, reward)) for id, play, reward in pairs]
+    for id, value in steps:
+        vault.held.setdefault(id, value)

@@ -7,19 +7,31 @@ see `turn.py`.
 
 from collections.abc import Iterable
 from threading import get_ident
-from typing import final, overload
+from typing import Any, Self, final, overload
 
 from dpbandits.core.errors import (
     MessageError,
 )
 from dpbandits.core.gate import MARKS, gated
 from dpbandits.core.inputs import whole_number
-from dpbandits.core.plan import Hold
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
-from dpbandits.session.pairs import Answered, checked_pairs, read_pairs, tell_pairs
+from dpbandits.session.options import require_choice, require_user
+from dpbandits.session.pairs import (
+    Answered,
+    checked_pairs,
+    hold_pairs,
+    read_pairs,
+    tell_pairs,
+)
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.turn import settle
+
+User = str | int | None
+"""Who a decision is for, where people come back."""
+
+Eligible = Iterable[str | int] | None
+"""Arms by their names or numbers; None: all that are in play."""
 
 
 @final
@@ -46,25 +58,87 @@ class Session(Saved):
         campaign: a public name that decisions carry, so that another session refuses them; by
             default the seed.
         max_pending: how many decisions may wait for their rewards at a time.
+        rewards: the declared range of rewards, or of costs (`dpbandits.Range`); by default [0, 1].
+        privacy_unit: "round", where each reward is another person's; "user", where people come
+            back: then the promise is about all rewards of one user.
+        max_contributions: the most rounds in which one user is learned from. The policy runs at
+            that share of its budget.
+        window: with "user": the cap, and the promise, are for each window of this length; by
+            default for ever.
+        clock: says the time, for windows; by default this machine's.
+        user_key: a secret of at least 16 bytes under which users are known; needed to save.
+        attribution_window: how long an answer is waited for; whoever did not answer by then counts
+            with `default`. Who answered is then as private as the reward.
+        segments: names of groups that are known beforehand, public and fixed: each learns for
+            itself (see `dpbandits.SegmentedSession`, which this then makes).
+        assignment: "shuffled": the first blocks of all arms come in one random order, in place of
+            one after the other, so that no arm is bound to a time. Its coins come from `seed`,
+            which has to stay secret until the end.
+        min_share: each arm's least share of rounds, by a coin a round; its price is regret.
 
     Raises:
         ValueError: policy, mechanism and guarantee do not agree.
     """
 
+    def __new__(cls, *given: Any, segments: object = None, **options: Any) -> Self:
+        """A session; with segments, one that has them."""
+        if segments is None:
+            return super().__new__(cls)
+        from dpbandits.session.segments import SegmentedSession  # it is made of sessions
+
+        # another class on purpose: it has the same verbs
+        made: Any = SegmentedSession(*given, segments=segments, **options)
+        return made  # type: ignore[no-any-return]
+
     @overload
-    def ask(self) -> Decision: ...
+    def ask(
+        self, *, eligible: Eligible = None, user: User = None, segment: str | None = None
+    ) -> Decision: ...
     @overload
-    def ask(self, count: int) -> list[Decision]: ...
+    def ask(
+        self,
+        count: int,
+        *,
+        eligible: Eligible = None,
+        user: User = None,
+        segment: str | None = None,
+    ) -> list[Decision]: ...
     @gated
-    def ask(self, count: int | None = None) -> Decision | list[Decision]:
+    def ask(
+        self,
+        count: int | None = None,
+        *,
+        eligible: Eligible = None,
+        user: User = None,
+        segment: str | None = None,
+    ) -> Decision | list[Decision]:
         """The next decision, or a list of `count` of them.
+
+        eligible: the arms that may be played this time, by their names or numbers; who is eligible
+            for what is public. The arm with the largest index among those that are in play is
+            chosen.
+        user: who is asked for, where people come back (`privacy_unit="user"`). Beyond the cap of
+            learned rounds a person still gets a decision, the arm with the largest released mean;
+            its `learn` is False, and its reward is taken and never read.
+        segment: see `segments=`.
 
         Raises:
             RuntimeError: more decisions than `max_pending` would wait for their rewards. None was
             made.
+            ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
+            some of its arms; or `user` is missing where people come back, or given where they do
+            not. None was made.
         """
-        if count is not None:
-            return self._ask_many(whole_number(count, "count"))
+        if segment is not None:
+            raise ValueError(
+                "Expected no segment=: this session has none. Make it with segments=['DE', 'FR'], "
+                "say. None was made."
+            )
+        if count is not None or eligible is not None or user is not None or self._special:
+            many = self._ask_many(
+                1 if count is None else whole_number(count, "count"), eligible, user
+            )
+            return many[0] if count is None else many
         caller, inside = (get_ident(),), self._inside
         if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
             self._gate.take_over(caller)
@@ -99,6 +173,9 @@ class Session(Saved):
         the caller's own, that error passes through as it is: the reward is recorded (the decision
         is no longer pending), and what is due is made by the next call.
         """
+        if self._attribution is not None:
+            self._hold(decision, reward)
+            return
         caller, inside = (get_ident(),), self._inside
         if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
             self._gate.take_over(caller)
@@ -145,87 +222,33 @@ class Session(Saved):
         caller = self._gate.enter()
         try:
             settle(self._wheel)
-            tell_pairs(read_pairs(pairs, self._wheel, self.campaign), self._wheel)
+            self._fold()
+            read = read_pairs(pairs, self._wheel, self.campaign)
+            if self._attribution is None:
+                tell_pairs(read, self._wheel)
+            else:
+                hold_pairs(read, self._vault)
         finally:
             self._gate.leave(caller)
 
     @gated
-    def settle(self) -> None:
-        """Make what an earlier call's error left due, a release or a plan; most often there is
-        nothing to do.
-
-        Raises:
-            NotRecordedError: it failed again.
-        """
-        caller = self._gate.enter()
-        try:
-            settle(self._wheel)
-        finally:
-            self._gate.leave(caller)
-
-    @gated
-    def expire(self, decision: Decision | int) -> None:
-        """No reward came: the declared default enters instead (in the local model: a report of the
-        default).
-
-        Raises:
-            DecisionError: unknown id, or resolved before.
-        """
-        caller = self._gate.enter()
-        try:
-            settle(self._wheel)
-            wheel = self._wheel
-            id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
-            single = self.policy.about.feedback == "bandit"
-            rewards = (
-                self.default
-                if single
-                else [self.default] * len(play.observe or range(self.policy.arms))
-            )
-            wheel.tell(
-                id,
-                play,
-                rewards
-                if self._randomizer is None
-                else self._randomizer.report(rewards, self._noise),
-            )
-        finally:
-            self._gate.leave(caller)
-
-    @gated
-    def finish(self) -> None:
-        """No more rewards come, and their number is public: a stopping rule that has not halted
-        gives its answer now.
-
-        A rule that has halted has nothing to add. Rewards told afterwards are never read.
-
-        Raises:
-            TypeError: the policy plays on for ever.
-            ValueError: no reward was ever told. Nothing was released.
-        """
-        if self.policy.about.goal != "estimate":
-            raise TypeError(
-                f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as "
-                "long as it is asked."
-            )
-        caller = self._gate.enter()
-        try:
-            self._wheel.go_on()
-            if isinstance(self.plan, Hold) and self.plan.release:
-                self._wheel.finish()
-        finally:
-            self._gate.leave(caller)
-
-    @gated
-    def _ask_many(self, count: int) -> list[Decision]:
+    def _ask_many(self, count: int, eligible: Eligible, user: str | int | None) -> list[Decision]:
         """So many decisions, or none."""
-        wheel = self._wheel
+        wheel, people = self._wheel, self._people
         caller = self._gate.enter(1)
         try:
+            require_user(people, user)
             wheel.go_on()
+            self._fold()
+            chosen = None
+            if eligible is not None:
+                require_choice(self.policy, "eligible=")
+                chosen = self._roster.numbers(eligible)
             if len(wheel.pending) + count > self.max_pending:
                 raise too_many_pending(len(wheel.pending), count, self.max_pending)
-            return [play.decision(id, self.campaign) for id, play in wheel.ask_many(count)]
+            who = None if people is None else people.pseudonym(user)
+            plays = self._plays(count, who, chosen)
+            return [play.decision(id, self.campaign) for id, play in plays]
         finally:
             self._gate.leave(caller)
 

@@ -3,10 +3,19 @@ says of itself has to be what its mechanism keeps: that is checked before anythi
 """
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
-from typing import Any
+from hashlib import sha256
+from typing import Any, NamedTuple
 
+from dpbandits.campaign.assignment import assignment_of
+from dpbandits.campaign.attribution import attribution_of
+from dpbandits.campaign.register import Clock, register_of
+from dpbandits.campaign.roster import ArmStanding, Roster
+from dpbandits.campaign.ruler import Range
+from dpbandits.campaign.traffic import Traffic
 from dpbandits.core.gate import Gate
 from dpbandits.core.inputs import refuse_class, whole_number
 from dpbandits.core.plan import Plan
@@ -15,45 +24,31 @@ from dpbandits.core.privacy import spent as spent_of
 from dpbandits.core.values import checked_default, checked_name, checked_noise, checked_seed
 from dpbandits.local.messages import randomizer_to_json
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import MOST_PENDING, Decision
+from dpbandits.session.options import (
+    checked_rewards_range,
+    default_in,
+    per_user,
+    policy_for_users,
+    require_agreement,
+    require_choice,
+)
 from dpbandits.session.turn import Wheel
 from dpbandits.vault import open_vault
 
 
-def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
-    """Refuse a policy whose words and mechanism disagree.
+class SessionEvent(NamedTuple):
+    """Something that was done to a session, and after how many decisions. Public.
 
-    kept: what its mechanism (or its users' randomizer) promises.
-
-    Raises:
-        ValueError: they disagree.
+    what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks). arm: its name
+        or number; None where it is about all.
     """
-    if policy.guarantee != kept:
-        raise ValueError(
-            f"{policy.name} says that it guarantees {policy.guarantee}; its mechanism promises "
-            f"{kept}. Correct one of them."
-        )
-    privacy, said = policy.about.privacy, "none"
-    if kept is not None:
-        said = "local" if kept.trust == "local" else kept.measure
-    if said != privacy or (privacy == "local") is (policy.randomizer() is None):
-        raise ValueError(
-            f'{policy.name} says privacy="{privacy}" in `about`; what its mechanism or '
-            f'randomizer keeps is "{said}". Correct one.'
-        )
-    if (
-        isinstance(policy, PrivatePolicy)
-        and kept is not None
-        and kept.claimed is None
-        and (kept.epsilon or 0) > policy.budget
-    ):
-        raise ValueError(
-            f"{policy.name} has a budget of {policy.budget}; its mechanism spends "
-            f"{kept.epsilon}. Share the budget out, or give the "
-            "mechanism claimed= where a publication says otherwise."
-        )
+
+    what: str
+    arm: str | int | None
+    asked: int
 
 
 PENDING = 100_000
@@ -74,6 +69,16 @@ class Standing:
         default: float = 0.0,
         campaign: str | None = None,
         max_pending: int = PENDING,
+        rewards: Range | None = None,
+        privacy_unit: str = "round",
+        max_contributions: int | None = None,
+        window: timedelta | None = None,
+        clock: Clock | None = None,
+        user_key: bytes | None = None,
+        attribution_window: timedelta | None = None,
+        assignment: str = "planned",
+        min_share: float | None = None,
+        segments: Iterable[str] | None = None,
     ) -> None:
         refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
         if not isinstance(policy, Policy):
@@ -81,21 +86,34 @@ class Standing:
                 "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
                 f"{type(policy).__name__}."
             )
+        self._people = register_of(privacy_unit, max_contributions, window, clock, user_key)
+        if self._people is not None:
+            policy = policy_for_users(policy, self._people)
         self._gate = Gate()
         self._inside, self._home = self._gate.inside, self._gate.home.mark
-        self._policy, self._noise = policy, checked_noise(noise)
+        self._noise = checked_noise(noise)
         self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
         self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
-        self.default, self.max_pending = (
-            checked_default(default),
-            whole_number(max_pending, "max_pending", 1, MOST_PENDING),
-        )
         self._randomizer = policy.randomizer()
+        self.rewards = checked_rewards_range(rewards, self._randomizer is not None)
+        self.default = checked_default(default) if rewards is None else default_in(default, rewards)
+        self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
         self._vault = open_vault(
             policy.about.feedback, policy.mechanism(), policy.arms, noise, self._randomizer
         )
+        self._vault.unit = None if self.rewards is None else self.rewards.to_unit
         require_agreement(policy, self._vault.guarantee)
-        self._wheel = Wheel(policy, self._vault, self.seed)
+        self._roster = Roster.of(policy.arms, policy.labels)
+        self._wheel = Wheel(policy, self._vault, self.seed, self._roster.labels)
+        self._events: tuple[SessionEvent, ...] = ()
+        self._assignment = assignment_of(assignment, min_share, policy.arms)
+        self._traffic = Traffic.of(policy.arms)
+        if self._assignment is not None:
+            require_choice(policy, "assignment= or min_share=")
+            if campaign is None:  # the seed foretells who gets what, so decisions do not name it
+                self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
+        self._attribution = attribution_of(attribution_window, clock)
+        self._special = special(self)
         self.generation = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -116,8 +134,8 @@ class Standing:
 
     @property
     def policy(self) -> Policy:
-        """The policy it was made with."""
-        return self._policy
+        """The policy at work."""
+        return self._wheel.policy
 
     @property
     def guarantee(self) -> Guarantee | None:
@@ -125,7 +143,10 @@ class Standing:
         policy without privacy.
         """
         guarantee = self._vault.guarantee
-        return None if guarantee is None else replace(guarantee, noise=self._noise.kind)
+        if guarantee is None:
+            return None
+        guarantee = replace(guarantee, noise=self._noise.kind)
+        return guarantee if self._people is None else per_user(guarantee, self._people)
 
     @property
     def ledger(self) -> tuple[Entry, ...]:
@@ -151,6 +172,25 @@ class Standing:
     def resolved(self) -> int:
         """Decisions that were told or expired, those among them whose reward was lost."""
         return self._wheel.asked - len(self.pending)
+
+    @property
+    def unread(self) -> int:
+        """Decisions that are resolved without a reward that counts: void ones, those of arms that
+        are retired, and those that nobody learns from (`Decision.learn`).
+        """
+        return self._wheel.unread
+
+    @property
+    def arms(self) -> tuple[tuple[ArmLabel | int, ArmStanding], ...]:
+        """Every arm there ever was, and where it stands: active, paused or retired."""
+        roster = self._roster
+        names = roster.labels or range(len(roster.standing))
+        return tuple(zip(names, roster.standing, strict=True))
+
+    @property
+    def events(self) -> tuple[SessionEvent, ...]:
+        """What was done to the session besides asking and telling, in order. Public."""
+        return self._events
 
     @property
     def lost(self) -> int:
@@ -187,3 +227,9 @@ class Standing:
                 "no randomizer."
             )
         return randomizer_to_json(self._randomizer, self.campaign)
+
+
+def special(session: Standing) -> bool:
+    """Whether its decisions do not come from the plan alone."""
+    parts = session._people, session._assignment, session._attribution
+    return any(part is not None for part in parts)

@@ -6,128 +6,68 @@ its decision, which is the moment it can no longer be told, and only then adds t
 interruption may lose a reward, it never adds one twice.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, final
+from dataclasses import replace
+from typing import Any, NamedTuple, final
 
 from dpbandits.core.errors import LedgerError, NotRecordedError
 from dpbandits.core.ledger import unbalanced
-from dpbandits.core.plan import Action, Draw, Hold, Plan, Progress, PublicRng
-from dpbandits.policies import turn as wheel
+from dpbandits.core.plan import Action, Progress
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.labels import ArmLabels
 from dpbandits.policies.turn import next_turn, open_turn, told_in
-from dpbandits.session.decisions import Decision, Play
+from dpbandits.session.asks import NEW, Asks
+from dpbandits.session.decisions import Play
 from dpbandits.vault import Vault
 
-NEW = tuple.__new__
-"""Makes a named tuple in half the time of its own constructor."""
 
-ClaimedDecision = tuple[int, Action | None, int, int, int]
-"""A tell that is under way, and what stood before it: its decision's id, what is told (None if it
-does not count in this turn), how often that was told in this turn, the vault's records, rewards
-lost.
-"""
+class TellClaim(NamedTuple):
+    """A tell that is under way, and what stood before it.
 
-
-@dataclass(frozen=True, slots=True)
-class AskedTurn:
-    """A turn of `policies/turn.py`, and what is asked about it. Public, and replaced whole.
-
-    step: turns before this one. first: decisions asked before it. plays: its plan's actions, each
-        kept once. only: the one play of a plan that holds an action.
+    id: its decision's. where: what is told; None if it does not count in this turn. told: how often
+        that was told in this turn. records: the vault's. lost: rewards lost. unread: decisions
+        whose answers are not read, if this one's is not; else None.
     """
 
-    state: Any
-    step: int
-    rng: PublicRng
-    plan: Plan
-    progress: Progress
-    first: int
-    plays: dict[Action, Play]
-    only: Play | None
-
-    def play(self, id: int, semi: bool) -> Play:
-        """What decision `id` plays."""
-        action = self.plan.action_at(id - self.first - 1, id, self.rng)
-        play = self.plays.get(action)
-        if play is None:
-            play = play_of(self.plan, action, semi)
-            # of drawn super arms there are too many to keep
-            if not (semi and isinstance(self.plan, Draw)):
-                self.plays[action] = play
-        return play
-
-
-def asked_after(first: int, opened: wheel.Turn, semi: bool) -> AskedTurn:
-    """An opened turn, to be asked about after the first so many decisions."""
-    plan = opened.plan
-    only = play_of(plan, plan.action, semi) if isinstance(plan, Hold) else None
-    return AskedTurn(*opened, first, {}, only)
-
-
-def play_of(plan: Plan, action: Action, semi: bool) -> Play:
-    # an action of a super-arm policy is a tuple of arms, which its type does not say
-    return Play(action, (plan.observe or action) if semi else None)  # type: ignore[arg-type]
+    id: int
+    where: Action | None
+    told: int
+    records: int
+    lost: int
+    unread: int | None = None
 
 
 @final
-class Wheel:
-    """A policy and its vault at work, for one caller at a time.
+class Wheel(Asks):
+    """A policy and its vault at work, for one caller at a time."""
 
-    asked: decisions made. pending: those that wait for their rewards, by id. lost: rewards whose
-        tell was interrupted once claimed.
-    busy: a call is under way, was interrupted or left something due; `go_on` first.
-    """
-
-    def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
-        self.policy, self.vault, self.public = policy, vault, partial(PublicRng, seed)
-        self.semi = policy.about.feedback == "semi"
-        self.pending: dict[int, Play] = {}
-        self.asked = self.lost = 0
-        self.busy = False
-        self._claim: ClaimedDecision | None = None
-        opened = open_turn(policy, policy.init(), 0, self.public)
-        self.turn: AskedTurn = asked_after(0, opened, self.semi)
-
-    def ask(self, campaign: str) -> Decision:
-        """The next decision."""
-        id, turn = self.asked + 1, self.turn
-        play = turn.only or turn.play(id, self.semi)
-        made = NEW(Decision, (id, play.action, id, play.observe, campaign))
-        self.busy = True
-        self.pending[id] = play
-        self.asked = id
-        self.busy = False
-        return made
-
-    def ask_many(self, count: int) -> Iterable[tuple[int, Play]]:
-        """The next so many, all or none of them."""
-        plays = {
-            id: self.turn.play(id, self.semi)
-            for id in range(self.asked + 1, self.asked + count + 1)
-        }
-        self.busy = True
-        self.pending.update(plays)
-        self.asked += count
-        self.busy = False
-        return plays.items()
+    def __init__(self, policy: Policy, vault: Vault, seed: int, labels: ArmLabels) -> None:
+        super().__init__(policy, vault, seed, labels)
+        self._claim: TellClaim | None = None
+        self._grown: tuple[Policy, Any, ArmLabels] | None = None
 
     def tell(self, id: int, play: Play, reward: object) -> None:
         """Check, claim, add, count. An exception between two of these lines is made good by
         `recover`.
         """
+        self.record(id, play, self.vault.on_grid(play.observe or play.action, reward))
+
+    def record(self, id: int, play: Play, steps: Any) -> None:
+        """Claim, add, count: what `Vault.on_grid` made of a reward."""
         where, vault, progress = play.observe or play.action, self.vault, self.turn.progress
-        steps = vault.on_grid(where, reward)
+        if not play.learn:
+            self.leave_unread(id)
+            return
         if vault.together and id <= self.turn.first:
             self._tell_late(id, where, steps)
             return
         self.busy = True
         before = progress.told.get(where, 0)
-        self._claim = id, where, before, vault.records, self.lost
+        self._claim = NEW(TellClaim, (id, where, before, vault.records, self.lost, None))
         del self.pending[id]
         vault.enter(where, steps)
         progress.count(where)
+        if self.waiting is not None:
+            self.waiting[where] -= 1
         self._claim = None
         if progress.due is None:
             self.busy = False
@@ -137,10 +77,24 @@ class Wheel:
     def _tell_late(self, id: int, where: Action, steps: Any) -> None:
         """A record of an earlier plan, where a record belongs to its plan: it ends nothing."""
         self.busy = True
-        self._claim = id, None, 0, self.vault.records, self.lost
+        self._claim = TellClaim(id, None, 0, self.vault.records, self.lost)
         del self.pending[id]
+        if self.waiting is not None:
+            self.waiting[where] -= 1
         self.vault.enter(where, steps, late=True)
         self._claim = None
+        self.busy = False
+
+    def leave_unread(self, id: int) -> None:
+        """Resolve a decision without reading any reward."""
+        self.busy = True
+        self._claim = TellClaim(id, None, 0, self.vault.records, self.lost, self.unread)
+        play = self.pending.pop(id)
+        if self.waiting is not None and play.learn:
+            self.waiting[play.observe or play.action] -= 1
+        self.unread += 1
+        self._claim = None
+        self.look_again()  # one decision fewer fills the plan
         self.busy = False
 
     def finish(self) -> None:
@@ -165,21 +119,33 @@ class Wheel:
         # made, but never handed out
         while self.pending and next(reversed(self.pending)) > self.asked:
             self.pending.popitem()
-        if self._claim is None:
-            return
-        id, where, told, records, lost = self._claim
-        if id not in self.pending and self.vault.records == records:
-            self.lost = lost + 1
-        elif id not in self.pending and where is not None:
-            turn = self.turn
-            progress = Progress.at(turn.plan, {**turn.progress.told, where: told + 1})
-            self.turn = replace(turn, progress=progress)
+        if self.busy:  # counts and plays may be ahead of the decisions
+            self.waiting = None
+            self.look_again()
+            self._carry_out_growth()
+        if self._claim is not None and self._claim.id not in self.pending:
+            self._make_good(self._claim)
         self._claim = None
+
+    def _make_good(self, claim: TellClaim) -> None:
+        """Count what was claimed as what became of it."""
+        turn = self.turn
+        if claim.unread is not None:
+            self.unread = claim.unread + 1
+        elif self.vault.records == claim.records:
+            self.lost = claim.lost + 1
+        elif claim.where is not None:
+            told = {**turn.progress.told, claim.where: claim.told + 1}
+            progress = Progress.at(turn.plan, told, turn.progress.room)
+            self.turn = replace(turn, progress=progress)
 
     @property
     def balanced(self) -> bool:
-        """Whether every decision that waits no more was recorded or lost, and none twice."""
-        return self.asked - len(self.pending) == self.vault.records + self.lost
+        """Whether every decision that waits no more was recorded, lost or left unread, and none
+        twice.
+        """
+        resolved = self.asked - len(self.pending)
+        return resolved == self.vault.records + self.lost + self.unread
 
     def _require_balance(self) -> None:
         if not self.balanced:
@@ -190,8 +156,53 @@ class Wheel:
         if self.vault.turns == self.turn.step:
             self._require_balance()
         opened = next_turn(self.policy, self.turn, self.vault, self.public)
-        self.turn = asked_after(self.asked, opened, self.semi)
+        newest = self.vault.newest
+        assert newest is not None
+        self.turn = self.asked_about(opened, self.turn.believed.after(newest))
         self.busy = False
+
+    def take_out(self, arm: int) -> None:
+        """An arm is retired: what waits for it is not read any more, nor is its open block."""
+        if any(play.action == arm and play.learn for play in self.pending.values()):
+            self.busy = True
+            self.pending = {
+                id: replace(play, learn=False) if play.action == arm else play
+                for id, play in self.pending.items()
+            }
+            self.waiting = None
+            self.busy = False
+        self.look_again()
+        if arm not in self.vault.emptied():
+            self.drop((arm,))
+
+    def grow(self, policy: Policy, state: Any, labels: ArmLabels) -> None:
+        """Go on with more arms."""
+        self._grown = policy, state, labels
+        self.busy = True
+        self._carry_out_growth()
+        self.busy = False
+
+    def _carry_out_growth(self) -> None:
+        """Made again after an interruption, it comes to the same."""
+        if self._grown is not None:
+            self.policy, state, self.labels = self._grown
+            opened = open_turn(self.policy, state, self.turn.step, self.public)
+            told = self.turn.progress.told
+            progress = Progress.at(opened.plan, told, opened.progress.room)
+            believed = self.turn.believed
+            if len(believed.arms) < self.policy.arms:
+                believed = believed.with_arm(
+                    self.labels[-1] if self.labels else str(len(believed.arms))
+                )
+            self.turn = self.asked_about(opened._replace(progress=progress), believed)
+            self._grown = None
+
+    def drop(self, arms: tuple[int, ...] | None) -> None:
+        """Throw open blocks away unread, those of `arms` or (None) all, and begin the plan anew."""
+        self._require_balance()
+        self.busy = True
+        self.vault.drop(arms, self.vault.records, told_in(self.turn))
+        self.advance()
 
 
 def settle(wheel: Wheel) -> None:

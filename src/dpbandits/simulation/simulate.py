@@ -19,6 +19,7 @@ from dpbandits.environments.reordered import Reordered, random_order
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.arguments import checked, checked_workers, kept_rounds
+from dpbandits.simulation.delays import DelayLaw, checked_delay, play_late
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.runs import Kept, Recompute, Runs
 
@@ -38,6 +39,7 @@ def simulate(
     compiled: bool = True,
     first: int = 0,
     shuffle: bool = False,
+    delay: int | DelayLaw | None = None,
 ) -> Runs:
     """Play `runs` independent runs of `rounds` rounds with seeded, simulated noise (not private:
     see `Runs.guarantee`).
@@ -65,14 +67,15 @@ def simulate(
     rounds, runs, seed = checked(policy, environment, rounds, runs, seed)
     workers, first = checked_workers(workers), whole_number(first, "first")
     checkpoints = kept_rounds(policy, rounds, runs, at)
-    player, threads = choose_player(policy, environment, rounds, seed, compiled)
+    host = None if delay is None else partial(play_late, delay=checked_delay(delay))
+    player, threads = choose_player(policy, environment, rounds, seed, compiled, host)
     if shuffle:
         if problem_of(policy) is not None:
             raise ValueError(
                 f"{policy.name} plays super arms: its problem names arms by their numbers, so "
                 "shuffle=True is not for it."
             )
-        player = partial(play_shuffled, policy, environment, rounds, seed, compiled)
+        player = partial(play_shuffled, policy, environment, rounds, seed, compiled, host)
     play = partial(play_all, player, runs=runs, workers=workers, threads=threads, first=first)
 
     def recompute(marks: Integers) -> Kept:
@@ -121,16 +124,24 @@ def stacked(paths: list[Path]) -> Kept:
 
 
 def choose_player(
-    policy: Policy, environment: Environment, rounds: int, seed: int, compiled: bool
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    seed: int,
+    compiled: bool,
+    host: Host | None = None,
 ) -> tuple[Player, bool]:
-    """How one run is played, and whether threads can play several at once."""
-    if compiled and has_laws(policy, environment):
+    """How one run is played, and whether threads can play several at once.
+
+    host: plays it, whatever else could.
+    """
+    if compiled and host is None and has_laws(policy, environment):
         from dpbandits.simulation.players import compiled_player  # numba: only when it is used
 
         player = compiled_player(policy, environment, rounds, seed)
         if player is not None:
             return player, True
-    return partial(play_plain, policy, environment, rounds, seed), False
+    return partial(play_plain, policy, environment, rounds, seed, host=host), False
 
 
 def has_laws(policy: Policy, environment: Environment) -> bool:
@@ -151,6 +162,7 @@ def play_shuffled(
     rounds: int,
     seed: int,
     compiled: bool,
+    host: Host | None,
     checkpoints: Integers,
     run: int,
 ) -> Path:
@@ -158,7 +170,7 @@ def play_shuffled(
     own.
     """
     order = random_order(environment, np.random.default_rng([seed, run, SHUFFLE]))
-    player, _ = choose_player(policy, Reordered(environment, order), rounds, seed, compiled)
+    player, _ = choose_player(policy, Reordered(environment, order), rounds, seed, compiled, host)
     path = player(checkpoints, run)
     plays = np.empty_like(path.plays)
     plays[:, order] = path.plays

@@ -20,6 +20,7 @@ class PolicyRow(NamedTuple):
     releases: str  # "every round" or "by batches"
     randomised: bool
     twin: str  # non-private counterpart
+    chooses: bool  # among some of its arms: eligible=, arms that come and go
 
 
 def policies() -> tuple[PolicyRow, ...]:
@@ -40,6 +41,7 @@ def policies() -> tuple[PolicyRow, ...]:
             releases="every round" if about.every_round else "by batches",
             randomised=about.randomised,
             twin=about.twin,
+            chooses=cls.chooses,
         )
-        for name, about in ((name, cls.about) for name, cls in POLICIES.items())
+        for name, cls, about in ((name, cls, cls.about) for name, cls in POLICIES.items())
     )

@@ -89,12 +89,15 @@ class ArmVault(SavedVault):
             checked_report(value, self._randomizer, self._noise.kind, len(arms))
             return value
         if isinstance(where, tuple):
-            return checked_rewards(value, len(where), where)
-        return checked_reward(value)
+            rewards = checked_rewards(self._in_units(value), len(where), where)
+            return self._once_read(rewards)
+        return self._once_read(checked_reward(self._in_units(value)))
 
     def on_grid(self, where: int | tuple[int, ...], value: object) -> Any:
         # the common case, once a round
         if self._steps and type(where) is int and 0 <= where < self._coordinates:
+            if self.unit is not None:
+                value = self._in_units(value)
             return round(
                 (value if type(value) is float and 0.0 <= value <= 1.0 else checked_reward(value))
                 * self._steps
@@ -106,10 +109,10 @@ class ArmVault(SavedVault):
         if isinstance(where, tuple):
             return tuple(
                 vector_on_grid(
-                    checked_rewards(value, len(arms), arms), self._grid, self._noise
+                    checked_rewards(self._in_units(value), len(arms), arms), self._grid, self._noise
                 ).tolist()
             )
-        return on_grid(checked_reward(value), self._grid, self._noise)
+        return on_grid(checked_reward(self._in_units(value)), self._grid, self._noise)
 
     def enter(
         self, where: int | tuple[int, ...], steps: Any, count: int = 1, late: bool = False
@@ -153,6 +156,15 @@ class ArmVault(SavedVault):
         if self._randomizer is None:  # sums of reports may be anything
             check_sums(int(np.min(sums)), int(np.max(sums)), count, self._grid)
         self.enter(where, sums, count)
+
+    def widen(self, coordinates: int) -> None:
+        """Further coordinates, up to so many. Made again after an interruption it changes nothing
+        more.
+        """
+        self._open += [(0, 0, 0)] * (coordinates - len(self._open))
+        if self._coordinates < coordinates:
+            self._memory = self._mechanism.widened(self._memory[: self._coordinates], coordinates)
+            self._coordinates = coordinates
 
     def _nothing(self) -> int:
         return 0

@@ -7,8 +7,10 @@ these steps, the next call carries them out again from the start.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, final
+
+import numpy as np
 
 from dpbandits.core.errors import SharedError
 from dpbandits.core.gate import Home
@@ -26,6 +28,15 @@ Open = tuple[Any, int, int]
 shape (coordinates,)); the number of rewards in it; the number that ever entered this coordinate.
 Plain tuples, for one is made for every reward.
 """
+
+
+class ReadRewards(NamedTuple):
+    """What `Vault.check` read, in [0, 1]: private."""
+
+    plain: Any
+
+    def __repr__(self) -> str:
+        return "ReadRewards(not shown)"
 
 
 class Closing(NamedTuple):
@@ -51,6 +62,9 @@ class Vault(ABC):
         be carried out (see `settle`).
     together: a record belongs to its plan (see `Mechanism`). records: rounds whose feedback was
         added. turns: calls of `release` that were answered; newest: the last answer.
+    held: rewards in grid steps that count only later, by decision: private (see
+        `campaign/attribution.py`).
+    unit: makes a reward in the user's units one in [0, 1]; None: it is that already.
     guarantee: what this vault's mechanism (or the users' randomizer) promises one record, read
         once, as it was opened.
     """
@@ -79,6 +93,8 @@ class Vault(ABC):
         self._try: OnceDrawn | None = None
         self.records = self.turns = 0
         self.newest: Release | None = None
+        self.held: dict[int, Any] = {}
+        self.unit: Callable[[object], float] | None = None
 
     @final
     def __repr__(self) -> str:
@@ -103,6 +119,24 @@ class Vault(ABC):
     def drawn(self) -> bool:
         """Whether noise was drawn for a release that has not happened yet."""
         return bool(self._drawn)
+
+    @final
+    def _in_units(self, value: Any) -> Any:
+        """A reward, or several, in [0, 1] each, where another range was declared; else as they
+        came, to be checked.
+        """
+        if self.unit is None:
+            return value
+        if type(value) is ReadRewards:
+            return value.plain
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return [self.unit(each) for each in value]
+        return self.unit(value)
+
+    @final
+    def _once_read(self, plain: Any) -> Any:
+        """Checked numbers in [0, 1], for `on_grid`, which is not to scale them again."""
+        return plain if self.unit is None else ReadRewards(plain)
 
     @abstractmethod
     def on_grid(self, where: Any, value: Any) -> Any:
@@ -185,6 +219,21 @@ class Vault(ABC):
         return self._close(
             this_try, coordinates, memory, page, Release(coordinates, answers, round, told)
         )
+
+    @final
+    def drop(self, arms: tuple[int, ...] | None, round: int, told: ToldCounts) -> Release:
+        """Throw open blocks away unread, those of `arms` or (None) all, though no plan says so."""
+        self.settle()
+        return self.release((), round, told, drop=self._droppable(arms))
+
+    def emptied(self) -> tuple[int, ...]:
+        """The coordinates whose open block is empty."""
+        return tuple(c for c in range(self._coordinates) if not self._open[c][1])
+
+    def _droppable(self, arms: tuple[int, ...] | None) -> tuple[int, ...]:
+        """The coordinates among these that have an open block."""
+        known = range(self._coordinates) if arms is None else arms
+        return tuple(c for c in known if self._open[c][1])
 
     @final
     def settle(self) -> None:

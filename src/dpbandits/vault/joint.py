@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpbandits.core.arrays import Places
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
+from dpbandits.mechanisms.rewards import check_sums, checked_rewards
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
@@ -37,12 +37,9 @@ class JointVault(VectorVault):
         # replaced as a pair, for a call may be interrupted anywhere
         self._seen: tuple[tuple[int, ...], Places] = ((), np.zeros(0, np.intp))
 
-    def check(self, where: Any, value: object) -> NDArray[np.float64]:
+    def _checked(self, where: Any, value: object) -> NDArray[np.float64]:
         arms = self._arms(where)
-        return checked_rewards(value, len(arms), arms)
-
-    def on_grid(self, where: Any, value: object) -> NDArray[np.int64]:
-        return vector_on_grid(self.check(where, value), self._grid, self._noise)
+        return checked_rewards(self._in_units(value), len(arms), arms)
 
     def enter(self, where: Any, steps: Any, count: int = 1, late: bool = False) -> None:
         self.settle()
@@ -86,6 +83,9 @@ class JointVault(VectorVault):
         if arms:
             memory, answers = self._mechanism.answer(memory, self._block(arms), this_try)
         return self._close(this_try, (EVERY,), memory, page, Release(arms, answers, round, told))
+
+    def _droppable(self, arms: tuple[int, ...] | None) -> tuple[int, ...]:
+        return ()  # a release that names no arms drops the block
 
     def _arms(self, where: Any) -> tuple[int, ...]:
         """The arms of a record or a release, as plain ints."""

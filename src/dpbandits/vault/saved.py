@@ -1,11 +1,13 @@
 """What a vault saves, and how it goes on from that."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
+import numpy as np
+
 from dpbandits.core.inputs import MOST
-from dpbandits.core.values import damaged, whole
+from dpbandits.core.values import damaged, entries, whole
 from dpbandits.mechanisms.restored import Readings, restored_counts, restored_sums
 from dpbandits.vault.base import Vault
 
@@ -19,7 +21,9 @@ class SavedVault(Vault):
         themselves.
         """
         self.settle()
-        return {"sums": self._sums(), "memory": self._memory, "noise": self._noise.state()}
+        held = [[id, np.asarray(steps).tolist()] for id, steps in sorted(self.held.items())]
+        memory, noise = self._memory, self._noise.state()
+        return {"sums": self._sums(), "memory": memory, "noise": noise, "held": held}
 
     @final
     def public_state(self) -> dict[str, Any]:
@@ -31,6 +35,37 @@ class SavedVault(Vault):
             "counts": self._counts(),
             "ledger": self._ledger.to_data(),
         }
+
+    @final
+    def restore_held(self, data: object, waiting: Mapping[int, Any]) -> None:
+        """Rewards that are held for decisions that wait, as `private_state` wrote them.
+
+        waiting: what each of these decisions plays.
+
+        Raises:
+            DamagedSessionError: they are none; no number is shown.
+        """
+        bounded = self._randomizer is None
+        for row in entries(data, "private.held"):
+            id, steps = entries(row, "an entry of private.held", 2)
+            play = waiting.get(id) if type(id) is int else None
+            values = steps if isinstance(steps, list) else [steps]
+            fits = all(
+                type(value) is int and (not bounded or 0 <= value <= self._grid.steps)
+                for value in values
+            )
+            if play is None or not fits or not self._fits(play.observe, steps):
+                raise damaged("private.held has what no decision waits for (not shown)")
+            self.held[id] = self._as_steps(steps)
+
+    def _fits(self, observe: Sequence[int] | None, steps: Any) -> bool:
+        """Whether so many numbers are one round's."""
+        many = len(observe) if observe is not None else None
+        return (len(steps) if isinstance(steps, list) else None) == many
+
+    def _as_steps(self, steps: Any) -> Any:
+        """As `on_grid` makes them."""
+        return tuple(steps) if isinstance(steps, list) else steps
 
     @abstractmethod
     def _sums(self) -> list[int]:

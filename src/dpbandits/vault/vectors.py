@@ -25,11 +25,16 @@ class VectorVault(SavedVault):
         super().__init__(mechanism, coordinates, noise)
         self._open: dict[int, Open] = {EVERY: (self._nothing(), 0, 0)}
 
-    def check(self, where: object, value: object) -> NDArray[np.float64]:
-        return checked_rewards(value, self._coordinates, range(self._coordinates), "action")
+    def check(self, where: Any, value: object) -> Any:
+        return self._once_read(self._checked(where, value))
 
-    def on_grid(self, where: object, value: object) -> NDArray[np.int64]:
-        return vector_on_grid(self.check(where, value), self._grid, self._noise)
+    def on_grid(self, where: Any, value: object) -> NDArray[np.int64]:
+        return vector_on_grid(self._checked(where, value), self._grid, self._noise)
+
+    def _checked(self, where: Any, value: object) -> NDArray[np.float64]:
+        """The rewards as numbers in [0, 1]."""
+        arms = range(self._coordinates)
+        return checked_rewards(self._in_units(value), self._coordinates, arms, "action")
 
     def enter(
         self, where: object, steps: NDArray[np.int64], count: int = 1, late: bool = False
@@ -50,6 +55,12 @@ class VectorVault(SavedVault):
     def _nothing(self) -> NDArray[np.int64]:
         return np.zeros(self._coordinates, np.int64)
 
+    def emptied(self) -> tuple[int, ...]:
+        return () if self._open[EVERY][1] else tuple(range(self._coordinates))
+
+    def _droppable(self, arms: tuple[int, ...] | None) -> tuple[int, ...]:
+        return (EVERY,) if self._open[EVERY][1] else ()
+
     def _plain(self, coordinates: tuple[Any, ...]) -> tuple[int, ...]:
         if coordinates not in ((), (EVERY,)):
             raise RuntimeError(
@@ -64,6 +75,13 @@ class VectorVault(SavedVault):
 
     def finish(self, round: int, told: ToldCounts) -> Release:
         raise TypeError(f"{type(self).__name__} has nothing to finish.")
+
+    def _fits(self, observe: Sequence[int] | None, steps: Any) -> bool:
+        many = self._coordinates if observe is None else len(observe)
+        return isinstance(steps, list) and len(steps) == many
+
+    def _as_steps(self, steps: Any) -> Any:
+        return np.array(steps, np.int64)
 
     def _sums(self) -> list[int]:
         sums: list[int] = self._open[EVERY][0].tolist()

@@ -53,15 +53,17 @@ def play(
     skip: bool = False,
     each: str = "line",
 ) -> tuple[dpb.Session, int]:
-    """Some rounds; the resolution of one round is interrupted at a line and made again, or is
-    skipped. The lines it took.
+    """Some rounds; the resolution of one round is interrupted at a line and made again, or its
+    decision is void. The lines it took.
     """
     session, lines = fresh(policy), 0
     for round in range(1, ROUNDS + 1):
         decision = session.ask()
         if round != disturbed:
             way(session, decision)
-        elif not skip:
+        elif skip:
+            session.void(decision)
+        else:
             lines = disturb(session, decision, way, line, each)
     return session, lines
 
@@ -85,7 +87,8 @@ def is_accounted_for(session: dpb.Session) -> None:
     """Each decision was recorded, or lost, or waits."""
     session.settle()
     vault = session._vault
-    assert vault.records + session.lost + len(session.pending) == session._wheel.asked
+    counted = vault.records + session.lost + session.unread
+    assert counted + len(session.pending) == session._wheel.asked
     assert [entry for entry in session.ledger if entry.stop <= entry.start] == []
 
 

@@ -21,7 +21,7 @@ TOP = dpb.TopK(arms=4, k=2)
 SECRET = 126 / 1024
 
 
-def played(policy: Any, rounds: int = 13) -> dict[str, Any]:
+def played(policy: Any, rounds: int = 14) -> dict[str, Any]:
     s = dpb.Session(policy, noise=SimulatedNoise(1), seed=1)
     s.ask()
     for _ in range(rounds):
@@ -117,7 +117,7 @@ def complaint(text: str) -> str:
         ("public.vault.ledger.clocks.0.0", 3, "a coordinate that this policy does not have"),
         ("public.vault.ledger.clocks.0.0", EVERY, "a coordinate that this policy does not have"),
         ("public.max_pending", 10**9, "max_pending"),
-        ("public.vault.records", 14, "do not add up"),
+        ("public.vault.records", 15, "do not add up"),
         ("public.vault.turns", 7, "do not add up"),
         ("public.step", 1.5, "step"),
         ("public.seed", None, "seed=None"),

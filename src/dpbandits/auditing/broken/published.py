@@ -21,9 +21,9 @@ from dpbandits.mechanisms.base import Around
 from dpbandits.noise.protocol import Noise
 from dpbandits.oracles import UniformMatroid
 from dpbandits.policies.bandit.tree import HybridUCB
-from dpbandits.policies.base import Statistics
 from dpbandits.policies.experts.noisy_leader import RNMFTNL
 from dpbandits.policies.matroid.lazy import DPUCBMAT
+from dpbandits.policies.statistics import Statistics
 
 
 @dataclass(frozen=True, kw_only=True)

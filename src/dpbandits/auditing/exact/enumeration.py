@@ -34,8 +34,8 @@ from dpbandits.auditing.exact.lattice import Axis, Box, axes_of, carry, decision
 from dpbandits.auditing.exact.probe import Blocks, Streams
 from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import Hold, PublicRng
-from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.statistics import Statistics
 
 POINTS_A_STEP = 10_000
 """Points of a lattice that are summed in the time that one step of the walk takes by itself."""

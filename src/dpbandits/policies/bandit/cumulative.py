@@ -12,12 +12,13 @@ import numpy as np
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics, largest_below
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, largest_below
 from dpbandits.policies.bounds.cumulative import dp_klucb_bound
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.divergences import clip01, d_eps
 from dpbandits.policies.formulas.schedules import growing_batch
+from dpbandits.policies.statistics import Statistics
 
 __all__ = ["DPIMED", "DPKLUCB"]
 
@@ -101,7 +102,8 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         ]
 
     def leader(self, s: Statistics, t: int) -> int:
-        if self.arms < MANY:
+        arms = len(s.rounds)  # perhaps not all of them
+        if arms < MANY:
             return super().leader(s, t)
         eps, level = float(self.epsilon), indices.kl_level(math.log(t), self.c)
         totals, rounds = s.totals, s.rounds
@@ -109,7 +111,7 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         def index(arm: int) -> float:
             return indices.dp_klucb(totals[arm] / rounds[arm], rounds[arm], level, eps)
 
-        given = np.fromiter(totals, np.float64, self.arms), np.fromiter(rounds, np.int64, self.arms)
+        given = np.fromiter(totals, np.float64, arms), np.fromiter(rounds, np.int64, arms)
         ceilings = above_indices(*given, level, eps)
         return largest_below(ceilings, index)
 

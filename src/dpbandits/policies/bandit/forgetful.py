@@ -3,27 +3,22 @@ interrupted, and the doubling episodes of AdaP (Azize and Basu 2022) and AdaC (2
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
-from dpbandits.core.plan import Hold, Plan, PublicRng
+from dpbandits.core.plan import Action, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.mechanisms import GaussianBatches, LazyForgetful
-from dpbandits.policies.base import (
-    IndexPolicy,
-    PrivatePolicy,
-    Statistics,
-    StatisticsPolicy,
-    first_unseen,
-    require_budget,
-)
+from dpbandits.policies.ahead import ranked
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, StatisticsPolicy, require_budget
 from dpbandits.policies.bounds import batches
 from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.indices import crossing, lazy_ucb
+from dpbandits.policies.statistics import Statistics, first_unseen
 
 __all__ = ["AdaCUCB", "AdaPKLUCB", "AdaPUCB", "AnytimeLazyUCB"]
 
@@ -55,6 +50,7 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         proof="anytime_lazy_ucb",
         twin="UCB1",
     )
+    chooses: ClassVar[bool] = True
 
     def mechanism(self) -> LazyForgetful:
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
@@ -68,10 +64,8 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
             return Hold(arm, 1, (arm,))
         eps, t = float(self.epsilon), state.t + 1
         means = [total / n for total, n in zip(state.totals, state.rounds, strict=True)]
-        log_t = math.log(t)
-        scores = [lazy_ucb(m, n, log_t, eps) for m, n in zip(means, state.rounds, strict=True)]
-        arm = scores.index(max(scores))
-        full = t + max(1, 2 * state.rounds[arm] - state.open[arm])
+        arm = self.leader(state, t)
+        full = t + self.room(state, arm)
         end = full
         for j in range(self.arms):
             if j != arm:
@@ -79,6 +73,27 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
                     arm, means[arm], state.rounds[arm], j, means[j], state.rounds[j], t, end, eps
                 )
         return Hold(arm, end - t, (arm,) if end == full else ())
+
+    def leader(self, s: Statistics, t: int) -> int:
+        """The arm with the largest index, the lowest on a tie."""
+        eps, log_t = float(self.epsilon), math.log(t)
+        scores = [
+            lazy_ucb(total / n, n, log_t, eps) for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
+        return scores.index(max(scores))
+
+    def room(self, state: Statistics, arm: int) -> int:
+        return max(1, 2 * state.rounds[arm] - state.open[arm])
+
+    def ahead(
+        self,
+        state: Statistics,
+        asked: Mapping[Action, int],
+        rng: PublicRng,
+        eligible: Sequence[int] | None = None,
+    ) -> Hold:
+        arm, rounds = ranked(self, state, asked, eligible)
+        return Hold(arm, rounds, (arm,))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return batches.lazy_bound(one_arm(means), rounds, float(self.epsilon), self.grid)

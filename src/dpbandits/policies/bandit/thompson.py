@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
+from dpbandits.core.plan import Action, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyCumulative, LazyForgetful
-from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
+from dpbandits.policies.ahead import first_blocks
+from dpbandits.policies.base import PrivatePolicy, StatisticsPolicy
 from dpbandits.policies.bounds.optimism import positive_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import lifted_mean, neglected
 from dpbandits.policies.formulas.pooling import posterior_sd
 from dpbandits.policies.formulas.schedules import growing_batch
+from dpbandits.policies.statistics import Statistics, first_unseen
 
 __all__ = ["LazyDPTS", "NoiseAwareTS", "ThompsonBeta"]
 
@@ -113,13 +115,25 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         arm = first_unseen(state)
-        if arm is not None:
-            return Hold(arm, 1, (arm,))
+        return self.drawn(state) if arm is None else Hold(arm, 1, (arm,))
+
+    def drawn(self, state: Statistics) -> Draw:
+        """Arms drawn round by round until a batch is full."""
         means = tuple(total / n for total, n in zip(state.totals, state.rounds, strict=True))
-        limits = tuple(
-            max(1, 2 * n - open_) for n, open_ in zip(state.rounds, state.open, strict=True)
-        )
+        limits = tuple(self.room(state, arm) for arm in range(self.arms))
         return Draw(LazyBetas(means, state.rounds, float(self.epsilon)), limits)
+
+    def room(self, state: Statistics, arm: int) -> int:
+        return max(1, 2 * state.rounds[arm] - state.open[arm])
+
+    def ahead(
+        self,
+        state: Statistics,
+        asked: Mapping[Action, int],
+        rng: PublicRng,
+        eligible: Sequence[int] | None = None,
+    ) -> Plan:
+        return first_blocks(self, state, asked) or self.drawn(state)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -215,16 +229,43 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
         return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        sizes = [growing_batch(n, self.first or 1, self.alpha) for n in state.rounds]
-        limits = tuple(max(1, size - open_) for size, open_ in zip(sizes, state.open, strict=True))
         arm = first_unseen(state)
-        if arm is not None:
-            return Hold(arm, limits[arm], (arm,))
-        eps, c, net = float(self.epsilon), self.c or 1.0, self.net or 0.0
+        if arm is None:
+            arm = self.neglected(state)
+        return self.drawn(state) if arm < 0 else Hold(arm, self.room(state, arm), (arm,))
+
+    def room(self, state: Statistics, arm: int) -> int:
+        size = growing_batch(state.rounds[arm], self.first or 1, self.alpha)
+        return max(1, size - state.open[arm])
+
+    def ahead(
+        self,
+        state: Statistics,
+        asked: Mapping[Action, int],
+        rng: PublicRng,
+        eligible: Sequence[int] | None = None,
+    ) -> Plan:
+        """First blocks; then draws, even where the plan plays one arm to the end of its batch: that
+        batch is asked for.
+        """
+        first = first_blocks(self, state, asked)
+        if first is not None:
+            return first
+        arm = self.neglected(state)
+        left = self.room(state, arm) - asked.get(arm, 0)
+        return Hold(arm, left, (arm,)) if arm >= 0 and left > 0 else self.drawn(state)
+
+    def neglected(self, state: Statistics) -> int:
+        """The arm that is played to the end of its batch, or −1 (see `formulas.indices`)."""
         means = tuple(total / n for total, n in zip(state.totals, state.rounds, strict=True))
-        arm = neglected(means, state.rounds, math.log(state.t + 1), eps, net)
-        if arm >= 0:
-            return Hold(arm, limits[arm], (arm,))
+        eps, net = float(self.epsilon), self.net or 0.0
+        return neglected(means, state.rounds, math.log(state.t + 1), eps, net)
+
+    def drawn(self, state: Statistics) -> Draw:
+        """Arms drawn round by round until a batch is full."""
+        eps, c = float(self.epsilon), self.c or 1.0
+        limits = tuple(self.room(state, arm) for arm in range(self.arms))
+        means = tuple(total / n for total, n in zip(state.totals, state.rounds, strict=True))
         sds = tuple(
             posterior_sd(m, n, d, eps, c)
             for m, n, d in zip(means, state.rounds, state.draws, strict=True)

@@ -10,11 +10,12 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy
 from dpbandits.policies.bounds import trees
 from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
+from dpbandits.policies.statistics import Statistics
 
 __all__ = ["DPUCB", "DPUCBBound", "HybridUCB"]
 

@@ -11,12 +11,13 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LocalLaplace, RandomizedResponse
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy
 from dpbandits.policies.bounds import every_round
 from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.divergences import kl
+from dpbandits.policies.statistics import Statistics
 
 __all__ = ["KLUCB", "LDPKLUCB", "LDPUCB", "UCB1"]
 

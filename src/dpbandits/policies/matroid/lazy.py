@@ -15,12 +15,13 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, LazyForgetful
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds.batches import lazy_bound
 from dpbandits.policies.bounds.optimism import basis, best_gaps, least_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import crossing
 from dpbandits.policies.matroid.optimistic import FIRST, matroid_of, rewards_behind
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
 __all__ = ["DPTSMAT", "DPUCBMAT"]

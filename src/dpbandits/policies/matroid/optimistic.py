@@ -15,12 +15,13 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds.every_round import kl_bound, ucb1_bound
 from dpbandits.policies.bounds.optimism import basis, least_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.schedules import growing_batch
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
 __all__ = ["DPKLMAT", "KLOSM", "OMM"]

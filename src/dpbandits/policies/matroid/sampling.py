@@ -13,12 +13,13 @@ from dpbandits.core.plan import Draw, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds.optimism import least_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.pooling import pooled, posterior_sd, shrunk
 from dpbandits.policies.formulas.schedules import growing_batch
 from dpbandits.policies.matroid.optimistic import FIRST, matroid_of
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
 __all__ = ["CTSBeta", "CTSGaussian", "NoiseAwareMAT"]

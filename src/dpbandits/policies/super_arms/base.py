@@ -3,7 +3,7 @@ several arms at a time, and CUCB's way of playing: means plus radii, clipped at 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -16,9 +16,10 @@ from dpbandits.core.plan import Hold, Plan
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.inputs import shortened
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import PrivatePolicy, Statistics, empty, fold
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.statistics import Statistics, empty, fold, fold_dropped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,12 @@ class SuperArmPolicy(Policy):
     @final
     def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
         return fold(state, release)
+
+    @final
+    def dropped(
+        self, state: Statistics, release: Release, arms: Collection[int] | None = None
+    ) -> Statistics:
+        return fold_dropped(state, release, arms)
 
     def batch(self, s: Statistics, arm: int) -> int:
         """Rounds in the arm's next batch; one, where a policy does not say more."""

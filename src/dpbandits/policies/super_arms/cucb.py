@@ -14,12 +14,13 @@ from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative, LazyForgetful
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds import super_arms
 from dpbandits.policies.bounds.tails import excess
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.schedules import growing_batch
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.super_arms.base import SuperArmPolicy, hold_optimistic, per_gap, statistical
 
 __all__ = ["CUCB", "DPKLCUCB", "LazyCUCB"]

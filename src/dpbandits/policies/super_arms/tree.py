@@ -14,9 +14,10 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, EachArm
-from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds import super_arms
 from dpbandits.policies.contract import About
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.super_arms.base import (
     SuperArmPolicy,
     hold_optimistic,

@@ -25,13 +25,13 @@ from dpbandits.core.values import (
 )
 from dpbandits.mechanisms.above_threshold import HALTED
 from dpbandits.policies import POLICIES
-from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.stopping.empirical import StoppingRule
 from dpbandits.policies.super_arms.joint import JointStatistics
 from dpbandits.session.saving.policy import policy_from_data, policy_to_data, require_readable
 
-VERSION = 4
+VERSION = 5
 FORMAT = "dpbandits session"
 
 AHEAD = 64
@@ -64,15 +64,13 @@ def read_document(
     part(data, "the document", "policy", "public", "private")
     public, private = (
         part(data["public"], "public", *PUBLIC_KEYS),
-        part(data["private"], "private", "sums", "memory", "noise"),
+        part(data["private"], "private", "sums", "memory", "noise", "held"),
     )
     policy = policy_from_data(part(data["policy"], "policy"), given)
     vault = part(public["vault"], "public.vault", "records", "turns", "counts", "ledger")
-    require_drops(
-        policy,
-        part(vault["ledger"], "vault.ledger", "dropped", "releases"),
-        whole(vault["turns"], "vault.turns"),
-    )
+    ledger = part(vault["ledger"], "vault.ledger", "dropped", "releases")
+    if not entries(public["events"], "public.events"):  # else blocks may have been dropped by hand
+        require_drops(policy, ledger, whole(vault["turns"], "vault.turns"))
     entries(private["sums"], "private.sums", policy.arms)  # before anything of that size is made
     state = state_from_data(policy, public["state"], whole(public["asked"], "public.asked"))
     if isinstance(policy, StoppingRule) and (state.value is not None) is not (
@@ -151,6 +149,17 @@ PUBLIC_KEYS = (
     "asked",
     "asked_before_plan",
     "lost",
+    "unread",
+    "arms",
+    "events",
+    "offer",
+    "beliefs",
+    "rewards",
+    "people",
+    "assignment",
+    "attribution",
+    "traffic",
+    "chosen",
     "pending",
     "told_in_plan",
     "plan_finished",

@@ -15,6 +15,8 @@ from dpbandits.policies.contract import Policy
 def policy_to_data(policy: Policy) -> dict[str, Any]:
     """A policy as {"class": name, its hyper-parameters}."""
     values = {f.name: getattr(policy, f.name) for f in fields(policy) if f.init}
+    if policy.labels is not None:
+        values["arms"] = list(policy.labels)
     module = (
         {}
         if POLICIES.get(type(policy).__name__) is type(policy)

@@ -7,22 +7,29 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from dpbandits.core.plan import EVERY, Action, Plan, Progress, PublicRng
+from dpbandits.campaign.believed import Believed
+from dpbandits.campaign.roster import Roster, roster_from_data
+from dpbandits.core.plan import EVERY, Action, Hold, Progress, PublicRng
 from dpbandits.core.privacy import Entry
-from dpbandits.core.values import SAVES, checked_name, checked_seed, damaged, entries, frozen, whole
+from dpbandits.core.values import SAVES, checked_name, checked_seed, damaged, entries, whole
 from dpbandits.policies import POLICIES
-from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.turn import open_turn
+from dpbandits.session.choices import Choice, chosen_from_data
 from dpbandits.session.decisions import MOST_PENDING, Play
-from dpbandits.session.turn import Wheel, asked_after
+from dpbandits.session.offers import AskedTurn, offer_of
+from dpbandits.session.saving.waiting import action_from, pending_from, pending_runs
+from dpbandits.session.standing import SessionEvent
+from dpbandits.session.turn import Wheel
 
 ToldPairs = list[tuple[Action, int]]
 
 
 class Position(NamedTuple):
     """first: decisions asked before the plan. finished: the coordinates whose release is due; None
-    while the plan goes on.
+    while the plan goes on. offer: the action that is asked for (None: the plan's), from which
+    decision on, and up to which.
     """
 
     generation: int
@@ -32,10 +39,15 @@ class Position(NamedTuple):
     asked: int
     first: int
     lost: int
+    unread: int
     step: int
     pending: dict[int, Play]
     told: ToldPairs
     finished: tuple[int, ...] | None
+    offer: tuple[Action | None, int, int]
+    roster: Roster
+    events: tuple[SessionEvent, ...]
+    chosen: dict[int, Choice]
 
 
 def position(policy: Policy, public: Mapping[str, Any]) -> Position:
@@ -44,12 +56,13 @@ def position(policy: Policy, public: Mapping[str, Any]) -> Position:
     Raises:
         ValueError: damaged: a part of another type, or numbers that contradict each other.
     """
-    asked, first, lost, step = (
+    asked, first, lost, unread, step = (
         whole(public[key], f"public.{key}")
-        for key in ("asked", "asked_before_plan", "lost", "step")
+        for key in ("asked", "asked_before_plan", "lost", "unread", "step")
     )
     limit = whole(public["max_pending"], "public.max_pending", 1, MOST_PENDING)
     pending = pending_from(policy, public["pending"], asked, limit)
+    roster = roster_from_data(public["arms"], policy.arms, policy.labels)
     pairs = [
         entries(pair, "an entry of public.told_in_plan", 2)
         for pair in entries(public["told_in_plan"], "public.told_in_plan")
@@ -58,9 +71,12 @@ def position(policy: Policy, public: Mapping[str, Any]) -> Position:
         (action_from(policy, action), whole(times, "a number in public.told_in_plan", 1))
         for action, times in pairs
     ]
-    if sum(times for _, times in told) + lost + len(pending) > asked or len(dict(told)) < len(told):
+    if sum(times for _, times in told) + lost + unread + len(pending) > asked or len(
+        dict(told)
+    ) < len(told):
         raise damaged("public.told_in_plan counts more than was resolved, or an action twice")
-    if first > asked or step > asked + 1:
+    events = events_from(public["events"], asked)
+    if first > asked or step > asked + 1 + len(events):
         raise damaged("public.step or public.asked_before_plan counts more than was asked")
     generation = whole(public["generation"], "public.generation", 1, SAVES)
     due = finished_from(policy, public["plan_finished"])
@@ -72,11 +88,38 @@ def position(policy: Policy, public: Mapping[str, Any]) -> Position:
         asked,
         first,
         lost,
+        unread,
         step,
         pending,
         told,
         due,
+        offer_from(policy, public["offer"], asked),
+        roster,
+        events,
+        chosen_from_data(public["chosen"], asked, partial(action_from, policy)),
     )
+
+
+EVENTS = ("add", "retire", "pause", "resume", "drop")
+
+
+def events_from(data: object, asked: int) -> tuple[SessionEvent, ...]:
+    """What was done to the session besides asking and telling."""
+    events = list[SessionEvent]()
+    for row in entries(data, "public.events"):
+        what, arm, at = entries(row, "an entry of public.events", 3)
+        if what not in EVENTS or not (arm is None or type(arm) in (int, str)):
+            raise damaged("an entry of public.events is none of a session's events")
+        events.append(SessionEvent(what, arm, whole(at, "a number in public.events", 0, asked)))
+    return tuple(events)
+
+
+def offer_from(policy: Policy, data: object, asked: int) -> tuple[Action | None, int, int]:
+    """What was asked for: an action (None: the plan's), since when, and up to which decision."""
+    action, since, last = entries(data, "public.offer", 3)
+    since = whole(since, "a number in public.offer", 1, asked + 1)
+    last = whole(last, "a number in public.offer")
+    return None if action is None else action_from(policy, action), since, last
 
 
 def campaign_from(name: object) -> str:
@@ -84,82 +127,6 @@ def campaign_from(name: object) -> str:
         return checked_name(name)
     except ValueError:
         raise damaged("public.campaign is no name") from None
-
-
-def pending_runs(
-    pending: Mapping[int, Play],
-) -> list[tuple[int, int, Action, tuple[int, ...] | None]]:
-    """Pending decisions as runs of consecutive ids with one play: (first id, how many, action, arms
-    to observe).
-    """
-    runs = list[tuple[int, int, Action, tuple[int, ...] | None]]()
-    for id, play in pending.items():
-        first, many, *same = runs[-1] if runs else (0, 0)
-        if first + many == id and (play.action, play.observe) == tuple(same):
-            runs[-1] = (first, many + 1, play.action, play.observe)
-        else:
-            runs.append((id, 1, play.action, play.observe))
-    return runs
-
-
-def pending_from(policy: Policy, data: object, asked: int, limit: int) -> dict[int, Play]:
-    """The decisions that `pending_runs` wrote; their ids rise. All runs are read before a decision
-    is made: a short text can say many.
-    """
-    runs, last, waiting = list[tuple[range, Play]](), 0, 0
-    for row in entries(data, "public.pending"):
-        first, many, action, observe = entries(row, "an entry of public.pending", 4)
-        first = whole(first, "the id of a pending decision", last + 1, asked)
-        last = (
-            first
-            + whole(many, "a number of pending decisions", 1, min(asked - first + 1, MOST_PENDING))
-            - 1
-        )
-        runs.append((range(first, last + 1), play_from(policy, action, observe)))
-        waiting += many
-        if waiting > limit:
-            raise damaged("public.pending has more decisions than public.max_pending allows")
-    return {id: play for ids, play in runs for id in ids}
-
-
-def play_from(policy: Policy, action: object, observe: object) -> Play:
-    semi = policy.about.feedback == "semi"
-    if semi is (observe is None):
-        raise damaged(
-            "a pending decision does not say, as this policy's have to, which arms it observes"
-        )
-    seen = frozen(entries(observe, "the arms that a pending decision observes")) if semi else None
-    if seen is not None and not are_arms(policy, seen):
-        raise damaged("a pending decision observes what is no arm")
-    return Play(action_from(policy, action), seen)
-
-
-def action_from(policy: Policy, data: object) -> Action:
-    """An action of the kind this policy plays: an arm, a super arm, or a weight for each arm."""
-    action: Any = frozen(data)
-    many = isinstance(action, tuple)
-    weights = (
-        policy.weighted
-        and many
-        and len(action) == policy.arms
-        and all(type(weight) in (int, float) for weight in action)
-    )
-    played = many is (policy.about.feedback == "semi") and are_arms(
-        policy, action if many else (action,)
-    )
-    if not (weights or played):
-        raise damaged("an action is none of this policy's")
-    # what `frozen` made is whatever the document held; it was checked above
-    return action  # type: ignore[no-any-return]
-
-
-def are_arms(policy: Policy, arms: tuple[Any, ...]) -> bool:
-    """Whether these are arms of the policy, at least one, each once."""
-    return (
-        len(arms) > 0
-        and all(type(arm) is int and 0 <= arm < policy.arms for arm in arms)
-        and len(set(arms)) == len(arms)
-    )
 
 
 def finished_from(policy: Policy, data: object) -> tuple[int, ...] | None:
@@ -180,11 +147,30 @@ def position_to_data(wheel: Wheel) -> dict[str, Any]:
         "asked": wheel.asked,
         "asked_before_plan": turn.first,
         "lost": wheel.lost,
+        "unread": wheel.unread,
+        "offer": offer_to_data(turn),
+        "beliefs": turn.believed.to_data(),
         "pending": pending_runs(wheel.pending),
         "told_in_plan": list(turn.progress.told.items()),
         "plan_finished": turn.progress.due,
         "rng": turn.rng.state(),
     }
+
+
+def offer_to_data(turn: AskedTurn) -> list[Any]:
+    """What is asked for: where it is the plan, its action is not said."""
+    offer = turn.offer
+    action = offer.only.action if offer.only is not None and offer.plan is not turn.plan else None
+    # another draw than the plan's is made out anew
+    made_anew = offer.only is None and offer.plan is not turn.plan
+    return [action, offer.since, 0 if made_anew else offer.last]
+
+
+def offer_at(wheel: Wheel, turn: AskedTurn, at: Position) -> AskedTurn:
+    """The turn, with what was asked for."""
+    action, since, last = at.offer
+    plan = turn.plan if action is None else Hold(action, max(1, last + 1 - since), ())
+    return turn.with_offer(offer_of(plan, since, last, wheel.semi, wheel.labels))
 
 
 def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
@@ -194,6 +180,7 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
         ValueError: damaged: the policy cannot plan from its state, or the counts do not add up.
     """
     wheel.asked, wheel.lost, wheel.pending = at.asked, at.lost, at.pending
+    wheel.unread, wheel.active = at.unread, at.roster.active
     if not (wheel.balanced and wheel.vault.turns == at.step):
         raise damaged("its decisions, its records and what was lost do not add up")
     # another's mechanism may count rounds its own way
@@ -210,10 +197,15 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
         opened = open_turn(wheel.policy, public["state"], at.step, partial(PublicRng, at.seed))
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
         raise damaged(f"{wheel.policy.name} cannot plan from public.state") from error
-    turn = asked_after(at.first, opened, wheel.semi)
+    believed = Believed.restored(wheel.policy, public["beliefs"])
+    if len(believed.arms) != wheel.policy.arms:
+        raise damaged("public.beliefs has not one entry for each arm")
+    turn = replace(wheel.asked_about(opened, believed), first=at.first)
+    turn = offer_at(wheel, turn, at)
     rng = rng_from_data(at.seed, at.step, public["rng"])
-    wheel.turn = replace(turn, progress=progress_at(turn.plan, at), rng=rng)
-    wheel.busy = True
+    wheel.turn = replace(turn, progress=progress_at(turn, at), rng=rng)
+    # what was due is made by the next call
+    wheel.busy = wheel.turn.progress.due is not None
     return wheel
 
 
@@ -238,9 +230,9 @@ def rng_from_data(seed: int, step: int, data: Any) -> PublicRng:
         raise damaged("public.rng is no position of the public randomness") from None
 
 
-def progress_at(plan: Plan, at: Position) -> Progress:
+def progress_at(turn: AskedTurn, at: Position) -> Progress:
     """How far the plan was carried; it is complete if and only if its release is due."""
-    progress = Progress.at(plan, dict(at.told))
+    progress = Progress.at(turn.plan, dict(at.told), turn.progress.room)
     if (None if progress.due is None else set(progress.due)) != (
         None if at.finished is None else set(at.finished)
     ):

@@ -2,15 +2,23 @@
 
 from typing import Any, Self
 
+from dpbandits.campaign.assignment import assignment_from_data
+from dpbandits.campaign.attribution import AttributionWindow
+from dpbandits.campaign.register import Clock, Register
+from dpbandits.campaign.roster import roster_to_data
+from dpbandits.campaign.ruler import range_from_data
+from dpbandits.campaign.traffic import Traffic
 from dpbandits.core.errors import NotRecordedError
 from dpbandits.core.gate import gated
 from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, noise_from_state
 from dpbandits.policies.contract import Policy
+from dpbandits.session.choices import chosen_to_data
 from dpbandits.session.saving.document import read_document, write_document
 from dpbandits.session.saving.position import position, position_to_data, wheel_at
-from dpbandits.session.standing import Standing
+from dpbandits.session.special import SpecialAsks
+from dpbandits.session.standing import special
 from dpbandits.session.turn import settle
 
 
@@ -53,7 +61,7 @@ def noise_to_continue(said: object, saved: dict[str, Any], given: Noise | None) 
     return given
 
 
-class Saved(Standing):
+class Saved(SpecialAsks):
     """A session that can be saved, and continued from what was saved."""
 
     @gated
@@ -75,6 +83,12 @@ class Saved(Standing):
         """
         caller = self._gate.enter()
         try:
+            if self._people is not None and self._people.own_key:
+                raise ValueError(
+                    "This session knows its people by pseudonyms made with a key of its own, which "
+                    "no document holds. Make the session with user_key=secrets.token_bytes(32), "
+                    "keep that key apart, and give it to from_json, too. Nothing was saved."
+                )
             self._wheel.recover()
             if self._vault.drawn or self._vault.turns > self._wheel.turn.step:
                 settle(
@@ -100,6 +114,8 @@ class Saved(Standing):
         policy: Policy | type[Policy] | None = None,
         noise: Noise | None = None,
         key: bytes | None = None,
+        clock: Clock | None = None,
+        user_key: bytes | None = None,
     ) -> Self:
         """Continue a saved session: given the same noise, it decides as the uninterrupted one
         would.
@@ -110,6 +126,7 @@ class Saved(Standing):
             noise: another source of the same kind to go on with; by default fresh secure noise, or
                 the simulated one where it was.
             key: the key it was saved with.
+            clock, user_key: as the session was made with, where people come back.
 
         Raises:
             ValueError: the text is no such document, was changed, contradicts itself, is of another
@@ -126,9 +143,23 @@ class Saved(Standing):
             default=public["default"],
             campaign=at.campaign,
             max_pending=at.max_pending,
+            rewards=range_from_data(public["rewards"]),
         )
+        session._assignment = assignment_from_data(public["assignment"], policy.arms)
+        session._traffic = Traffic.restored(public["traffic"])
+        if len(session._traffic.counts) != policy.arms:
+            raise damaged("public.traffic has not one count for each arm")
+        if public["attribution"] is not None:
+            found = AttributionWindow.restored(public["attribution"], clock, at.asked)
+            session._attribution = found
+        if public["people"] is not None:
+            session._people = Register.restored(public["people"], clock, user_key, at.asked)
+        session._special = special(session)
         session._vault.restore(public["vault"], private)
+        session._vault.restore_held(private["held"], at.pending)
+        session._roster, session._events = at.roster, at.events
         session._wheel = wheel_at(session._wheel, at, public)
+        session._wheel.chosen = at.chosen
         session.generation = at.generation
         return session
 
@@ -140,5 +171,14 @@ class Saved(Standing):
             "default": self.default,
             "max_pending": self.max_pending,
         }
+        own |= {"rewards": None if self.rewards is None else self.rewards.to_data()}
+        own |= {"people": None if self._people is None else self._people.to_data()}
+        assignment = self._assignment
+        own |= {"assignment": None if assignment is None else assignment.to_data()}
+        own |= {"traffic": self._traffic.to_data()}
+        own |= {"chosen": chosen_to_data(self._wheel.chosen, self._wheel.asked)}
+        window = self._attribution
+        own |= {"attribution": None if window is None else window.to_data()}
+        own |= {"arms": roster_to_data(self._roster), "events": list(self._events)}
         head = {"generation": generation, "noise": noise_to_data(self._noise)}
         return head | own | position_to_data(self._wheel) | {"vault": self._vault.public_state()}

@@ -1,0 +1,90 @@
+"""Answers that are waited for during a fixed time, after which whoever did not answer counts with
+the default: callers may send conversions only.
+
+Then whether somebody answered is itself the reward, and private. The only public event is that the
+time has passed: answers are held, by the vault, and folded in the order of asking.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any, Self, final
+
+from dpbandits.campaign.register import Clock, seconds_of
+from dpbandits.core.inputs import shown
+from dpbandits.core.values import damaged, entries, part, whole
+
+
+@final
+class AttributionWindow:
+    """When each decision's time has passed. Public: it knows no answer.
+
+    seconds: how long an answer is waited for. due: until when, by decision that waits.
+    """
+
+    def __init__(self, seconds: float, clock: Clock | None) -> None:
+        self.seconds, self._clock, self.latest = seconds, clock, 0.0
+        self.due: dict[int, float] = {}
+
+    def now(self) -> float:
+        """Seconds; a clock that goes back is not believed."""
+        self.latest = max(self.latest, seconds_of(self._clock() if self._clock else datetime.now()))
+        return self.latest
+
+    def asked(self, id: int) -> None:
+        self.due[id] = self.now() + self.seconds
+
+    def passed(self, waiting: Callable[[int], bool]) -> Iterator[int]:
+        """The decisions whose time has passed, oldest first; each is forgotten once it waits no
+        more.
+        """
+        now = self.now()
+        for id in list(self.due):
+            if self.due[id] > now:
+                return
+            if waiting(id):
+                yield id
+            self.due.pop(id, None)
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        due = [list(pair) for pair in self.due.items()]
+        return {"seconds": self.seconds, "latest": self.latest, "due": due}
+
+    @classmethod
+    def restored(cls, data: object, clock: Clock | None, asked: int) -> Self:
+        """What `to_data` wrote.
+
+        Raises:
+            DamagedSessionError: it is not that.
+        """
+        found = part(data, "public.attribution", "seconds", "latest", "due")
+        seconds, latest = found["seconds"], found["latest"]
+        if type(seconds) not in (int, float) or not 0 < seconds < 1e12:
+            raise damaged("public.attribution.seconds is no number of seconds")
+        window = cls(seconds, clock)
+        if type(latest) not in (int, float):
+            raise damaged("public.attribution.latest is no number of seconds")
+        window.latest, last = float(latest), 0
+        for row in entries(found["due"], "public.attribution.due"):
+            id, due = entries(row, "an entry of public.attribution.due", 2)
+            last = whole(id, "a decision in public.attribution", last + 1, asked)
+            if type(due) not in (int, float):
+                raise damaged("a time in public.attribution is no number of seconds")
+            window.due[last] = float(due)
+        return window
+
+
+def attribution_of(window: object, clock: Clock | None) -> AttributionWindow | None:
+    """What this option asks for; None where every answer counts as it comes.
+
+    Raises:
+        ValueError: no length of time.
+    """
+    if window is None:
+        return None
+    if not isinstance(window, timedelta) or window <= timedelta(0):
+        raise ValueError(
+            f"Expected attribution_window={shown(window)} to be a datetime.timedelta above 0, for "
+            "example timedelta(days=7)."
+        )
+    return AttributionWindow(window.total_seconds(), clock)

@@ -1,0 +1,232 @@
+"""Who takes part, where people come back: each may be learned from a limited number of times.
+
+A person's place is taken when a decision is asked for, before anything is known of the answer. So
+who is learned from depends on public events only: a person's first rounds, in the order they came.
+Nothing here sees a reward, and no name is kept: a pseudonym is an HMAC-SHA256 of the name, cut to
+128 bits, whose key stays outside of what is saved.
+"""
+
+import hmac
+import secrets
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from typing import Any, Self, final
+
+from dpbandits.core.inputs import real_number, shown, whole_number
+from dpbandits.core.values import damaged, entries, part, whole
+
+Clock = Callable[[], Any]
+"""Says the time: a `datetime`, or seconds."""
+
+SHORTEST_KEY = 16
+"""Bytes of a key."""
+
+LONGEST_NAME = 1_000
+"""Characters by which a person is named."""
+
+MOST_CONTRIBUTIONS = 10**6
+
+
+@final
+class Register:
+    """Places taken, by pseudonym. An interruption loses a place at worst; none is given twice.
+
+    cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
+    used: by pseudonym, the window and the places taken in it. owners: by decision that waits, who
+        took a place for it, and in which window.
+    """
+
+    def __init__(
+        self, cap: int, *, window: float | None, clock: Clock | None, key: bytes | None
+    ) -> None:
+        self.cap, self.window = cap, window
+        self.own_key = key is None
+        self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, 0.0
+        self.used: dict[str, tuple[int, int]] = {}
+        self.owners: dict[int, tuple[str, int]] = {}
+
+    def pseudonym(self, user: object) -> str:
+        """What a person is called here.
+
+        Raises:
+            TypeError: no text and no whole number.
+        """
+        if (
+            isinstance(user, bool)
+            or not isinstance(user, (str, int))
+            or len(str(user)) > LONGEST_NAME
+        ):
+            raise TypeError(
+                "Expected user= to be a person's own name or number (text or a whole number), got "
+                f"an object of type {type(user).__name__}. No decision was made."
+            )
+        text = f"{type(user).__name__}:{user}".encode(errors="surrogatepass")
+        return hmac.new(self._key, text, "sha256").hexdigest()[:32]
+
+    def _mark(self) -> str:
+        """Tells whether a key is the same."""
+        return hmac.new(self._key, b"key", "sha256").hexdigest()[:32]
+
+    def period(self) -> int:
+        """The number of the window that is open. A clock that goes back is not believed."""
+        if self.window is None:
+            return 0
+        self._latest = max(
+            self._latest, seconds_of(self._clock() if self._clock else datetime.now())
+        )
+        return int(self._latest // self.window)
+
+    def take(self, who: str, period: int) -> bool:
+        """Take a place, if one is left."""
+        window, taken = self.used.get(who, (period, 0))
+        taken = taken if window == period else 0
+        if taken >= self.cap:
+            return False
+        self.used[who] = period, taken + 1
+        return True
+
+    def owns(self, id: int, who: str, period: int) -> None:
+        """A decision was made on a place."""
+        self.owners[id] = who, period
+
+    def keep(self, waiting: Collection[int]) -> None:
+        """Forget the decisions that wait no more, once there are many of them."""
+        if len(self.owners) > 2 * len(waiting) + 1_000:
+            self.owners = {id: owner for id, owner in self.owners.items() if id in waiting}
+
+    def free(self, id: int) -> None:
+        """A decision was never carried out: its place is given back."""
+        who, period = self.owners.pop(id, ("", 0))
+        window, taken = self.used.get(who, (period, 0))
+        if window == period and taken:
+            self.used[who] = period, taken - 1
+
+    @property
+    def words(self) -> str:
+        """For a guarantee.
+
+        >>> Register(3, window=None, clock=None, key=None).words
+        'all rewards replaced, at most 3 learned rounds'
+        """
+        rounds = "1 learned round" if self.cap == 1 else f"{self.cap} learned rounds"
+        if self.window is None:
+            return f"all rewards replaced, at most {rounds}"
+        window = str(timedelta(seconds=self.window)).removesuffix(", 0:00:00")
+        return f"all rewards of one window of {window} replaced, at most {rounds} in it"
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON: pseudonyms, no names and no key."""
+        used = [[who, *taken] for who, taken in self.used.items()]
+        owners = [[id, *owner] for id, owner in self.owners.items()]
+        return {
+            "cap": self.cap,
+            "window": self.window,
+            "latest": self._latest,
+            "used": used,
+            "owners": owners,
+            "key": self._mark(),
+        }
+
+    @classmethod
+    def restored(cls, data: object, clock: Clock | None, key: bytes | None, asked: int) -> Self:
+        """What `to_data` wrote, with the key it was kept under.
+
+        Raises:
+            ValueError: no key, or another one.
+            DamagedSessionError: it is not that.
+        """
+        found = part(data, "public.people", "cap", "window", "latest", "used", "owners", "key")
+        cap = whole(found["cap"], "public.people.cap", 1, MOST_CONTRIBUTIONS)
+        window = found["window"]
+        if window is not None and not (type(window) in (int, float) and 0 < window < 1e12):
+            raise damaged("public.people.window is no number of seconds")
+        register = cls(cap, window=window, clock=clock, key=checked_user_key(key))
+        if key is None or found["key"] != register._mark():
+            raise ValueError(
+                "Expected the user_key= that this session was made with: its people are known by "
+                "pseudonyms made with it, and with another key everybody would be new."
+            )
+        if type(found["latest"]) not in (int, float):
+            raise damaged("public.people.latest is no number of seconds")
+        register._latest = float(found["latest"])
+        for row in entries(found["used"], "public.people.used"):
+            who, period, taken = entries(row, "an entry of public.people.used", 3)
+            register.used[pseudonym_from(who)] = (
+                whole(period, "a window in public.people", -(2**53), 2**53),
+                whole(taken, "places in public.people", 0, cap),
+            )
+        for row in entries(found["owners"], "public.people.owners"):
+            id, who, period = entries(row, "an entry of public.people.owners", 3)
+            period = whole(period, "a window in public.people", -(2**53), 2**53)
+            register.owns(
+                whole(id, "a decision in public.people", 1, asked), pseudonym_from(who), period
+            )
+        return register
+
+
+def pseudonym_from(data: object) -> str:
+    if not isinstance(data, str) or len(data) != 32:
+        raise damaged("a pseudonym in public.people is none")
+    return data
+
+
+def seconds_of(now: object) -> float:
+    """A time in seconds."""
+    if isinstance(now, datetime):
+        return now.timestamp()
+    seconds = real_number(now)
+    if seconds is None or not abs(seconds) < 1e15:
+        raise TypeError(
+            f"Expected clock() to return a datetime or a number of seconds, got {shown(now)}."
+        )
+    return float(seconds)
+
+
+def checked_user_key(key: object) -> bytes | None:
+    """A key, which no error shows."""
+    if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST_KEY):
+        raise ValueError(
+            f"Expected user_key= to be at least {SHORTEST_KEY} bytes, for example "
+            "secrets.token_bytes(32); keep it apart from what is saved."
+        )
+    return key
+
+
+def register_of(
+    privacy_unit: object,
+    max_contributions: object,
+    window: object,
+    clock: Clock | None,
+    key: object,
+) -> Register | None:
+    """The register that these options ask for; None where rounds are the unit.
+
+    Raises:
+        ValueError: options that contradict each other, or one that is out of its range.
+    """
+    if privacy_unit not in ("round", "user"):
+        raise ValueError(
+            f"Expected privacy_unit={shown(privacy_unit)} to be 'round' (each reward is another "
+            "person's) or 'user' (people come back)."
+        )
+    if privacy_unit == "round":
+        given = {"max_contributions": max_contributions, "window": window, "user_key": key}
+        named = [name for name, value in given.items() if value is not None]
+        if named:
+            raise ValueError(
+                f"{named[0]}= is about people who come back: privacy_unit='user', too."
+            )
+        return None
+    if max_contributions is None:
+        raise ValueError(
+            "Expected max_contributions=, the most rounds in which one person is learned from, for "
+            "example max_contributions=3: each of them gets that share of epsilon."
+        )
+    cap = whole_number(max_contributions, "max_contributions", 1, MOST_CONTRIBUTIONS)
+    if window is not None and (not isinstance(window, timedelta) or window <= timedelta(0)):
+        raise ValueError(
+            f"Expected window={shown(window)} to be a datetime.timedelta above 0, for example "
+            "timedelta(days=7); None: one cap for ever."
+        )
+    span = None if window is None else window.total_seconds()
+    return Register(cap, window=span, clock=clock, key=checked_user_key(key))

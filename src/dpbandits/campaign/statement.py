@@ -1,0 +1,96 @@
+"""The privacy statement of one session, in plain words: for an ethics board, a data protection
+officer, or the people themselves. All of it is public.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from textwrap import fill
+
+from dpbandits.core.privacy import Entry, Guarantee, printed
+from dpbandits.version import __version__
+
+WIDTH = 88
+
+
+@dataclass(frozen=True, slots=True)
+class StatementFacts:
+    """What a statement is made of. people: decisions asked; told: rewards recorded; unread:
+    decisions resolved without reading any reward; reward_range: in words.
+    """
+
+    campaign: str
+    policy: str
+    source: str
+    guarantee: Guarantee | None
+    reward_range: str
+    arms: Sequence[tuple[object, str]]
+    asked: int
+    told: int
+    unread: int
+    waiting: int
+    ledger: Sequence[Entry]
+    spent: Fraction | None
+
+
+def statement(facts: StatementFacts) -> str:
+    """The statement as text, lines of at most 88 characters."""
+    parts = [
+        f"PRIVACY STATEMENT of the session {facts.campaign}",
+        f"Policy: {facts.policy} ({facts.source}).",
+        promise(facts.guarantee),
+        f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}.",
+        arms_words(facts.arms),
+        f"Decisions made: {facts.asked:,}. Rewards recorded: {facts.told:,}. Resolved without "
+        f"reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
+        ledger_words(facts),
+        f"Software: dpbandits {__version__}.",
+    ]
+    return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
+
+
+def promise(guarantee: Guarantee | None) -> str:
+    """The guarantee, and what it means."""
+    if guarantee is None:
+        return "Guarantee: NONE. This policy is not private: its decisions may reveal a reward."
+    if guarantee.measure == "pure":
+        meaning = (
+            "whatever anybody learns from all decisions and all that was published together, they "
+            f"would have learned with almost the same probability, up to the factor e^ε, had "
+            f"{'all rewards of one user' if guarantee.unit == 'user' else 'one reward'} been others"
+        )
+    else:
+        meaning = "in the sense of zero-concentrated differential privacy; no ε is stated"
+    warning = ""
+    if guarantee.noise != "secure":
+        warning = " WARNING: the noise is simulated, so for people's data this promises nothing."
+    public = ", ".join(guarantee.public)
+    return f"Guarantee: {guarantee}; {meaning}. Public are: {public}.{warning}"
+
+
+def grid_words(guarantee: Guarantee | None) -> str:
+    if guarantee is None:
+        return ""
+    return f"; held in steps of 1/{guarantee.grid.steps:,} of that range"
+
+
+def arms_words(arms: Sequence[tuple[object, str]]) -> str:
+    """The arms, and those among them that are out of play."""
+    names = [
+        str(name) if standing == "active" else f"{name} ({standing})"
+        for name, standing in arms[:50]
+    ]
+    more = f" and {len(arms) - 50:,} more" if len(arms) > 50 else ""
+    return f"Arms: {', '.join(names)}{more}."
+
+
+def ledger_words(facts: StatementFacts) -> str:
+    """What was read so far."""
+    readings = sum(line.releases for line in facts.ledger)
+    read = sum(line.stop - line.start for line in facts.ledger)
+    if facts.spent is None:
+        return f"Ledger: {readings:,} readings of {read:,} rewards, without noise."
+    return (
+        f"Ledger: {readings:,} readings with noise, of {read:,} rewards, each read once at most. "
+        f"The most that any one recorded reward has cost is {printed(facts.spent)}."
+    )

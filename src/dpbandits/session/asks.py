@@ -1,0 +1,199 @@
+"""The half of the wheel that is asked: public counts in, decisions out. No reward comes near it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from dpbandits.campaign.assignment import Assignment
+from dpbandits.campaign.believed import Believed
+from dpbandits.core.plan import FOREVER, Action, Draw, Hold, PublicRng
+from dpbandits.policies import turn as wheel
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.labels import ArmLabels
+from dpbandits.policies.turn import open_turn
+from dpbandits.session.choices import Choice
+from dpbandits.session.decisions import Decision, Play
+from dpbandits.session.offers import (
+    AskedTurn,
+    Waiting,
+    asked_after,
+    beyond,
+    offer_of,
+    rounds_of,
+    waiting_in,
+)
+from dpbandits.vault import Vault
+
+NEW = tuple.__new__
+"""Makes a named tuple in half the time of its own constructor."""
+
+
+class Asks:
+    """What a wheel is asked: the next decision, by the plan under way or ahead of it.
+
+    asked: decisions made. pending: those that wait for their rewards, by id. lost: rewards whose
+        tell was interrupted once claimed. unread: decisions that are resolved and were not to be
+        read.
+    chosen: how decisions came about, from the so-manieth on: see `Choice`.
+    active: the arms that may be played; None: all. waiting: what waits, by action; kept up from
+        when asks run ahead of tells, None before.
+    busy: a call is under way, was interrupted or left something due; `go_on` first.
+    """
+
+    def __init__(self, policy: Policy, vault: Vault, seed: int, labels: ArmLabels) -> None:
+        self.policy, self.vault, self.public = policy, vault, partial(PublicRng, seed)
+        self.semi, self.labels = policy.about.feedback == "semi", labels
+        self.pending: dict[int, Play] = {}
+        self.asked = self.lost = self.unread = 0
+        self.busy = False
+        self.chosen: dict[int, Choice] = {}
+        self.active: tuple[int, ...] | None = None
+        self.waiting: Waiting | None = None
+        believed = Believed.of(policy, labels or None)
+        self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public), believed)
+
+    def asked_about(self, opened: wheel.Turn, believed: Believed) -> AskedTurn:
+        """An opened turn, to be asked about from the next decision on. What waits already may fill
+        its plan, and an arm may be out of play: then the first ask looks ahead.
+        """
+        plan, first = opened.plan, self.asked
+        if not self.pending:
+            self.waiting = None
+        ahead = self.active is not None or (self.pending and isinstance(plan, Hold))
+        last = 0 if ahead else min(FOREVER, first + rounds_of(plan))
+        offer = offer_of(plan, first + 1, last, self.semi, self.labels)
+        self.note(first + 1, offer.only)
+        return asked_after(first, opened, offer, believed)
+
+    def ask(self, campaign: str) -> Decision:
+        """The next decision."""
+        id, turn = self.asked + 1, self.turn
+        if id > turn.last:
+            turn = self.look_ahead(id)
+        play = turn.only or self.drawn(turn, id)
+        waiting = self.waiting
+        made = NEW(Decision, (id, play.action, id, play.observe, campaign, play.label, play.learn))
+        self.busy = True
+        self.pending[id] = play
+        if waiting is not None:
+            waiting[play.observe or play.action] += 1
+        self.asked = id
+        self.busy = False
+        return made
+
+    def ask_many(
+        self, count: int, eligible: Sequence[int] | None = None
+    ) -> Iterable[tuple[int, Play]]:
+        """The next so many, all or none of them: they are made when the last one is.
+
+        eligible: the arms to choose from; None: all that are in play.
+        """
+        plays = dict[int, Play]()
+        self.busy = True
+        for id in range(self.asked + 1, self.asked + count + 1):
+            if eligible is None:
+                turn = self.look_ahead(id) if id > self.turn.last else self.turn
+                play = turn.only or self.drawn(turn, id)
+            else:
+                play = self.play_of(self.choice(eligible))
+                self.note(id, play)
+            plays[id] = self.pending[id] = play
+            if self.waiting is not None:
+                self.waiting[play.observe or play.action] += 1
+        self.asked += count
+        if eligible is not None:
+            self.look_again()
+        self.busy = False
+        return plays.items()
+
+    def ask_unread(self, eligible: Sequence[int] | None) -> tuple[int, Play]:
+        """A decision that nobody learns from: what is known to be best. Only the count of decisions
+        moves on.
+        """
+        id, turn = self.asked + 1, self.turn
+        if self.policy.about.feedback == "bandit":
+            arms = range(self.policy.arms) if self.active is None else self.active
+            play = self.play_of(turn.believed.leader(eligible or arms), learn=False)
+        else:
+            play = replace(turn.only or self.drawn(turn, id), learn=False)
+        self.note(id, play)
+        self.busy = True
+        self.look_again()
+        self.pending[id] = play
+        self.asked = id
+        self.busy = False
+        return id, play
+
+    def ask_drawn(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int]
+    ) -> tuple[int, Play, list[float]]:
+        """A decision for an arm that is drawn; and the law it was drawn from, by eligible arm."""
+        id, state, beyond = self.asked + 1, self.turn.state, self.beyond()
+        rooms = {
+            arm: max(0, (self.policy.room(state, arm) or 1) - beyond.get(arm, 0))
+            for arm in eligible
+            if not state.rounds[arm]
+        }
+        law = assignment.law(rooms, self.choice(eligible), eligible)
+        arm, share = assignment.drawn(law, eligible, seed, id)
+        play = self.play_of(arm)
+        self.busy = True
+        self.look_again()
+        self.note(id, play, share)
+        self.pending[id] = play
+        if self.waiting is not None:
+            self.waiting[arm] += 1
+        self.asked = id
+        self.busy = False
+        return id, play, law
+
+    def play_of(self, arm: int, *, learn: bool = True) -> Play:
+        return Play(arm, None, self.labels.of(arm), learn)
+
+    def look_ahead(self, id: int) -> AskedTurn:
+        """What to ask for from this decision on, now that the plan is fully asked for, or part of
+        it waits already.
+        """
+        turn = self.turn
+        plan = self.policy.ahead(turn.state, self.beyond(), turn.rng, self.active)
+        if plan is None:
+            offer = turn.offer._replace(last=FOREVER)
+        else:
+            offer = offer_of(
+                plan, id, min(FOREVER, id - 1 + rounds_of(plan)), self.semi, self.labels
+            )
+        self.note(id, offer.only)
+        self.turn = turn = turn.with_offer(offer)
+        return turn
+
+    def drawn(self, turn: AskedTurn, id: int) -> Play:
+        """What decision `id` plays, where each plays its own."""
+        play = turn.play(id, self.semi, self.labels)
+        cycles = not isinstance(turn.offer.plan, Draw)
+        self.chosen[id] = Choice(play.action, 1.0 if cycles else None, True)
+        return play
+
+    def note(self, since: int, play: Play | None, propensity: float | None = 1.0) -> None:
+        """How decisions come about from this one on. A note about one that was never made is
+        overwritten.
+        """
+        if play is not None:
+            self.chosen[since] = Choice(play.action, propensity, play.learn)
+
+    def choice(self, eligible: Sequence[int]) -> int:
+        """Which of these arms is to be played next."""
+        turn = self.turn
+        plan = self.policy.ahead(turn.state, self.beyond(), turn.rng, eligible)
+        assert isinstance(plan, Hold)
+        assert isinstance(plan.action, int)
+        return plan.action
+
+    def beyond(self) -> dict[Action, int]:
+        """By action, the rounds asked for that the turn's state does not know of."""
+        if self.waiting is None:
+            self.waiting = waiting_in(self.pending.values())
+        return beyond(self.waiting, self.turn.progress)
+
+    def look_again(self) -> None:
+        """The next ask looks anew what to ask for."""
+        self.turn = self.turn.with_offer(self.turn.offer._replace(last=0))

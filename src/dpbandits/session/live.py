@@ -1,0 +1,189 @@
+"""What is done to a session at work besides asking and telling: arms come and go, a decision
+expires or is void, open blocks are dropped, a rule finishes.
+
+All of it is public, so it costs no privacy; what is dropped was never read. Interrupted, each of
+these calls can be made again: it goes on from where it was.
+"""
+
+from dpbandits.campaign.roster import ArmStanding, Roster
+from dpbandits.core.gate import gated
+from dpbandits.core.plan import Hold
+from dpbandits.session.decisions import Decision, find_pending
+from dpbandits.session.options import require_choice
+from dpbandits.session.reports import Reports
+from dpbandits.session.standing import SessionEvent
+from dpbandits.session.turn import settle
+from dpbandits.vault.arms import ArmVault
+
+
+class LiveSession(Reports):
+    """A session whose arms come and go."""
+
+    @gated
+    def add_arm(self, label: str | None = None) -> int:
+        """A new arm, from the next decision on: its first block comes first. Returns its number.
+
+        label: its name, where arms have names; never one that was used before.
+
+        Raises:
+            ValueError: a name that is taken, or missing; or the policy's constants depend on the
+            number of arms, or it plays something else than arms. Nothing was changed.
+        """
+        caller = self._gate.enter()
+        try:
+            wheel = self._wheel
+            settle(wheel)
+            require_choice(self.policy, "add_arm")
+            roster = self._roster.joined(label)
+            arms = len(roster.standing)
+            policy = wheel.policy.with_arms(tuple(roster.labels) or arms)
+            state = wheel.policy.widened(wheel.turn.state, arms)
+            assert isinstance(self._vault, ArmVault)
+            self._vault.widen(arms)
+            if len(self._traffic.counts) < arms:
+                self._traffic = self._traffic.with_arm()
+            wheel.grow(policy, state, roster.labels)
+            self._note("add", arms - 1, roster)
+            return arms - 1
+        finally:
+            self._gate.leave(caller)
+
+    @gated
+    def retire_arm(self, arm: str | int) -> None:
+        """Never play an arm again. What came since its last release is thrown away unread, and so
+        are answers that come late.
+
+        Raises:
+            ValueError: no such arm, or none would be left; or the policy cannot choose among some
+            of its arms.
+        """
+        self._stand(arm, "retired", "retire")
+
+    @gated
+    def pause_arm(self, arm: str | int) -> None:
+        """Play an arm no more until `resume_arm`. Answers that come meanwhile count."""
+        self._stand(arm, "paused", "pause")
+
+    @gated
+    def resume_arm(self, arm: str | int) -> None:
+        """Play a paused arm again."""
+        self._stand(arm, "active", "resume")
+
+    @gated
+    def void(self, decision: Decision | int) -> None:
+        """A decision that was never carried out: nobody was shown it, no reward will come. Nothing
+        is recorded, and another decision takes its place. Where nobody answered, `expire` it.
+
+        Raises:
+            DecisionError: unknown id, or resolved before.
+        """
+        caller = self._gate.enter()
+        try:
+            settle(self._wheel)
+            self._fold()
+            wheel = self._wheel
+            id, _ = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
+            wheel.leave_unread(id)
+            if self._people is not None:
+                self._people.free(id)
+        finally:
+            self._gate.leave(caller)
+
+    @gated
+    def drop_open(self) -> None:
+        """Throw away, unread, all rewards that came since the last releases, and begin the plan
+        anew. Decisions that wait still take their rewards.
+        """
+        caller = self._gate.enter()
+        try:
+            settle(self._wheel)
+            self._events = (*self._events, SessionEvent("drop", None, self._wheel.asked))
+            self._wheel.drop(None)
+        finally:
+            self._gate.leave(caller)
+
+    @gated
+    def settle(self) -> None:
+        """Make what an earlier call's error left due, a release or a plan; most often there is
+        nothing to do.
+
+        Raises:
+            NotRecordedError: it failed again.
+        """
+        caller = self._gate.enter()
+        try:
+            settle(self._wheel)
+            self._fold()
+        finally:
+            self._gate.leave(caller)
+
+    @gated
+    def expire(self, decision: Decision | int) -> None:
+        """No reward came: the declared default enters instead (in the local model: a report of the
+        default). With an attribution window it enters when the time has passed, as without this
+        call.
+
+        Raises:
+            DecisionError: unknown id, or resolved before.
+        """
+        caller = self._gate.enter()
+        try:
+            settle(self._wheel)
+            self._fold()
+            wheel = self._wheel
+            id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
+            if self._attribution is None:
+                wheel.record(id, play, self._default_steps(play))
+        finally:
+            self._gate.leave(caller)
+
+    @gated
+    def finish(self) -> None:
+        """No more rewards come, and their number is public: a stopping rule that has not halted
+        gives its answer now.
+
+        A rule that has halted has nothing to add. Rewards told afterwards are never read.
+
+        Raises:
+            TypeError: the policy plays on for ever.
+            ValueError: no reward was ever told. Nothing was released.
+        """
+        if self.policy.about.goal != "estimate":
+            raise TypeError(
+                f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as "
+                "long as it is asked."
+            )
+        caller = self._gate.enter()
+        try:
+            self._wheel.go_on()
+            if isinstance(self.plan, Hold) and self.plan.release:
+                self._wheel.finish()
+        finally:
+            self._gate.leave(caller)
+
+    def _stand(self, arm: str | int, to: ArmStanding, what: str) -> None:
+        caller = self._gate.enter(1)
+        try:
+            settle(self._wheel)
+            require_choice(self.policy, f"{what}_arm")
+            number = self._roster.number(arm)
+            roster = self._roster.moved(number, to)
+            if roster.active == ():
+                raise ValueError(
+                    f"Expected an arm to be left in play; {roster.name(number)} is the last one. "
+                    "Add or resume another one first."
+                )
+            if roster != self._roster:
+                self._note(what, number, roster)
+            if to == "retired":
+                self._wheel.take_out(number)
+            else:
+                self._wheel.look_again()
+        finally:
+            self._gate.leave(caller)
+
+    def _note(self, what: str, arm: int, roster: Roster) -> None:
+        name = roster.labels[arm] if roster.labels else arm
+        self._events = (*self._events, SessionEvent(what, name, self._wheel.asked))
+        self._roster = roster
+        self._wheel.active = roster.active

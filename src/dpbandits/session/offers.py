@@ -1,0 +1,111 @@
+"""A turn as a session asks about it: what is asked for now, and up to which decision."""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dpbandits.campaign.believed import Believed
+from dpbandits.core.plan import FOREVER, Action, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.policies import turn as wheel
+from dpbandits.policies.labels import ArmLabels
+from dpbandits.session.decisions import Play
+
+Waiting = Counter[Action]
+"""By action, decisions that wait for their rewards and count."""
+
+
+class Offer(NamedTuple):
+    """What is asked for from decision `since` up to decision `last`.
+
+    only: the one play, where it is an action; else each decision draws its own from `plan`.
+    """
+
+    plan: Plan
+    only: Play | None
+    since: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTurn:
+    """A turn of `policies/turn.py`, and what is asked about it. Public, and replaced whole.
+
+    step: turns before this one. first: decisions asked before it. plays: its actions, each kept
+        once. only, last: of `offer`, which are looked at in every round. believed: all releases so
+        far, in few numbers.
+    """
+
+    state: Any
+    step: int
+    rng: PublicRng
+    plan: Plan
+    progress: Progress
+    first: int
+    plays: dict[Action, Play]
+    offer: Offer
+    only: Play | None
+    last: int
+    believed: Believed
+
+    def play(self, id: int, semi: bool, labels: ArmLabels) -> Play:
+        """What decision `id` plays."""
+        plan = self.offer.plan
+        action = plan.action_at(id - self.offer.since, id, self.rng)
+        play = self.plays.get(action)
+        if play is None:
+            play = play_of(plan, action, semi, labels)
+            # of drawn super arms there are too many to keep
+            if not (semi and isinstance(plan, Draw)):
+                self.plays[action] = play
+        return play
+
+    def with_offer(self, offer: Offer) -> "AskedTurn":
+        return AskedTurn(
+            self.state,
+            self.step,
+            self.rng,
+            self.plan,
+            self.progress,
+            self.first,
+            self.plays,
+            offer,
+            offer.only,
+            offer.last,
+            self.believed,
+        )
+
+
+def asked_after(first: int, opened: wheel.Turn, offer: Offer, believed: Believed) -> AskedTurn:
+    """An opened turn, to be asked about after the first so many decisions."""
+    return AskedTurn(*opened, first, {}, offer, offer.only, offer.last, believed)
+
+
+def play_of(plan: Plan, action: Action, semi: bool, labels: ArmLabels) -> Play:
+    # an action of a super-arm policy is a tuple of arms, which its type does not say
+    observe: Any = (plan.observe or action) if semi else None
+    return Play(action, observe, labels.of(action))
+
+
+def offer_of(plan: Plan, since: int, last: int, semi: bool, labels: ArmLabels) -> Offer:
+    """What a plan asks for, from decision `since` on."""
+    only = play_of(plan, plan.action, semi, labels) if isinstance(plan, Hold) else None
+    return Offer(plan, only, since, last)
+
+
+def rounds_of(plan: Plan) -> int:
+    """For how many decisions a plan can be asked before something else may be better."""
+    return plan.rounds if isinstance(plan, Hold) else FOREVER
+
+
+def waiting_in(pending: Collection[Play]) -> Waiting:
+    """What waits, by what will be told of it."""
+    return Counter(play.observe or play.action for play in pending if play.learn)
+
+
+def beyond(waiting: Waiting, progress: Progress) -> dict[Action, int]:
+    """By action, the rounds asked for that the turn's state does not know of."""
+    asked = {action: times for action, times in waiting.items() if times > 0}
+    for action, times in progress.told.items():
+        asked[action] = asked.get(action, 0) + times
+    return asked

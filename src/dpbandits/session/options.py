@@ -1,0 +1,133 @@
+"""What a session's options come to: a policy whose words and mechanism agree, its budget where
+people come back, the promise to each of them, and rewards in the user's units.
+"""
+
+from dataclasses import replace
+
+from dpbandits.campaign.register import Register
+from dpbandits.campaign.ruler import Range
+from dpbandits.core.errors import RewardError
+from dpbandits.core.inputs import shown
+from dpbandits.core.privacy import Guarantee, as_fraction
+from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.contract import Policy
+
+
+def policy_for_users(policy: Policy, people: Register) -> Policy:
+    """The policy at the budget of one of a user's learned rounds: k of them cost k times as much
+    (k² times under zCDP).
+    """
+    budget = getattr(policy, "rho", None)
+    if budget is not None:
+        return policy.at(as_fraction(budget, "rho") / people.cap**2)
+    if not hasattr(policy, "epsilon"):
+        raise ValueError(
+            f"{policy.name} is not private: privacy_unit='user' is for policies with a budget."
+        )
+    return policy.at(as_fraction(policy.epsilon, "epsilon") / people.cap)
+
+
+def per_user(guarantee: Guarantee, people: Register) -> Guarantee:
+    """What a guarantee for one round's reward is for all learned rounds of one user."""
+    k = people.cap
+    return replace(
+        guarantee,
+        epsilon=None if guarantee.epsilon is None else guarantee.epsilon * k,
+        rho=None if guarantee.rho is None else guarantee.rho * k * k,
+        zero_out=None if guarantee.zero_out is None else guarantee.zero_out * k,
+        claimed=None,
+        unit="user",
+        people=people.words,
+    )
+
+
+def checked_rewards_range(rewards: object, local: bool) -> Range | None:
+    """The declared range of rewards; None: [0, 1]."""
+    if rewards is not None and not isinstance(rewards, Range):
+        raise TypeError(
+            f"Expected rewards={shown(rewards)} to be dpbandits.Range(low, high), declared before "
+            "the first reward; None: rewards are in [0, 1]."
+        )
+    if rewards is not None and local:
+        raise ValueError(
+            "In the local model the users' devices hold the rewards: they scale them to [0, 1] "
+            "before they report, so rewards= is not for this session."
+        )
+    return rewards
+
+
+def default_in(default: float, rewards: Range) -> float:
+    """The default for expired decisions, in the user's units."""
+    try:
+        rewards.to_unit(default)
+    except RewardError:
+        raise ValueError(
+            f"Expected default={shown(default)} to be a reward in {rewards!r}: what enters where "
+            "nobody answered."
+        ) from None
+    return default
+
+
+def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
+    """Refuse a policy whose words and mechanism disagree.
+
+    kept: what its mechanism (or its users' randomizer) promises.
+
+    Raises:
+        ValueError: they disagree.
+    """
+    if policy.guarantee != kept:
+        raise ValueError(
+            f"{policy.name} says that it guarantees {policy.guarantee}; its mechanism promises "
+            f"{kept}. Correct one of them."
+        )
+    privacy, said = policy.about.privacy, "none"
+    if kept is not None:
+        said = "local" if kept.trust == "local" else kept.measure
+    if said != privacy or (privacy == "local") is (policy.randomizer() is None):
+        raise ValueError(
+            f'{policy.name} says privacy="{privacy}" in `about`; what its mechanism or '
+            f'randomizer keeps is "{said}". Correct one.'
+        )
+    if (
+        isinstance(policy, PrivatePolicy)
+        and kept is not None
+        and kept.claimed is None
+        and (kept.epsilon or 0) > policy.budget
+    ):
+        raise ValueError(
+            f"{policy.name} has a budget of {policy.budget}; its mechanism spends "
+            f"{kept.epsilon}. Share the budget out, or give the "
+            "mechanism claimed= where a publication says otherwise."
+        )
+
+
+def require_choice(policy: Policy, what: str) -> None:
+    """Refuse what needs a policy that can choose among some of its arms.
+
+    Raises:
+        ValueError: this one cannot.
+    """
+    if not policy.chooses:
+        raise ValueError(
+            f"{policy.name} cannot choose among some of its arms, so {what} is not for it; nothing "
+            "was done. Index policies can: DPKLUCB, for example (dpbandits.policies() says which)."
+        )
+
+
+def require_user(people: Register | None, user: object) -> None:
+    """Refuse a decision that does not say for whom it is, or says so where nobody counts.
+
+    Raises:
+        ValueError: so it is.
+    """
+    if people is not None and user is None:
+        raise ValueError(
+            "Expected user=: this session promises something to each user, so it has to know whose "
+            "decision it is. None was made."
+        )
+    if people is None and user is not None:
+        raise ValueError(
+            "Expected no user=: this session counts each reward as another person's. Make it with "
+            "privacy_unit='user' and max_contributions=. None was made."
+        )

@@ -1,0 +1,92 @@
+"""What a session says of itself to those who run it, and to those who watch them: beliefs,
+decisions, traffic, a privacy statement. All of it is made of public values, so it costs nothing,
+however often it is looked at.
+"""
+
+from typing import Any, NamedTuple
+
+from dpbandits.campaign.beliefs import Beliefs, beliefs
+from dpbandits.campaign.statement import StatementFacts, statement
+from dpbandits.session.choices import DecisionTable
+from dpbandits.session.waiting_times import WaitingTimes
+
+
+class ArmTraffic(NamedTuple):
+    """One arm: decisions that were drawn for it, and as many as its probabilities led to expect."""
+
+    arm: Any
+    decisions: int
+    expected: float
+
+
+class SampleRatio(NamedTuple):
+    """Whether decisions came as planned. evidence: a p-value that may be looked at at any time;
+    None where nothing was drawn by chance, so that there is nothing to test.
+    """
+
+    evidence: float | None
+    arms: tuple[ArmTraffic, ...]
+
+
+class Reports(WaitingTimes):
+    """A session that reports."""
+
+    def beliefs(self, confidence: float = 0.95) -> Beliefs:
+        """What is believed of every arm, from released values only: looking costs nothing.
+
+        confidence: that all intervals of all arms hold, at all times at once.
+
+        Raises:
+            ValueError: a confidence that is not between 0 and 1.
+        """
+        return beliefs(
+            self._wheel.turn.believed,
+            confidence,
+            ruler=self.rewards,
+            among=self._roster.in_play if self.policy.about.feedback == "bandit" else None,
+        )
+
+    def decisions(self) -> DecisionTable:
+        """Every decision with the probability it had, for analysts. Rewards are not in it: they
+        are not kept.
+
+        A decision that follows from a plan has probability 1, whatever analysts may wish: give
+        `min_share=` or `assignment="shuffled"` where effects are to be estimated by weighting.
+        """
+        wheel = self._wheel
+        return DecisionTable(wheel.asked, wheel.chosen, wheel.pending, wheel.labels)
+
+    def sample_ratio(self) -> SampleRatio:
+        """Whether as many decisions were drawn for each arm as their probabilities say.
+
+        Small evidence, below .01 say, points to decisions that got lost or were made up. Source:
+        Lindon and Malek 2022 (arXiv 2011.03567).
+        """
+        traffic = self._traffic
+        names = [name for name, _ in self.arms]
+        rows = zip(names, traffic.counts, traffic.expected, strict=True)
+        drawn = self._assignment is not None and sum(traffic.counts) > 0
+        return SampleRatio(traffic.evidence if drawn else None, tuple(map(ArmTraffic._make, rows)))
+
+    def statement(self) -> str:
+        """The privacy statement of this session, to print: for an ethics board, or the people
+        themselves.
+        """
+        about, wheel = self.policy.about, self._wheel
+        units = "numbers in [0, 1]" if self.rewards is None else self.rewards.words
+        return statement(
+            StatementFacts(
+                campaign=self.campaign,
+                policy=self.policy.name,
+                source=f"{about.paper}, {about.algorithm}",
+                guarantee=self.guarantee,
+                reward_range=units,
+                arms=self.arms,
+                asked=wheel.asked,
+                told=self._vault.records,
+                unread=wheel.unread + wheel.lost,
+                waiting=len(wheel.pending),
+                ledger=self.ledger,
+                spent=self.spent,
+            )
+        )

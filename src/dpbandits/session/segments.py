@@ -1,0 +1,215 @@
+"""Segments: groups of people that are known beforehand, each of which learns for itself.
+
+Each record is in one segment, so the promise to it is that of one session (parallel composition);
+where people come back their learned rounds are counted over all segments.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, Self, final
+
+from dpbandits.campaign.beliefs import Beliefs
+from dpbandits.core.errors import DecisionError
+from dpbandits.core.inputs import shown
+from dpbandits.core.privacy import Entry, Guarantee
+from dpbandits.core.values import checked_name, damaged, part
+from dpbandits.policies.contract import Policy
+from dpbandits.session.decisions import Decision
+from dpbandits.session.session import Eligible, Session, User
+
+FORMAT = "dpbandits session with segments"
+
+
+@final
+class SegmentedSession:
+    """A session for each segment, behind the verbs of one. `Session(…, segments=[…])` makes it.
+
+    A decision says by its `campaign` which segment it is of; so decisions are told, not their ids.
+
+    Args:
+        policy: any policy; each segment plays its own.
+        segments: their names, public and fixed.
+        options: what a `Session` takes; they are the same for all segments.
+
+    Raises:
+        ValueError: no names of segments, or one twice.
+    """
+
+    def __init__(self, policy: Policy, *, segments: object, **options: Any) -> None:
+        names = checked_segments(segments)
+        seed, campaign = options.pop("seed", None), options.pop("campaign", None)
+        made = dict[str, Session]()
+        for place, name in enumerate(names):
+            own = {} if seed is None else {"seed": seed + place}
+            made[name] = Session(policy, **own, **options)
+            base = made[names[0]].campaign if campaign is None else checked_name(campaign)
+            made[name].campaign = f"{base}/{name}"
+            made[name]._people = made[names[0]]._people  # one register for all
+        self._open(made)
+
+    def _open(self, sessions: Mapping[str, Session]) -> None:
+        self._sessions = dict(sessions)
+        self._by_campaign = {each.campaign: each for each in self._sessions.values()}
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}: {session!r}" for name, session in self._sessions.items())
+        return f"SegmentedSession({inner})"
+
+    def __getitem__(self, segment: str) -> Session:
+        """The session of one segment."""
+        found = self._sessions.get(segment) if isinstance(segment, str) else None
+        if found is None:
+            names = ", ".join(map(repr, self._sessions))
+            raise ValueError(
+                f"Expected segment={shown(segment)} to be one of the declared segments: {names}. "
+                "None was made."
+            )
+        return found
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self._sessions)
+
+    def ask(
+        self,
+        count: int | None = None,
+        *,
+        segment: str | None = None,
+        eligible: Eligible = None,
+        user: User = None,
+    ) -> Any:
+        """The next decision of a segment, or a list of `count` of them (see `Session.ask`)."""
+        session = self[segment]  # type: ignore[index]  # None is refused with the names
+        if count is None:
+            return session.ask(eligible=eligible, user=user)
+        return session.ask(count, eligible=eligible, user=user)
+
+    def tell(self, decision: Decision, reward: object) -> None:
+        """The reward of a decision (see `Session.tell`)."""
+        self._of(decision).tell(decision, reward)
+
+    def tell_many(self, tells: Iterable[tuple[Decision, object]]) -> None:
+        """Several pairs, told in this order, one after the other."""
+        for decision, reward in list(tells):
+            self.tell(decision, reward)
+
+    def expire(self, decision: Decision) -> None:
+        """No reward came (see `Session.expire`)."""
+        self._of(decision).expire(decision)
+
+    def void(self, decision: Decision) -> None:
+        """A decision that was never carried out (see `Session.void`)."""
+        self._of(decision).void(decision)
+
+    def settle(self) -> None:
+        """Make what is due, in every segment."""
+        for session in self._sessions.values():
+            session.settle()
+
+    def add_arm(self, label: str | None = None) -> int:
+        """A new arm, in every segment."""
+        numbers = {session.add_arm(label) for session in self._sessions.values()}
+        return max(numbers)
+
+    def retire_arm(self, arm: str | int) -> None:
+        """Never play an arm again, in any segment."""
+        for session in self._sessions.values():
+            session.retire_arm(arm)
+
+    def pause_arm(self, arm: str | int) -> None:
+        """Play an arm no more until `resume_arm`, in any segment."""
+        for session in self._sessions.values():
+            session.pause_arm(arm)
+
+    def resume_arm(self, arm: str | int) -> None:
+        """Play a paused arm again, in every segment."""
+        for session in self._sessions.values():
+            session.resume_arm(arm)
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What is promised: each record is in one segment, so it is that of one."""
+        return next(iter(self._sessions.values())).guarantee
+
+    @property
+    def ledger(self) -> dict[str, tuple[Entry, ...]]:
+        """What was read, by segment."""
+        return {name: session.ledger for name, session in self._sessions.items()}
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The largest of the segments' totals; None if anything was read without noise."""
+        totals = [session.spent for session in self._sessions.values()]
+        known = [total for total in totals if total is not None]
+        return max(known) if len(known) == len(totals) else None
+
+    @property
+    def pending(self) -> tuple[Decision, ...]:
+        """Decisions that wait for their rewards, segment by segment."""
+        return tuple(d for session in self._sessions.values() for d in session.pending)
+
+    def beliefs(self, confidence: float = 0.95) -> dict[str, Beliefs]:
+        """What is believed of every arm, by segment; each holds with this confidence alone."""
+        return {name: each.beliefs(confidence) for name, each in self._sessions.items()}
+
+    def statement(self) -> str:
+        """The privacy statements of the segments."""
+        head = (
+            "Each record is in one segment, so what is promised to it is what its segment's says."
+        )
+        return "\n\n".join([head, *(each.statement() for each in self._sessions.values())])
+
+    def to_json(self, *, key: bytes | None = None) -> str:
+        """All segments as a JSON document (see `Session.to_json`)."""
+        saved = {name: session.to_json(key=key) for name, session in self._sessions.items()}
+        return json.dumps({"format": FORMAT, "version": 1, "segments": saved})
+
+    @classmethod
+    def from_json(cls, text: str, **options: Any) -> Self:
+        """Continue from what `to_json` wrote. options: those of `Session.from_json`."""
+        try:
+            data = json.loads(text)
+        except (TypeError, ValueError, RecursionError):
+            data = None
+        if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != 1:
+            raise ValueError(f'Expected a document with "format": "{FORMAT}", version 1.')
+        texts = part(data.get("segments"), "segments")
+        made = {name: Session.from_json(each, **options) for name, each in texts.items()}
+        if not made or any(not made[name].campaign.endswith(f"/{name}") for name in made):
+            raise damaged("its segments are not those that were saved")
+        first = next(iter(made.values()))
+        for session in made.values():
+            session._people = first._people
+        loaded = cls.__new__(cls)
+        loaded._open(made)
+        return loaded
+
+    def _of(self, decision: object) -> Session:
+        found = self._by_campaign.get(decision.campaign) if type(decision) is Decision else None
+        if found is None:
+            raise DecisionError(
+                "Expected a decision of one of this session's segments (not its id, for each "
+                "segment counts its own). Nothing was recorded."
+            )
+        return found
+
+
+def checked_segments(segments: object) -> tuple[str, ...]:
+    """Names of segments.
+
+    Raises:
+        ValueError: none, or one twice.
+    """
+    if isinstance(segments, str) or not isinstance(segments, Iterable):
+        raise ValueError(
+            f"Expected segments={shown(segments)} to be a list of names, such as ['DE', 'FR']."
+        )
+    names = tuple(segments)
+    fits = all(isinstance(n, str) and n.isprintable() and 0 < len(n) <= 100 for n in names)
+    if not names or not fits or len(set(names)) < len(names):
+        raise ValueError(
+            f"Expected segments={shown(segments)} to be names, at least one and each once."
+        )
+    return names

@@ -1,0 +1,57 @@
+"""Decisions that do not come from the plan alone: by chance, and for people who come back."""
+
+from collections.abc import Iterable
+
+from dpbandits.session.asks import Asks
+from dpbandits.session.decisions import Play
+from dpbandits.session.live import LiveSession
+
+
+class SpecialAsks(LiveSession):
+    """A session that draws arms, or counts how often it learns from a person. A place is taken
+    before anything else, and given back only by a decision that was never carried out.
+    """
+
+    def _plays(
+        self, count: int, who: str | None, eligible: tuple[int, ...] | None
+    ) -> Iterable[tuple[int, Play]]:
+        """So many decisions: by the plan, or by chance; for a person, while a place is left."""
+        wheel, people, assignment = self._wheel, self._people, self._assignment
+        if people is None and assignment is None:
+            made = list(wheel.ask_many(count, eligible))
+            self._wait_for(made)
+            return made
+        plays = list[tuple[int, Play]]()
+        for _ in range(count):
+            period = 0 if people is None else people.period()
+            if people is not None and who is not None and not people.take(who, period):
+                plays.append(wheel.ask_unread(eligible))
+                continue
+            plays.append(self._drawn(eligible) if assignment else one_of(wheel, eligible))
+            if people is not None and who is not None:
+                people.keep(wheel.pending)
+                people.owns(plays[-1][0], who, period)
+        self._wait_for(plays)
+        return plays
+
+    def _wait_for(self, plays: Iterable[tuple[int, Play]]) -> None:
+        """Their answers have a time from now on."""
+        if self._attribution is not None:
+            for id, _ in plays:
+                self._attribution.asked(id)
+
+    def _drawn(self, eligible: tuple[int, ...] | None) -> tuple[int, Play]:
+        """A decision that is drawn by chance."""
+        assert self._assignment is not None
+        arms = self._roster.in_play if eligible is None else eligible
+        id, play, law = self._wheel.ask_drawn(self._assignment, self.seed, arms)
+        shares = dict(zip(arms, law, strict=True))
+        probabilities = [shares.get(arm, 0.0) for arm in range(self.policy.arms)]
+        assert isinstance(play.action, int)
+        self._traffic = self._traffic.played(probabilities, play.action)
+        return id, play
+
+
+def one_of(wheel: Asks, eligible: tuple[int, ...] | None) -> tuple[int, Play]:
+    ((id, play),) = wheel.ask_many(1, eligible)
+    return id, play

@@ -1,0 +1,176 @@
+"""Answers that count only once their time has passed: until then, and afterwards, nothing public
+tells who answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policies import CUCBDP, DPKLUCB, LDPKLUCB, AnytimeLazyUCB, DPJointMAT, TreeFTRL
+from tests.session.small import resealed
+
+DAY = timedelta(days=1)
+TOP = dpb.UniformMatroid(arms=4, rank=2)
+POLICIES = [
+    DPKLUCB(arms=2, epsilon=1, first=4),
+    AnytimeLazyUCB(arms=2, epsilon=1),
+    CUCBDP(problem=TOP, epsilon=1, horizon=100),
+    DPJointMAT(problem=TOP, epsilon=4, first=1.0),
+    TreeFTRL(actions=3, epsilon=1, horizon=100),
+]
+
+
+class Days:
+    """A clock that is turned by hand."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def session(policy: Any = POLICIES[0], **options: Any) -> tuple[dpb.Session, Days]:
+    clock = Days()
+    made = dpb.Session(
+        policy, noise=SimulatedNoise(1), seed=1, attribution_window=DAY, clock=clock, **options
+    )
+    return made, clock
+
+
+def rewards(s: dpb.Session, decision: dpb.Decision, value: float) -> Any:
+    if s.policy.about.feedback == "bandit":
+        return value
+    return [value] * len(decision.observe or range(s.policy.arms))
+
+
+def seen(s: dpb.Session) -> Any:
+    """All that is public."""
+    saved = json.loads(s.to_json())
+    public = {k: v for k, v in saved["public"].items() if k != "generation"}
+    shown = (repr(s), s.pending, s.resolved, s.unread, s.lost, s.releases, s.ledger, s.statement())
+    return public, shown, str(s.beliefs()), list(s.decisions()), s.sample_ratio()
+
+
+def played(policy: Any, tell: Callable[[dpb.Session, dpb.Decision, int], None]) -> list[Any]:
+    """Twelve decisions a day for four days; what is public after every step."""
+    s, clock = session(policy)
+    views = []
+    for day in range(4):
+        for hour in range(12):
+            clock.now = datetime(2026, 3, 1 + day, hour)
+            tell(s, s.ask(), hour)
+            views.append(seen(s))
+    return views
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_nobody_can_tell_an_answer_of_the_default_from_none(policy: Any) -> None:
+    def told(s: dpb.Session, decision: dpb.Decision, hour: int) -> None:
+        s.tell(decision, rewards(s, decision, 0.0))
+
+    def absent(s: dpb.Session, decision: dpb.Decision, hour: int) -> None:
+        pass
+
+    def expired(s: dpb.Session, decision: dpb.Decision, hour: int) -> None:
+        s.expire(decision)
+
+    def twice(s: dpb.Session, decision: dpb.Decision, hour: int) -> None:
+        s.tell(decision, rewards(s, decision, 0.0))
+        s.tell_many([(decision, rewards(s, decision, 1.0))])
+
+    views = [played(policy, tell) for tell in (told, absent, expired, twice)]
+    assert views[0] == views[1] == views[2] == views[3]
+    assert views[0][-1][1][5] > 0, "nothing was released: the test misses what it is about"
+
+
+def test_until_its_time_has_passed_an_answer_changes_nothing_public() -> None:
+    views = []
+    for value in (None, 0.0, 0.3, 1.0):
+        s, clock = session()
+        for decision in s.ask(8):
+            if value is not None:
+                s.tell(decision, value)
+        clock.now += DAY - timedelta(seconds=1)
+        s.settle()
+        views.append(seen(s))
+    assert views[0] == views[1] == views[2] == views[3]
+    assert len(views[0][1][1]) == 8
+
+
+def test_answers_are_folded_in_the_order_of_asking_once_their_time_has_passed() -> None:
+    s, clock = session(DPKLUCB(arms=1, epsilon=10**6, first=4), default=0.25)
+    asked = s.ask(6)
+    for decision in reversed(asked[2:]):
+        s.tell(decision, 1.0)
+    clock.now += DAY
+    s.settle()
+    assert s.pending == ()
+    assert s._vault.records == 6
+    # the first block: two defaults, and two that were told
+    assert s.ledger[0].stop == 4
+    assert s.beliefs()[0].mean == pytest.approx((2 * 0.25 + 4) / 6, abs=1e-3)
+    with pytest.raises(dpb.DecisionError):
+        s.tell(asked[0], 1.0)
+
+
+def test_what_is_held_is_saved_in_the_private_part_alone() -> None:
+    for policy in POLICIES:
+        s, clock = session(policy)
+        decision = s.ask()
+        s.tell(decision, rewards(s, decision, 126 / 1024))
+        document = json.loads(s.to_json())
+        assert "126" not in json.dumps(document["public"]["pending"])
+        assert document["private"]["held"] != []
+        again = dpb.Session.from_json(s.to_json(), clock=clock)
+        clock.now += DAY
+        for each in (s, again):
+            each.settle()
+            assert each.pending == ()
+        assert again._vault.public_state() == s._vault.public_state()
+        assert str(again._vault._sums()) == str(s._vault._sums())
+        for wrong in (2_000, "x", [1, 2, 3, 4, 5, 6], None, -1):
+            document["private"]["held"][0][1] = wrong
+            with pytest.raises(dpb.DamagedSessionError) as error:
+                dpb.Session.from_json(resealed(document), clock=clock)
+            assert "126" not in str(error.value)
+
+
+def test_a_wrong_answer_is_refused_at_once() -> None:
+    s, _ = session()
+    decision = s.ask()
+    with pytest.raises(dpb.RewardError):
+        s.tell(decision, 1.5)
+    with pytest.raises(dpb.RewardError):
+        s.tell_many([(decision, float("nan"))])
+    s.tell(decision, 1.0)
+    s.tell(decision, 0.0)
+    assert s.pending == (decision,)
+
+
+def test_reports_and_voided_decisions_wait_as_well() -> None:
+    s, clock = session(LDPKLUCB(arms=2, epsilon=1))
+    randomizer = s.policy.randomizer()
+    assert randomizer is not None
+    first, second, third = s.ask(3)
+    s.tell(first, randomizer.report(1.0, SimulatedNoise(2)))
+    s.tell(second, randomizer.report(1.0, SimulatedNoise(3)))
+    s.void(second)
+    clock.now += DAY
+    s.settle()
+    assert (s._vault.records, s.unread, s.pending) == (2, 1, ())
+    assert s._vault.held == {}
+    assert third.id == 3
+
+
+@pytest.mark.parametrize("wrong", [7, timedelta(0), "7 days", -DAY])
+def test_a_window_that_is_none(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="attribution_window="):
+        dpb.Session(POLICIES[0], noise=SimulatedNoise(1), attribution_window=wrong)

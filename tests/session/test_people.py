@@ -1,0 +1,226 @@
+"""People who come back, rewards in the user's units, and what is believed."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpbandits as dpb
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policies import DPKLUCB, DPSE, LDPKLUCB, UCB1, AdaCUCB, AnytimeLazyUCB
+
+KEY = b"0123456789abcdef"
+POLICY = DPKLUCB(arms=["a", "b"], epsilon=1)
+
+
+def session(policy: Any = POLICY, **options: Any) -> dpb.Session:
+    return dpb.Session(policy, noise=SimulatedNoise(1), seed=1, **options)
+
+
+def for_users(cap: int = 2, policy: Any = POLICY, **options: Any) -> dpb.Session:
+    return session(policy, privacy_unit="user", max_contributions=cap, **options)
+
+
+def test_the_policy_runs_at_its_share_and_the_promise_is_to_each_user() -> None:
+    s = for_users(4)
+    assert s.policy == DPKLUCB(arms=["a", "b"], epsilon="1/4")
+    assert s.policy.first == 128  # type: ignore[attr-defined]  # 32/ε of the share
+    assert s.guarantee is not None
+    assert (s.guarantee.epsilon, s.guarantee.unit) == (1, "user")
+    assert "ε = 1 per user (all rewards replaced, at most 4 learned rounds)" in str(s.guarantee)
+    rho = for_users(2, AdaCUCB(arms=2, rho=1)).guarantee
+    assert rho is not None
+    assert rho.rho == 1
+    assert for_users(2, AdaCUCB(arms=2, rho=1)).policy.mechanism().promise().rho == Fraction(1, 4)  # type: ignore[union-attr]
+    own = for_users(4, DPKLUCB(arms=2, epsilon=1, first=50)).policy
+    assert own.first == 50  # type: ignore[attr-defined]  # what was given stays
+
+
+def test_beyond_the_cap_a_person_gets_a_decision_that_nobody_learns_from() -> None:
+    s = for_users(2)
+    asked = [s.ask(user="ann") for _ in range(5)]
+    assert [d.learn for d in asked] == [True, True, False, False, False]
+    for d in asked:
+        s.tell(d, 1.0)
+    assert (s._vault.records, s.unread, s.pending) == (2, 3, ())
+    assert s.ask(user="ben").learn
+
+
+def test_a_void_decision_gives_its_place_back_and_an_expired_one_does_not() -> None:
+    s = for_users(1)
+    s.void(s.ask(user="ann"))
+    s.expire(s.ask(user="ann"))
+    assert not s.ask(user="ann").learn
+    s.void(s.pending[-1])
+    assert not s.ask(user="ann").learn
+
+
+def test_windows_open_by_the_clock_and_never_twice() -> None:
+    now = [datetime(2026, 1, 1, 12)]
+    s = for_users(1, window=timedelta(days=1), clock=lambda: now[0])
+    assert [s.ask(user=1).learn for _ in range(2)] == [True, False]
+    now[0] += timedelta(days=1)
+    assert [s.ask(user=1).learn for _ in range(2)] == [True, False]
+    now[0] -= timedelta(days=3)  # a clock that goes back
+    assert not s.ask(user=1).learn
+    assert "one window of 1 day" in str(s.guarantee)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_no_user_is_learned_from_more_often_than_the_cap(data: st.DataObject) -> None:
+    """Whatever is asked, told, voided, expired and saved, in any order."""
+    cap = data.draw(st.integers(1, 3))
+    s = for_users(cap, AnytimeLazyUCB(arms=2, epsilon=1), user_key=KEY)
+    whose, learned = dict[int, int](), dict[int, int]()
+    for _ in range(data.draw(st.integers(1, 60))):
+        match data.draw(st.sampled_from(["ask", "ask", "tell", "void", "expire", "save"])):
+            case "ask":
+                user = data.draw(st.integers(0, 3))
+                whose[s.ask(user=user).id] = user
+            case "save":
+                s = dpb.Session.from_json(s.to_json(), user_key=KEY)
+            case what:
+                if not s.pending:
+                    continue
+                decision = data.draw(st.sampled_from(s.pending))
+                before = s._vault.records
+                if what == "tell":
+                    s.tell(decision, 1.0)
+                else:
+                    getattr(s, what)(decision)
+                if s._vault.records > before:
+                    user = whose[decision.id]
+                    learned[user] = learned.get(user, 0) + 1
+    assert all(times <= cap for times in learned.values())
+    assert sum(learned.values()) == s._vault.records
+
+
+def test_names_are_not_kept_and_a_key_is_needed_to_save() -> None:
+    with pytest.raises(ValueError, match="Nothing was saved"):
+        for_users().to_json()
+    s = for_users(1, user_key=KEY)
+    s.ask(user="a very particular name")
+    text = s.to_json()
+    assert "particular" not in text
+    assert KEY.hex() not in text
+    for wrong in (None, b"another key of 16"):
+        with pytest.raises(ValueError, match="user_key="):
+            dpb.Session.from_json(text, user_key=wrong)
+    again = dpb.Session.from_json(text, user_key=KEY)
+    assert again.guarantee == s.guarantee
+    assert not again.ask(user="a very particular name").learn
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"privacy_unit": "user"}, "max_contributions="),
+        ({"privacy_unit": "user", "max_contributions": 0}, "max_contributions=0"),
+        ({"privacy_unit": "person"}, "'person'"),
+        ({"max_contributions": 3}, "privacy_unit='user'"),
+        ({"window": timedelta(1)}, "privacy_unit='user'"),
+        ({"privacy_unit": "user", "max_contributions": 1, "window": 7}, "window=7"),
+        ({"privacy_unit": "user", "max_contributions": 1, "user_key": b"short"}, "16 bytes"),
+    ],
+)
+def test_options_that_are_none(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        session(**options)
+
+
+def test_a_policy_without_a_budget_cannot_share_it() -> None:
+    with pytest.raises(ValueError, match="not private"):
+        for_users(2, UCB1(arms=2))
+
+
+def test_who_is_asked_for_has_to_be_said_where_people_come_back_and_only_there() -> None:
+    with pytest.raises(ValueError, match="Expected user="):
+        for_users().ask()
+    with pytest.raises(ValueError, match="Expected no user="):
+        session().ask(user="ann")
+    for wrong in (1.5, True, object(), ("ann",), "x" * 2_000):
+        s = for_users()
+        with pytest.raises(TypeError, match="user="):
+            s.ask(user=wrong)  # type: ignore[call-overload]
+        assert s.pending == ()
+
+
+@pytest.mark.parametrize(
+    "policy", [DPSE(arms=2, epsilon=1, horizon=1_000), LDPKLUCB(arms=2, epsilon=1)]
+)
+def test_any_private_policy_can_be_for_users(policy: Any) -> None:
+    s = for_users(2, policy)
+    randomizer = s.policy.randomizer()
+    for _ in range(4):
+        decision = s.ask(user=1)
+        s.tell(decision, 1.0 if randomizer is None else randomizer.report(1.0, SimulatedNoise(1)))
+    assert (s._vault.records, s.unread) == (2, 2)
+    assert s.guarantee is not None
+    assert s.guarantee.epsilon == 1
+
+
+def test_rewards_in_the_users_units() -> None:
+    s = session(DPKLUCB(arms=2, epsilon=10**6, first=4), rewards=dpb.Range(0, 250, clip=True))
+    for reward in (100, 100, 400, 0):
+        s.tell(s.ask(), reward)
+    s.tell_many([(d, 250.0) for d in s.ask(4)])
+    first, second = s.beliefs()
+    assert first.mean == pytest.approx(112.5, abs=250 / 1024)
+    assert second.mean == pytest.approx(250, abs=250 / 1024)
+    with pytest.raises(dpb.RewardError, match="NaN"):
+        s.tell(s.ask(), float("nan"))
+    again = dpb.Session.from_json(s.to_json())
+    assert again.rewards == s.rewards
+    assert list(again.beliefs()) == list(s.beliefs())
+
+
+def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
+    s = session(
+        DPKLUCB(arms=1, epsilon=10**6, first=2), rewards=dpb.Range(0, 60, minimise=True), default=60
+    )
+    s.tell(s.ask(), 30)
+    s.expire(s.ask())
+    assert s.state.totals[0] == pytest.approx(0.5, abs=250 / 1024)
+    assert s.beliefs()[0].mean == pytest.approx(45, abs=0.1)
+    with pytest.raises(dpb.RewardError, match=r"\[0, 60\]") as told:
+        s.tell(s.ask(), 61.0)
+    assert "61" not in str(told.value)
+    with pytest.raises(ValueError, match="default=70"):
+        session(rewards=dpb.Range(0, 60), default=70)
+    with pytest.raises(TypeError, match=r"dpbandits\.Range"):
+        session(rewards=(0, 60))
+    with pytest.raises(ValueError, match="local model"):
+        session(LDPKLUCB(arms=2, epsilon=1), rewards=dpb.Range(0, 60))
+
+
+def test_beliefs_are_of_released_values_only_and_follow_the_roster() -> None:
+    s, rng = session(DPKLUCB(arms=["a", "b"], epsilon=2, first=16)), np.random.default_rng(1)
+    assert [(row.label, row.people, row.mean) for row in s.beliefs()] == [
+        ("a", 0, None),
+        ("b", 0, None),
+    ]
+    for _ in range(800):
+        decision = s.ask()
+        s.tell(decision, float(rng.random() < (0.8 if decision.label == "a" else 0.2)))
+    found = s.beliefs()
+    assert found.best == "a"
+    assert [row.people for row in found] == list(s.state.rounds)
+    for row, mean in zip(found, (0.8, 0.2), strict=True):
+        assert row.low is not None
+        assert row.high is not None
+        assert row.low < mean < row.high
+    before = str(s.beliefs())
+    s.tell(s.ask(), 1.0)
+    assert str(s.beliefs()) == before
+    s.add_arm("c")
+    assert [row.label for row in s.beliefs()] == ["a", "b", "c"]
+    assert list(dpb.Session.from_json(s.to_json()).beliefs()) == list(s.beliefs())
+    json.loads(s.to_json())

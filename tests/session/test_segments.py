@@ -1,0 +1,95 @@
+"""Segments: each learns for itself, and a person counts over all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.noise import SimulatedNoise
+
+POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=8)
+KEY = b"0123456789abcdef"
+
+
+def segmented(**options: Any) -> dpb.SegmentedSession:
+    made: Any = dpb.Session(
+        POLICY, noise=SimulatedNoise(1), seed=1, segments=["DE", "FR"], campaign="trial", **options
+    )
+    assert isinstance(made, dpb.SegmentedSession)
+    return made
+
+
+def play(s: dpb.SegmentedSession, rounds: int) -> None:
+    """Germans like a, the French b."""
+    for round in range(rounds):
+        segment = ("DE", "FR")[round % 2]
+        decision = s.ask(segment=segment)
+        s.tell(decision, float((decision.label == "a") is (segment == "DE")))
+
+
+def test_each_segment_learns_for_itself_at_the_price_of_one() -> None:
+    s = segmented()
+    play(s, 3_000)
+    assert {name: found.best for name, found in s.beliefs().items()} == {"DE": "a", "FR": "b"}
+    assert s.spent == 1
+    assert s.guarantee == s["DE"].guarantee
+    assert set(s.ledger) == {"DE", "FR"}
+    assert s.statement().count("PRIVACY STATEMENT") == 2
+
+
+def test_a_decision_is_told_in_its_own_segment() -> None:
+    s = segmented()
+    german, french = s.ask(segment="DE"), s.ask(segment="FR")
+    s.tell(french, 1.0)
+    assert s.pending == (german,)
+    for wrong in (german._replace(campaign="other"), german.id, None):
+        with pytest.raises(dpb.DecisionError, match="segments"):
+            s.tell(wrong, 1.0)  # type: ignore[arg-type]
+    s.void(german)
+    assert s.pending == ()
+
+
+def test_a_person_counts_over_all_segments() -> None:
+    s = segmented(privacy_unit="user", max_contributions=2, user_key=KEY)
+    asked = [s.ask(segment=name, user="ann") for name in ("DE", "FR", "DE", "FR")]
+    assert [decision.learn for decision in asked] == [True, True, False, False]
+    again = dpb.SegmentedSession.from_json(s.to_json(), user_key=KEY)
+    assert not again.ask(segment="FR", user="ann").learn
+    assert [again.ask(segment=n, user="ben").learn for n in ("DE", "FR", "DE")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_arms_come_and_go_in_all_segments_and_all_is_saved() -> None:
+    s = segmented()
+    play(s, 100)
+    assert s.add_arm("c") == 2
+    s.retire_arm("a")
+    again = dpb.SegmentedSession.from_json(s.to_json(key=KEY), key=KEY)
+    assert again.segments == ("DE", "FR")
+    for name in again.segments:
+        assert again[name].arms == s[name].arms
+        assert again[name].state == s[name].state
+        assert {d.label for d in again.ask(20, segment=name)} <= {"b", "c"}
+
+
+@pytest.mark.parametrize("wrong", [[], ["DE", "DE"], "DE", [1], [""], 7])
+def test_segments_that_are_none(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="segments="):
+        dpb.Session(POLICY, noise=SimulatedNoise(1), segments=wrong)
+
+
+def test_a_segment_that_was_not_declared() -> None:
+    s = segmented()
+    for wrong in (None, "ES", 3):
+        with pytest.raises(ValueError, match="'DE', 'FR'"):
+            s.ask(segment=wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="this session has none"):
+        dpb.Session(POLICY, noise=SimulatedNoise(1)).ask(segment="DE")
+    for text in ("", "[]", '{"format": "x"}', s["DE"].to_json()):
+        with pytest.raises(ValueError, match="Expected a document"):
+            dpb.SegmentedSession.from_json(text)
