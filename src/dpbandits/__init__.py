@@ -6,7 +6,9 @@ use.
 from typing import TYPE_CHECKING
 
 from dpbandits.auditing.report import AuditReport
+from dpbandits.campaign.beliefs import Beliefs
 from dpbandits.campaign.ruler import Range
+from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.core.errors import (
     BudgetError,
     CheckFailed,
@@ -37,6 +39,8 @@ from dpbandits.environments import (
     Table,
     Uniform,
 )
+from dpbandits.forecasting.outcome import Forecast
+from dpbandits.forecasting.prior import Prior
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import Report
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
@@ -80,9 +84,11 @@ from dpbandits.version import __version__
 
 if TYPE_CHECKING:
     from dpbandits.auditing.audit import audit
+    from dpbandits.forecasting.forecast import forecast
 
 __all__ = [
     "AuditReport",
+    "Beliefs",
     "Bernoulli",
     "Beta",
     "BudgetError",
@@ -111,6 +117,7 @@ __all__ = [
     "FixedDelay",
     "GeometricDelay",
     "GraphicMatroid",
+    "Forecast",
     "Grid",
     "Guarantee",
     "Identification",
@@ -127,11 +134,13 @@ __all__ = [
     "PartitionMatroid",
     "Paths",
     "Policy",
+    "Prior",
     "Range",
     "Report",
     "RequestsDiffer",
     "RewardError",
     "Runs",
+    "SampleRatio",
     "SecureNoise",
     "SegmentedSession",
     "Session",
@@ -151,6 +160,7 @@ __all__ = [
     "audit",
     "estimate",
     "estimates",
+    "forecast",
     "identify",
     "instance_independent_bound",
     "lower_bound",
@@ -166,9 +176,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """`audit` is imported when it is first asked for: most programs audit nothing."""
-    if name != "audit":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from dpbandits.auditing.audit import audit
+    """`audit` and `forecast` are imported when they are first asked for: most programs need
+    neither.
+    """
+    if name == "audit":
+        from dpbandits.auditing.audit import audit
 
-    return audit
+        return audit
+    if name == "forecast":
+        from dpbandits.forecasting.forecast import forecast
+
+        return forecast
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

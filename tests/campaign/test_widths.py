@@ -54,7 +54,7 @@ def test_noise_costs_less_than_half_the_width_where_it_does_not_rule(
 ) -> None:
     """From ε·n = 200 on at ε = 1 and 2."""
     for epsilon in (1, 2):
-        found = ratios(made(name, epsilon), rate, 20_000 // epsilon)
+        found = ratios(made(name, epsilon), rate, 8_000 // epsilon)
         tried = [ratio for rounds, ratio, _ in found if epsilon * rounds >= ENOUGH]
         assert tried
         assert max(tried) <= AT_MOST

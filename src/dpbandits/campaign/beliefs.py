@@ -132,12 +132,13 @@ def beliefs(
     Raises:
         ValueError: a confidence outside (0, 1), or an arm that is none.
     """
-    delta = 1.0 - checked_confidence(confidence)
+    confidence = checked_confidence(confidence)
+    delta = 1.0 - confidence
     compared = range(len(history.arms)) if among is None else checked_arms(history, among)
     law = history.reader.law
     if law is None:
         rows = tuple(Belief(arm.label, 0, None, None, None, None) for arm in history.arms)
-        return Beliefs(rows, 1.0 - delta, None, None)
+        return Beliefs(rows, confidence, None, None)
     noise = NoiseMoments(law)
     found = {arm: interval(history, arm, delta, noise) for arm in range(len(history.arms))}
     known = {arm: each for arm, each in found.items() if each is not None}

@@ -145,7 +145,7 @@ class Believed:
         arms = list(self.arms)
         for arm, answer in zip(coordinates, release.answers, strict=True):
             arms[arm] = self._answered(arms[arm], answer)
-        return replace(self, arms=tuple(arms))
+        return Believed(self.reader, tuple(arms), self.first, self.growth)
 
     def _answered(self, arm: ArmHistory, answer: Any) -> ArmHistory:
         number = arm.answers + 1

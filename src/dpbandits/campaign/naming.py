@@ -48,15 +48,18 @@ def more_people(
         return None
     means = {arm: released_mean(history, row) for arm, row in rows.items()}
     leader = max(means, key=lambda arm: means[arm])
-    rivals = [arm for arm in rows if arm != leader and intervals[arm].high >= intervals[leader].low]
+    least = intervals[leader].low
+    rivals = [arm for arm in rows if arm != leader and intervals[arm].high >= least]
     if not rivals or means[leader] <= max(means[arm] for arm in rivals):
         return None
     group = [leader, *rivals]
 
+    levels = np.array([level_alone(history, arm, delta, noise) for arm in group])
+
     def apart(each: int) -> bool:
-        grown = {arm: grown_row(history, rows[arm], each) for arm in group}
-        bounds = {arm: alone(history, arm, grown[arm], delta, noise) for arm in group}
-        return bounds[leader][0] > max(bounds[arm][1] for arm in rivals)
+        grown = tuple(grown_row(history, rows[arm], each) for arm in group)
+        bounds = row_bounds(grown, noise, levels)
+        return bool(bounds[0, 0] > bounds[1:, 1].max())
 
     high = 1
     while not apart(high):
@@ -70,15 +73,11 @@ def more_people(
     return two_digits(high * len(group))
 
 
-def alone(
-    history: Believed, arm: int, row: ReleasedRow, delta: float, noise: NoiseMoments
-) -> tuple[float, float]:
-    """The interval of one row, for the mean of what is summed."""
-    u = row_levels(1, level(history, arm, delta, len(noise.thetas)), False)
-    if noise.law.redraws:
-        u = u + 2.0 * math.log(len(history.arms[arm].kept) + 1.0)
-    low, high = row_bounds((row,), noise, np.asarray(u))[0]
-    return float(low), float(high)
+def level_alone(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> float:
+    """ln(1/share) of an arm's next row."""
+    u = level(history, arm, delta, len(noise.thetas))
+    rows = len(history.arms[arm].kept) + 1
+    return float(row_levels(rows, u, noise.law.redraws)[-1])
 
 
 def grown_row(history: Believed, row: ReleasedRow, people: int) -> ReleasedRow:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from scipy.special import gammaln
 
 from dpbandits.core.inputs import numbers_in, real_number, shown, whole_number
 from dpbandits.core.tables import frame_of
@@ -175,9 +174,12 @@ def block_score(law: Any, made: Any, seen: Any, wanted: Any) -> float:
     law, made, tilt = law[open_], made[open_], seen[open_] / wanted[open_]
     weights = law * tilt
     weights *= seen.sum() / weights.sum()
-    several = gammaln(weights + made) - gammaln(weights)
-    whole_ = gammaln(weights.sum() + made.sum()) - gammaln(weights.sum())
-    return float((several - made * np.log(law)).sum() - whole_)
+    parts = [
+        math.lgamma(weight + count) - math.lgamma(weight) - count * math.log(chance)
+        for weight, count, chance in zip(*map(np.ndarray.tolist, (weights, made, law)), strict=True)
+    ]
+    total, count = float(weights.sum()), float(made.sum())
+    return math.fsum(parts) - math.lgamma(total + count) + math.lgamma(total)
 
 
 def restored_numbers(data: object, what: str, length: int) -> tuple[float, ...]:

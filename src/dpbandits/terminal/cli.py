@@ -9,6 +9,7 @@ import typer
 
 from dpbandits.terminal.commands import data
 from dpbandits.terminal.commands.audit import audit_command
+from dpbandits.terminal.commands.forecast import forecast_command
 from dpbandits.terminal.commands.terminal import (
     QuickOption,
     WorkersOption,
@@ -56,6 +57,7 @@ def demo(
 
 app.add_typer(data.app, name="data")
 app.command("audit")(audit_command)
+app.command("forecast")(forecast_command)
 
 SMALL_SWEEP = """A small sweep file:
 

@@ -1,0 +1,180 @@
+"""`dpb.forecast`: before a trial, what will privacy cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.campaign.ruler import Range
+from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number
+from dpbandits.forecasting.entrants import Entrant, entrants, twin_of
+from dpbandits.forecasting.naming import Schedule, named_after, plain_schedule, schedule_of
+from dpbandits.forecasting.outcome import EQUAL, Forecast, Foreseen
+from dpbandits.forecasting.plays import counted_rounds, plays_of
+from dpbandits.forecasting.prior import EachRate, Prior, RateSpan, drawn_means, rates_given
+from dpbandits.policies.contract import Policy
+
+MOST_DRAWS = 10**6
+
+COUNTS = 3
+"""Sets the stream of an A/B test's conversions apart from all others."""
+
+
+class ForecastTrial(NamedTuple):
+    """What all policies are tried on. means: shape (draws, arms); kept: rounds with counts."""
+
+    means: Floats
+    kept: Integers
+    visitors: int
+    seed: int
+    steady: bool
+    span: float
+
+
+def forecast(
+    rates: Prior | Sequence[RateSpan],
+    visitors: int,
+    epsilon: Sequence[Any] | Any,
+    *,
+    policies: Sequence[str | type[Policy]] | None = None,
+    delay: None = None,
+    seed: int = 0,
+    draws: int = 200,
+    units: str = "conversions",
+    rewards: Range | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Forecast:
+    """What a trial is expected to lose to privacy, to learning and to equal shares, by exact
+    simulation over draws of what the rates may be.
+
+    The noise is simulated, and nobody's data is read. Where all rates are given as numbers, run d
+    is that of `simulate(policy, Bernoulli(rates), visitors, seed=seed)`.
+
+    Args:
+        rates: a number, or a range (low, high), for each arm; or a `Prior`.
+        visitors: people in the trial.
+        epsilon: one or several budgets.
+        policies: names or classes of policies; by default DPKLUCB.
+        delay: not yet: None.
+        seed: of draws and runs.
+        draws: how often rates are drawn and the trial is played.
+        units: what a reward is, in words.
+        rewards: the range of rewards in the user's units, in which rates are then given; by default
+            conversions, 0 or 1.
+        progress: is called with the runs done and the runs in all.
+
+    Raises:
+        ValueError: rates outside the range of rewards, or a number or policy that cannot be used.
+        NotImplementedError: a delay.
+
+    >>> found = forecast([.5, .4], visitors=2000, epsilon=[.5, 1], draws=10)
+    >>> [(row.policy, row.epsilon) for row in found]
+    [('DPKLUCB', 0.5), ('DPKLUCB', 1.0), ('KLUCB', None), ('equal shares', None)]
+    """
+    if delay is not None:
+        raise NotImplementedError("Expected delay=None: a forecast knows no late answers yet.")
+    prior, ruler = rates_given(rates), rewards or Range()
+    visitors = whole_number(visitors, "visitors", prior.arms, MOST)
+    draws = whole_number(draws, "draws", 2, MOST_DRAWS)
+    seed = whole_number(seed, "seed", 0, LARGEST_SEED)
+    groups = entrants(policies, epsilon, prior.arms, visitors)
+    means = drawn_means(prior, ruler, draws, seed)
+    steady = isinstance(prior, EachRate) and prior.steady
+    trial = ForecastTrial(means, counted_rounds(visitors), visitors, seed, steady, ruler.span)
+    rows = foreseen(groups, trial, progress)
+    about = f"rates: {prior}; rewards: {ruler.words}"
+    return Forecast(rows, visitors, draws, prior.arms, seed, units, about)
+
+
+def foreseen(
+    groups: list[list[Entrant]], trial: ForecastTrial, progress: Callable[[int, int], None] | None
+) -> tuple[Foreseen, ...]:
+    """All rows: policies, what they are without privacy, equal shares."""
+    plain = {twin.label: twin for group in groups if (twin := twin_of(group[0], trial.visitors))}
+    everything = [*plain.values(), *(entrant for group in groups for entrant in group)]
+    done, total = 0, len(everything) * len(trial.means)
+
+    def tell(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(done, total)
+
+    equal = equal_shares(trial)
+    shares = losses(equal, trial)
+    without, rows, compared = dict[str, Floats](), list[Foreseen](), list[Foreseen]()
+    for entrant in everything:
+        policy = entrant.policy
+        plays = plays_of(policy, trial.means, trial.visitors, trial.seed, trial.steady, tell)
+        schedule = schedule_of(policy, trial.visitors)
+        if entrant.epsilon is None:
+            without[entrant.label] = losses(plays, trial)
+            compared.append(foreseen_row(entrant, plays, None, shares, schedule, trial))
+        else:
+            same = without.get(policy.about.twin)
+            rows.append(foreseen_row(entrant, plays, same, shares, schedule, trial))
+    last = foreseen_row(None, equal, None, shares, plain_schedule(trial.means.shape[1]), trial)
+    return (*rows, *compared, last)
+
+
+def foreseen_row(
+    entrant: Entrant | None,
+    plays: Integers,
+    twin: Floats | None,
+    shares: Floats,
+    schedule: Schedule | None,
+    trial: ForecastTrial,
+) -> Foreseen:
+    """A row from play counts. entrant: None for equal shares. twin, shares: losses of the same
+    without privacy, of equal shares.
+    """
+    loss = losses(plays, trial)
+    named = np.inf
+    if schedule is not None:
+        named = float(np.median(named_after(schedule, plays, trial.means, trial.kept)))
+    q95, q99 = np.quantile(loss, [0.95, 0.99], method="higher").tolist()
+    return Foreseen(
+        EQUAL if entrant is None else entrant.label,
+        None if entrant is None else entrant.epsilon,
+        float(loss.mean()),
+        float(loss.std(ddof=1) / np.sqrt(len(loss))),
+        None if twin is None else float((loss - twin).mean()),
+        float((shares - loss).mean()),
+        q95,
+        q99,
+        float(loss.max()),
+        highest_mean(plays, trial) if entrant is None else share_leading(plays, trial),
+        round(named) if np.isfinite(named) else None,
+    )
+
+
+def losses(plays: Integers, trial: ForecastTrial) -> Floats:
+    """What each draw lost by the end, in the user's units, shape (draws,)."""
+    gaps = trial.means.max(axis=1, keepdims=True) - trial.means
+    return np.asarray((gaps * plays[:, -1]).sum(axis=1) * trial.span)
+
+
+def share_leading(plays: Integers, trial: ForecastTrial) -> float:
+    """How often the best arm is the one that was shown most by the end."""
+    return share_of_best(trial, plays[:, -1])
+
+
+def highest_mean(plays: Integers, trial: ForecastTrial) -> float:
+    """How often the best arm has the highest mean of all at the end, without privacy."""
+    rng = np.random.default_rng([trial.seed, len(plays), COUNTS])
+    return share_of_best(trial, rng.binomial(plays[:, -1], trial.means) / plays[:, -1])
+
+
+def share_of_best(trial: ForecastTrial, scores: Any) -> float:
+    best = trial.means == trial.means.max(axis=1, keepdims=True)
+    return float(best[np.arange(len(scores)), scores.argmax(axis=1)].mean())
+
+
+def equal_shares(trial: ForecastTrial) -> Integers:
+    """Play counts of an A/B test: arms in turn."""
+    arms = trial.means.shape[1]
+    counts = (trial.kept[:, None] + np.arange(arms - 1, -1, -1)) // arms
+    return np.broadcast_to(counts, (len(trial.means), *counts.shape))

@@ -1,0 +1,34 @@
+"""A forecast as one page of HTML, with its figure and its table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from dpbandits.figures.layout import NARROW, WIDE
+from dpbandits.figures.plots import save
+from dpbandits.forecasting.outcome import HEADS, MEANINGS, Forecast, cells_of_row
+from dpbandits.forecasting.pictures import forecast_figure
+from dpbandits.pages import write_page
+
+
+def write_forecast_page(found: Forecast, path: Path) -> Path:
+    """Write a page that needs no other file."""
+    with TemporaryDirectory() as folder:
+        wide, narrow = (
+            save(forecast_figure(found, layout), Path(folder) / name)[1].read_bytes()
+            for name, layout in (("wide", WIDE), ("narrow", NARROW))
+        )
+    return write_page(
+        path,
+        "forecast.html",
+        title="What will privacy cost?",
+        lead=found.title,
+        wide=wide,
+        narrow=narrow,
+        heads=HEADS,
+        meanings=MEANINGS,
+        rows=[(row.epsilon is None, cells_of_row(row)) for row in found],
+        about=found.about,
+        seed=found.seed,
+    )

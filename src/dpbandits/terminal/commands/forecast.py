@@ -1,0 +1,140 @@
+"""`dpbandits forecast`: before a trial, what will privacy cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpbandits.terminal.commands.terminal import console, one_line_errors
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dpbandits.forecasting.outcome import Forecast
+    from dpbandits.forecasting.prior import Prior, RateSpan
+
+RatesOption = Annotated[
+    str | None,
+    typer.Option(help="Each arm's rate, or a range of it: .03,.036 or .02-.04,.03-.05."),
+]
+BaseOption = Annotated[
+    str | None, typer.Option(help="In place of --rates: the rate of today, or a range of it.")
+]
+BestOption = Annotated[str, typer.Option(help="With --base: how much better the best arm is.")]
+PolicyOption = Annotated[
+    list[str] | None,
+    typer.Option("--policy", help="A policy's name; may be given again. By default DPKLUCB."),
+]
+WithinOption = Annotated[
+    float | None, typer.Option(help="Also say the smallest ε that is expected to lose no more.")
+]
+
+
+def forecast_command(
+    visitors: Annotated[int, typer.Option(min=2, help="People in the trial.")],
+    rates: RatesOption = None,
+    base: BaseOption = None,
+    best: BestOption = ".2",
+    arms: Annotated[int, typer.Option(min=2, help="With --base: how many arms.")] = 2,
+    epsilon: Annotated[str, typer.Option(help="One budget, or several.")] = ".1,.5,1",
+    policy: PolicyOption = None,
+    draws: Annotated[int, typer.Option(min=2, help="Draws of the rates.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Of draws and runs.")] = 0,
+    units: Annotated[str, typer.Option(help="What a reward is.")] = "conversions",
+    within: WithinOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write figure and page into this folder.")
+    ] = None,
+) -> None:
+    """What will privacy cost? Expected losses by exact simulation, before anybody takes part.
+
+    Example: [bold]dpbandits forecast --base .03 --best .2 --arms 4 --visitors 50000[/]
+    """
+    from dpbandits.forecasting.forecast import forecast
+
+    with one_line_errors("Nothing is kept of a forecast."):
+        given = rates_from(rates, base, best, arms)
+        with bar() as tell:
+            found = forecast(
+                given,
+                visitors,
+                [text.strip() for text in epsilon.split(",")],
+                policies=policy,
+                seed=seed,
+                draws=draws,
+                units=units,
+                progress=tell,
+            )
+        show_forecast(found, within, out)
+
+
+def show_forecast(found: Forecast, within: float | None, out: Path | None) -> None:
+    """The table, what ε can be afforded, and the files that were asked for."""
+    console.print(forecast_table(found))
+    if within is not None:
+        say_within(found, within)
+    if out is not None:
+        found.figure(out / "forecast")
+        page = found.page(out / "forecast.html")
+        console.print(f"Page: {page}", markup=False, highlight=False, soft_wrap=True)
+
+
+def rates_from(rates: str | None, base: str | None, best: str, arms: int) -> Prior | list[RateSpan]:
+    """What the options say of the rates."""
+    from dpbandits.forecasting.prior import Prior
+
+    if (rates is None) == (base is None):
+        raise ValueError("Expected either --rates .03,.036 or --base .03 --best .2 --arms 4.")
+    if rates is not None:
+        return [span_from(text, "--rates") for text in rates.split(",")]
+    assert base is not None
+    return Prior(base=span_from(base, "--base"), best=span_from(best, "--best"), arms=arms)
+
+
+def span_from(text: str, option: str) -> RateSpan:
+    """A number, or low-high."""
+    with suppress(ValueError):
+        return float(text)
+    with suppress(ValueError):
+        low, high = map(float, text.split("-"))
+        return low, high
+    raise ValueError(f"Expected {option} to be numbers like .03, or ranges like .02-.04.")
+
+
+def say_within(found: Forecast, loss: float) -> None:
+    row, said = found.within(loss), f"None of these loses {loss:g} {found.units} or less."
+    if row is not None:
+        lost = f"is expected to lose {row.loss:.3g} {found.units}"
+        said = f"ε = {row.epsilon:g} with {row.policy} {lost}."
+    console.print(said, markup=False, highlight=False)
+
+
+def forecast_table(found: Forecast) -> Table:
+    """A line for each row; what has no privacy is set back."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from dpbandits.forecasting.outcome import HEADS, cells_of_row
+
+    title = Text(found.title, style="bold")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for at, head in enumerate(HEADS):
+        table.add_column(head, justify="right" if at else "left", no_wrap=True)
+    for row in found:
+        table.add_row(*map(Text, cells_of_row(row)), style="dim" if row.epsilon is None else "")
+    return table
+
+
+@contextmanager
+def bar() -> Iterator[Callable[[int, int], None]]:
+    """A progress bar that leaves nothing behind."""
+    from rich.progress import Progress
+
+    with Progress(console=console, transient=True) as shown:
+        task = shown.add_task("playing", total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)

@@ -1,0 +1,202 @@
+"""A forecast: exact runs, the user's units, and what can be checked by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.forecasting.outcome import EQUAL, Forecast
+from dpbandits.forecasting.prior import EachRate, drawn_means, rates_given
+
+RATES, VISITORS = [0.5, 0.4, 0.3], 3000
+SMALL = dpb.forecast(RATES, VISITORS, [1, "1/2"], policies=["DPKLUCB", dpb.AdaPUCB], draws=30)
+
+
+def test_it_agrees_with_simulate() -> None:
+    """The same seeds play the same runs, and the losses are theirs."""
+    environment = dpb.Bernoulli(RATES)
+    for row in SMALL:
+        if row.policy == EQUAL:
+            continue
+        cls: Any = getattr(dpb, row.policy)
+        budget = {} if row.epsilon is None else {"epsilon": row.epsilon}
+        runs = dpb.simulate(cls(arms=3, **budget), environment, VISITORS, runs=30, seed=0)
+        regret = runs.regret()
+        assert row.loss == pytest.approx(float(regret.mean()), rel=1e-12)
+        assert row.worst == pytest.approx(float(regret.max()), rel=1e-12)
+        assert row.error == pytest.approx(float(regret.std(ddof=1) / np.sqrt(30)), rel=1e-9)
+
+
+def test_a_draw_of_a_prior_is_a_run_of_simulate() -> None:
+    prior = dpb.Prior(base=0.3, best=0.5, arms=3)
+    found = dpb.forecast(prior, 500, 1, draws=12, seed=5)
+    means = drawn_means(prior, dpb.Range(0, 1), 12, 5)
+    policy = dpb.DPKLUCB(arms=3, epsilon=1)
+    losses = [
+        dpb.simulate(policy, dpb.Bernoulli(row), 500, seed=5, first=draw).regret()[0]
+        for draw, row in enumerate(means)
+    ]
+    assert found.row("DPKLUCB", 1.0).loss == pytest.approx(np.mean(losses), rel=1e-12)
+
+
+def test_rows_come_in_order() -> None:
+    assert [(row.policy, row.epsilon) for row in SMALL] == [
+        ("DPKLUCB", 0.5),
+        ("DPKLUCB", 1.0),
+        ("AdaPUCB", 0.5),
+        ("AdaPUCB", 1.0),
+        ("KLUCB", None),
+        ("UCB1", None),
+        (EQUAL, None),
+    ]
+    assert len(SMALL) == 7
+
+
+def test_equal_shares_lose_the_mean_gap() -> None:
+    row = SMALL.row(EQUAL)
+    assert row.loss == pytest.approx(0.1 * VISITORS)
+    assert row.error == pytest.approx(0.0, abs=1e-9)
+    assert (row.privacy, row.saved) == (None, 0.0)
+    assert row.leads > 0.9
+
+
+def test_what_privacy_costs_is_the_difference_to_the_twin() -> None:
+    private, plain = SMALL.row("DPKLUCB", 0.5), SMALL.row("KLUCB")
+    assert private.privacy == pytest.approx(private.loss - plain.loss)
+    assert private.saved == pytest.approx(SMALL.row(EQUAL).loss - private.loss)
+    assert plain.privacy is None
+
+
+def test_two_equal_arms_lose_nothing() -> None:
+    found = dpb.forecast([0.5, 0.5], 1000, 1, draws=5)
+    assert all(row.loss == 0.0 for row in found)
+    assert all(row.leads == 1.0 for row in found)
+    assert all(row.named is None for row in found)
+
+
+def test_units_are_the_users() -> None:
+    """Revenues up to 200 are rates of conversion, scaled; costs are turned round."""
+    unit = SMALL.row("DPKLUCB", 1.0)
+    for ruler, rates in (
+        (dpb.Range(0, 200), [100, 80, 60]),
+        (dpb.Range(0, 200, minimise=True), [100, 120, 140]),
+    ):
+        found = dpb.forecast(rates, VISITORS, 1, draws=30, rewards=ruler, units="euros")
+        assert found.row("DPKLUCB", 1.0).loss == pytest.approx(200 * unit.loss)
+    assert "euros" in found.title
+
+
+def test_the_epsilon_that_can_be_afforded() -> None:
+    half, one = SMALL.row("DPKLUCB", 0.5), SMALL.row("DPKLUCB", 1.0)
+    assert one.loss < half.loss
+    assert SMALL.within(half.loss, "DPKLUCB") == half
+    assert SMALL.within((half.loss + one.loss) / 2, "DPKLUCB") == one
+    assert SMALL.within(one.loss / 1000) is None
+    assert half.privacy is not None
+    assert SMALL.within(half.privacy, "DPKLUCB", of="privacy") == half
+    with pytest.raises(ValueError, match="loss="):
+        SMALL.within("much")  # type: ignore[arg-type]
+
+
+def test_more_visitors_name_the_best_arm() -> None:
+    few = dpb.forecast([0.6, 0.3], 300, 1, draws=10)
+    many = dpb.forecast([0.6, 0.3], 20_000, 1, draws=10)
+    assert few.row("DPKLUCB", 1.0).named is None
+    assert many.row(EQUAL).named is not None
+    named = many.row("DPKLUCB", 1.0).named
+    assert named is None or named > (many.row(EQUAL).named or 0)
+
+
+def test_a_seed_is_a_forecast() -> None:
+    prior = dpb.Prior(base=(0.2, 0.3), best=(0.1, 0.5), arms=2)
+    same = [dpb.forecast(prior, 300, 1, draws=8, seed=3) for _ in range(2)]
+    assert same[0].rows == same[1].rows
+    assert dpb.forecast(prior, 300, 1, draws=8, seed=4).rows != same[0].rows
+
+
+def test_progress_is_told_up_to_the_end() -> None:
+    told: list[tuple[int, int]] = []
+    dpb.forecast([0.5, (0.3, 0.4)], 100, 1, draws=25, progress=lambda *now: told.append(now))
+    assert told[-1] == (50, 50)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_local_and_every_round_policies() -> None:
+    found = dpb.forecast([0.9, 0.1], 400, 4, policies=["LDPKLUCB", "DPUCB"], draws=3)
+    assert found.row("LDPKLUCB", 4.0).leads == 1.0
+    assert found.row("DPUCB", 4.0).privacy is not None
+    assert found.row(EQUAL).named is not None
+
+
+def test_a_table() -> None:
+    assert SMALL.to_polars().shape == (7, 11)
+    assert "DPKLUCB" in str(SMALL)
+    assert isinstance(SMALL, Forecast)
+    with pytest.raises(KeyError, match="Nothing was forecast"):
+        SMALL.row("DPKLUCB", 7.0)
+
+
+def test_a_prior_holds_what_it_says() -> None:
+    prior, rng = dpb.Prior(base=0.03, best=0.2, arms=5), np.random.default_rng(1)
+    first = set()
+    for _ in range(200):
+        rates = prior.draw(rng)
+        assert rates.shape == (5,)
+        assert rates.min() == 0.03
+        assert rates.max() == pytest.approx(0.036)
+        first.add(int(rates.argmax()))
+    assert first == set(range(5)), "arms come in a random order"
+    spans = rates_given([(0.1, 0.2), 0.3])
+    assert isinstance(spans, EachRate)
+    assert not spans.steady
+    drawn = drawn_means(spans, dpb.Range(0, 1), 50, 0)
+    assert ((drawn[:, 0] >= 0.1) & (drawn[:, 0] <= 0.2)).all()
+    assert (drawn[:, 1] == 0.3).all()
+    assert (drawn_means(spans, dpb.Range(0, 1), 20, 0) == drawn[:20]).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rates": [0.5]}, "two arms or more"),
+        ({"rates": 0.5}, "rates=0.5"),
+        ({"rates": [0.5, "x"]}, "rates="),
+        ({"rates": [0.5, (0.4, 0.3)]}, "low <= high"),
+        ({"rates": [0.5, True]}, "rates=True"),
+        ({"rates": [0.5, 1.5]}, "range of rewards"),
+        ({"rates": [0.5, float("nan")]}, "rates=nan"),
+        ({"visitors": 0}, "visitors=0"),
+        ({"visitors": 1e4}, "visitors"),
+        ({"draws": 1}, "draws=1"),
+        ({"seed": -1}, "seed=-1"),
+        ({"epsilon": []}, "one ε"),
+        ({"epsilon": [0]}, "epsilon=0"),
+        ({"epsilon": ["x"]}, "epsilon="),
+        ({"policies": []}, "one policy"),
+        ({"policies": ["Nobody"]}, "dpbandits.policies"),
+        ({"policies": ["KLUCB"]}, "at an ε"),
+        ({"policies": ["TreeFTRL"]}, "single arms"),
+        ({"policies": ["DPJointMAT"]}, "single arms"),
+        ({"policies": [dpb.DPKLUCB(arms=2, epsilon=1)]}, "name or class"),
+    ],
+)
+def test_what_cannot_be_forecast(change: dict[str, Any], words: str) -> None:
+    asked: dict[str, Any] = {"rates": [0.5, 0.4], "visitors": 100, "epsilon": 1, "draws": 2}
+    with pytest.raises(ValueError, match=words):
+        dpb.forecast(**asked | change)
+
+
+@pytest.mark.parametrize(
+    "change", [{"base": "3 %"}, {"best": -0.1}, {"arms": 1}, {"base": (1, 2, 3)}, {"base": None}]
+)
+def test_what_is_no_prior(change: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="Expected"):
+        dpb.Prior(**{"base": 0.03, "best": 0.2} | change)
+
+
+def test_late_answers_are_not_known_yet() -> None:
+    with pytest.raises(NotImplementedError, match="delay=None"):
+        dpb.forecast([0.5, 0.4], 100, 1, delay=5)  # type: ignore[arg-type]

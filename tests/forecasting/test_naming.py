@@ -1,0 +1,62 @@
+"""When the best arm can be named: as `beliefs` would say at expected totals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.campaign.intervals import interval
+from dpbandits.campaign.moments import NoiseMoments
+from dpbandits.forecasting.naming import (
+    expected_bounds,
+    named_after,
+    plain_schedule,
+    schedule_of,
+)
+from tests.campaign.campaigns import campaign
+
+
+@pytest.mark.parametrize("cls", [dpb.DPKLUCB, dpb.AdaPUCB, dpb.LazyDPTS])
+def test_bounds_are_those_of_beliefs(cls: type[dpb.DPKLUCB]) -> None:
+    """Of an arm that is played by itself, at its last release, were its total as expected."""
+    policy = cls(arms=1, epsilon=1)
+    history = campaign(policy, [0.4], 2000, 1, growth=1.0)
+    arm = history.arms[0]
+    last = arm.kept[-1]
+    row = last._replace(total=0.4 * last.rounds)
+    only = history.__class__(
+        history.reader, (arm._replace(kept=(row,), newest=row),), 1, history.growth
+    )
+    law = history.reader.law
+    assert law is not None
+    wanted = interval(only, 0, 0.05, NoiseMoments(law))
+    assert wanted is not None
+    schedule = schedule_of(policy, 2000)
+    assert schedule is not None
+    low, high = expected_bounds(schedule, np.array([[[2000]]]), np.array([[0.4]]))
+    half = history.reader.rounding
+    assert low[0, 0, 0] - half == pytest.approx(wanted.low, abs=1e-9)
+    assert high[0, 0, 0] + half == pytest.approx(wanted.high, abs=1e-9)
+
+
+def test_the_first_round_at_which_intervals_are_apart() -> None:
+    kept = np.array([10, 1000, 100_000])
+    plays = np.stack([kept // 2, kept // 2], axis=1)[None]
+    found = named_after(plain_schedule(2), plays, np.array([[0.7, 0.4]]), kept)
+    assert found.tolist() == [1000.0]
+    alike = named_after(plain_schedule(2), plays, np.array([[0.5, 0.5]]), kept)
+    assert alike.tolist() == [np.inf]
+
+
+def test_an_arm_without_a_release_is_unknown() -> None:
+    schedule = schedule_of(dpb.DPKLUCB(arms=2, epsilon=1), 1000)
+    assert schedule is not None
+    low, high = expected_bounds(schedule, np.array([[[5, 400]]]), np.array([[0.9, 0.1]]))
+    assert (low[0, 0, 0], high[0, 0, 0]) == (0.0, 1.0)
+    assert 0.0 <= low[0, 0, 1] < 0.1 < high[0, 0, 1] < 0.3
+
+
+def test_policies_that_say_nothing_of_means_have_no_schedule() -> None:
+    assert schedule_of(dpb.RNMFTNL(actions=2, epsilon=1), 100) is None
+    assert schedule_of(dpb.DPKLUCB(arms=2, epsilon=1), 10) is None, "no release so soon"

@@ -1,0 +1,97 @@
+"""A forecast as figure, page and command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+import dpbandits as dpb
+from dpbandits.figures.layout import NARROW
+from dpbandits.forecasting.outcome import EQUAL
+from dpbandits.forecasting.pictures import forecast_figure
+from dpbandits.terminal.cli import app
+
+FOUND = dpb.forecast([0.6, 0.5], 500, [0.5, 1], draws=5, units="<clicks>")
+
+
+def test_every_curve_has_its_name_and_its_numbers() -> None:
+    for layout in (None, NARROW):
+        figure = forecast_figure(FOUND) if layout is None else forecast_figure(FOUND, layout)
+        (axes,) = figure.axes
+        curve = [row.loss for row in FOUND if row.policy == "DPKLUCB"]
+        assert any(list(line.get_ydata()) == curve for line in axes.lines)
+        assert axes.get_ylabel() == "<clicks>"
+    assert {text.get_text() for text in forecast_figure(FOUND).axes[0].texts} == {
+        "DPKLUCB",
+        "KLUCB",
+        EQUAL,
+    }
+
+
+def test_files(tmp_path: Path) -> None:
+    png, svg = FOUND.figure(tmp_path / "forecast")
+    with Image.open(png) as image:
+        assert image.size[0] > 800
+    assert svg.read_text(encoding="utf-8").count("DPKLUCB") == 1
+    again = FOUND.figure(tmp_path / "again")
+    assert [path.read_bytes() for path in again] == [png.read_bytes(), svg.read_bytes()]
+
+
+def test_the_page_escapes_and_holds_everything(tmp_path: Path) -> None:
+    text = FOUND.page(tmp_path / "deep" / "page.html").read_text(encoding="utf-8")
+    assert "&lt;clicks&gt;" in text
+    assert "<clicks>" not in text
+    assert "Nobody's data was read" in text
+    assert text.count("data:image/svg+xml") == 2
+    assert "http" not in text.replace("http://www.w3.org", "")
+    for row in FOUND:
+        assert row.policy in text
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["forecast", *arguments], env={"COLUMNS": "120"})
+    return result.exit_code, " ".join(result.output.split())
+
+
+def test_the_command(tmp_path: Path) -> None:
+    code, said = run(
+        *("--rates", ".6,.3-.4", "--visitors", "400", "--epsilon", "1/2,1", "--draws", "4"),
+        *("--within", "400", "--out", str(tmp_path)),
+    )
+    assert code == 0, said
+    assert "Expected loss in conversions, 400 visitors, 2 arms, 4 draws" in said
+    assert "ε = 0.5 with DPKLUCB is expected to lose" in said
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "forecast.html",
+        "forecast.png",
+        "forecast.svg",
+    }
+
+
+def test_the_command_with_a_prior() -> None:
+    code, said = run(
+        *("--base", ".3", "--best", ".1-.5", "--arms", "3", "--visitors", "200"),
+        *("--epsilon", "1", "--policy", "AdaPUCB", "--draws", "3", "--within", "0"),
+    )
+    assert code == 0, said
+    assert "3 arms" in said
+    assert "None of these loses 0 conversions or less." in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--visitors", "100"), "either --rates"),
+        (("--visitors", "100", "--rates", ".5,.4", "--base", ".3"), "either --rates"),
+        (("--visitors", "100", "--rates", ".5,x"), "--rates to be numbers"),
+        (("--visitors", "100", "--rates", ".5,.4", "--epsilon", "0"), "epsilon"),
+        (("--visitors", "100", "--rates", ".5,.4", "--policy", "No"), "policies="),
+    ],
+)
+def test_the_command_says_what_is_wrong(arguments: tuple[str, ...], words: str) -> None:
+    result = CliRunner().invoke(app, ["forecast", *arguments])
+    assert result.exit_code == 2
+    assert words in " ".join(result.stderr.split())
