@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.jit import (
     adac_ucb,
@@ -44,6 +46,22 @@ class Numbers(NamedTuple):
     counted: int = FAR
 
 
+class Kept(NamedTuple):
+    """Scores of RATE_IMED, which hold until the arm is released again or the best mean moves.
+    rounds: of each arm at its score. best: the best mean then.
+    """
+
+    scores: Any
+    rounds: Any
+    best: Any
+
+
+@jit
+def start(p: Any, s: Any) -> Any:
+    size = len(s.n) if p.rule == RATE_IMED else 0
+    return Kept(np.zeros(size), np.zeros(size, np.int64), np.full(1, -1.0))
+
+
 @jit
 def score(p: Any, s: Any, arm: int, log_t: float, level: float, best: float) -> float:
     mean, n = s.means[arm], s.n[arm]
@@ -61,6 +79,14 @@ def score(p: Any, s: Any, arm: int, log_t: float, level: float, best: float) -> 
 
 
 @inline
+def kept_score(p: Any, s: Any, own: Any, arm: int, best: float) -> float:
+    if own.rounds[arm] != s.n[arm]:
+        own.scores[arm] = score(p, s, arm, 0.0, 0.0, best)
+        own.rounds[arm] = s.n[arm]
+    return own.scores[arm]
+
+
+@inline
 def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     """The arm with the largest score, the lowest on a tie; an arm without a release first."""
     best = 0.0
@@ -71,8 +97,13 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         best = max(best, clip01(s.means[arm]))
     top, log_t = -math.inf, math.log(t)
     level = kl_level(log_t, p.constant) if p.rule == DP_KLUCB else 0.0
+    if p.rule == RATE_IMED and own.best[0] != best:
+        own.best[0], own.rounds[:] = best, 0
     for arm in range(len(s.n)):
-        value = score(p, s, arm, log_t, level, best)
+        if p.rule == RATE_IMED:
+            value = kept_score(p, s, own, arm, best)
+        else:
+            value = score(p, s, arm, log_t, level, best)
         if value > top:
             s.chosen[0], top = arm, value
     return 1, FAR
@@ -104,7 +135,9 @@ def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
     s.draws[arm] += 1
 
 
-play_batches = player("batches", Numbers=Numbers, choose=choose, batch=batch, read=read)
+play_batches = player(
+    "batches", Numbers=Numbers, start=start, choose=choose, batch=batch, read=read
+)
 
 
 class Lazy(NamedTuple):
