@@ -22,7 +22,7 @@ from dpbandits.policies.formulas.schedules import slowing_batch
 __all__ = ["DPRateIMED"]
 
 
-class Preset(NamedTuple):
+class RateConstants(NamedTuple):
     level: float  # weight of ln n
     first: int  # rounds in a first batch, times epsilon
     alpha: float  # growth of an arm's rounds by its second batch
@@ -87,10 +87,10 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         proof="dp_rate_imed",
         twin="KLUCB",
     )
-    presets: ClassVar[dict[str, Preset]] = {
-        "mean": Preset(1.0, 32, 2.0, 1),
-        "balanced": Preset(1.0, 32, 2.0, None),
-        "safe": Preset(1.5, 32, 2.0, None),
+    presets: ClassVar[dict[str, RateConstants]] = {
+        "mean": RateConstants(1.0, 32, 2.0, 1),
+        "balanced": RateConstants(1.0, 32, 2.0, None),
+        "safe": RateConstants(2.0, 40, 2.0, None),
     }
     preset: str = "balanced"
     first: int | None = None

@@ -46,7 +46,7 @@ class Numbers(NamedTuple):
     counted: int = FAR
 
 
-class Kept(NamedTuple):
+class KeptScores(NamedTuple):
     """Scores of RATE_IMED, which hold until the arm is released again or the best mean moves.
     rounds: of each arm at its score. best: the best mean then.
     """
@@ -59,7 +59,7 @@ class Kept(NamedTuple):
 @jit
 def start(p: Any, s: Any) -> Any:
     size = len(s.n) if p.rule == RATE_IMED else 0
-    return Kept(np.zeros(size), np.zeros(size, np.int64), np.full(1, -1.0))
+    return KeptScores(np.zeros(size), np.zeros(size, np.int64), np.full(1, -1.0))
 
 
 @jit
