@@ -66,6 +66,7 @@ from dpbandits.oracles import (
 from dpbandits.policies import *
 from dpbandits.policies import POLICIES as _POLICIES
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.recommended import recommend
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.segments import SegmentedSession
@@ -167,6 +168,7 @@ __all__ = [
     "policies",
     "simulate",
     "spent",
+    "recommend",
     "regret_order",
     "shariff_sheffet",
     "stopping_time_bound",

@@ -20,6 +20,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "HybridUCB": [{"preset": "corrected"}, {"preset": "published"}],
     "DPKLUCB": [{"first": 3}, {"first": 3, "preset": "robust"}],
     "DPIMED": [{"first": 3}],
+    "DPRateIMED": [{"first": 3}, {"first": 3, "preset": "mean"}, {"first": 3, "preset": "safe"}],
     "NoiseAwareTS": [
         {"first": 3, "preset": preset} for preset in ("safe", "gaussian", "optimistic")
     ],

@@ -91,6 +91,7 @@ LOOKS: dict[str, Look] = {
     "FollowTheLeader": Look(DARK, DASHES[2]),
     "DecreasingHedge": Look(GREY, DASHES[1]),
     "DPIMED": Look(BLUE, DASHES[2]),
+    "DPRateIMED": Look(VERMILION, DASHES[3]),
     "HybridUCB": Look(VERMILION, DASHES[2]),
     "DPUCB": Look(GREEN, DASHES[2]),
     "DPUCBBound": Look(PURPLE, DASHES[2]),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits import DPIMED, DPKLUCB, AdaCUCB, AdaPKLUCB, AdaPUCB
+from dpbandits import DPIMED, DPKLUCB, AdaCUCB, AdaPKLUCB, AdaPUCB, DPRateIMED
 from dpbandits.checks import CHECKS
 from dpbandits.simulation.kernels.batches import play_batches
 from dpbandits.simulation.kernels.many_arms import play_many
@@ -21,6 +21,10 @@ POLICIES = [
     DPKLUCB(arms=ARMS, epsilon=0.05),
     DPIMED(arms=ARMS, epsilon=1),
     DPIMED(arms=ARMS, epsilon=30, grid=1),
+    DPRateIMED(arms=ARMS, epsilon=1),
+    DPRateIMED(arms=ARMS, epsilon=1, preset="mean"),
+    DPRateIMED(arms=ARMS, epsilon=30, grid=1, alpha=1.1),
+    DPRateIMED(arms=ARMS, epsilon=0.05, first=3, preset="safe"),
     AdaPUCB(arms=ARMS, epsilon=0.5),
     AdaPKLUCB(arms=ARMS, epsilon=1),
     AdaPKLUCB(arms=ARMS, epsilon=30, grid=1),

@@ -14,6 +14,16 @@ def growing_batch(rounds: int, first: int, alpha: float) -> int:
     return first if rounds == 0 else max(1, math.ceil(min(2.0**62, (alpha - 1.0) * rounds)))
 
 
+def slowing_batch(rounds: int, first: int, alpha: float) -> int:
+    """Rounds in the batch of an arm with `rounds` released: `first`, then what makes its rounds
+    grow by 1 + (alpha − 1)/√(1 + ln(rounds/first)): by alpha at first, by ever less later.
+    """
+    if rounds == 0:
+        return first
+    growth = (alpha - 1.0) / math.sqrt(1.0 + max(0.0, math.log(rounds / first)))
+    return max(1, math.ceil(min(2.0**62, growth * rounds)))
+
+
 def elimination_width(pulls: int, arms: int, beta: float) -> float:
     """Two confidence radii √(ln(4 K n²/beta)/(2n)) after n pulls of each arm."""
     return 2.0 * math.sqrt(math.log(4.0 * arms * pulls * pulls / beta) / (2.0 * pulls))

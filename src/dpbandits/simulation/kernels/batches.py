@@ -1,11 +1,13 @@
 """Index policies that fill one arm's batch at a time: AdaP-UCB, AdaP-KLUCB, AdaC-UCB, DP-KLUCB,
-DP-IMED, Anytime-Lazy-UCB.
+DP-IMED, DP-Rate-IMED, Anytime-Lazy-UCB.
 """
 
 from __future__ import annotations
 
 import math
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.jit import (
@@ -21,15 +23,18 @@ from dpbandits.simulation.parts.jit import (
     jit,
     kl_level,
     lazy_ucb,
+    rate_imed,
+    slowing_batch,
 )
 from dpbandits.simulation.parts.primitives import gaussian, laplace
 
-ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED = range(5)
+ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED, RATE_IMED = range(6)
 
 
 class Numbers(NamedTuple):
-    """first: rounds in an arm's first batch, each further one growing its arm by alpha; 0: doubling
-    episodes that forget. scale: of the noise, in grid steps.
+    """first: rounds in an arm's first batch, each further one growing its arm by alpha (RATE_IMED:
+    by less and less); 0: doubling episodes that forget. scale: of the noise, in grid steps.
+    counted: draws that RATE_IMED counts, at most.
     """
 
     rule: int
@@ -38,10 +43,30 @@ class Numbers(NamedTuple):
     constant: float = 0.0
     first: int = 0
     alpha: float = 2.0
+    counted: int = FAR
+
+
+class KeptScores(NamedTuple):
+    """Scores of RATE_IMED, which hold until the arm is released again or the best mean moves.
+    rounds: of each arm at its score. best: the best mean then.
+    """
+
+    scores: Any
+    rounds: Any
+    best: Any
 
 
 @jit
-def score(p: Any, mean: float, n: int, log_t: float, level: float, best: float) -> float:
+def start(p: Any, s: Any) -> Any:
+    size = len(s.n) if p.rule == RATE_IMED else 0
+    return KeptScores(np.zeros(size), np.zeros(size, np.int64), np.full(1, -1.0))
+
+
+@jit
+def score(p: Any, s: Any, arm: int, log_t: float, level: float, best: float) -> float:
+    mean, n = s.means[arm], s.n[arm]
+    if p.rule == RATE_IMED:
+        return rate_imed(mean, best, n, min(s.draws[arm], p.counted), p.constant, p.eps)
     if p.rule == DP_KLUCB:
         return dp_klucb(mean, n, level, p.eps)
     if p.rule == ADAP_UCB:
@@ -51,6 +76,14 @@ def score(p: Any, mean: float, n: int, log_t: float, level: float, best: float) 
     if p.rule == ADAC_UCB:
         return adac_ucb(mean, n, log_t, p.eps, p.constant)
     return dp_imed(mean, n, best, p.eps)
+
+
+@inline
+def kept_score(p: Any, s: Any, own: Any, arm: int, best: float) -> float:
+    if own.rounds[arm] != s.n[arm]:
+        own.scores[arm] = score(p, s, arm, 0.0, 0.0, best)
+        own.rounds[arm] = s.n[arm]
+    return own.scores[arm]
 
 
 @inline
@@ -64,31 +97,47 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         best = max(best, clip01(s.means[arm]))
     top, log_t = -math.inf, math.log(t)
     level = kl_level(log_t, p.constant) if p.rule == DP_KLUCB else 0.0
+    if p.rule == RATE_IMED and own.best[0] != best:
+        own.best[0], own.rounds[:] = best, 0
     for arm in range(len(s.n)):
-        value = score(p, s.means[arm], s.n[arm], log_t, level, best)
+        if p.rule == RATE_IMED:
+            value = kept_score(p, s, own, arm, best)
+        else:
+            value = score(p, s, arm, log_t, level, best)
         if value > top:
             s.chosen[0], top = arm, value
     return 1, FAR
 
 
 @inline
+def next_batch(p: Any, n: int) -> int:
+    """Rounds in the next batch of an arm with n released, where batches do not forget."""
+    if p.rule == RATE_IMED:
+        return slowing_batch(n, p.first, p.alpha)
+    return growing_batch(n, p.first, p.alpha)
+
+
+@inline
 def batch(p: Any, s: Any, own: Any, arm: int) -> int:
     if p.first > 0:
-        return growing_batch(s.n[arm], p.first, p.alpha)
+        return next_batch(p, s.n[arm])
     return max(1, s.plays[arm] - s.open_[arm])
 
 
 @inline
 def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
     if p.first == 0:
-        s.totals[arm], s.n[arm] = 0, 0
+        s.totals[arm], s.n[arm], s.draws[arm] = 0, 0, 0
     s.totals[arm] += total + (
         gaussian(rng, p.scale) if p.rule == ADAC_UCB else laplace(rng, p.scale)
     )
     s.n[arm] += s.open_[arm]
+    s.draws[arm] += 1
 
 
-play_batches = player("batches", Numbers=Numbers, choose=choose, batch=batch, read=read)
+play_batches = player(
+    "batches", Numbers=Numbers, start=start, choose=choose, batch=batch, read=read
+)
 
 
 class Lazy(NamedTuple):

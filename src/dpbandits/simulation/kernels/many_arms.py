@@ -24,13 +24,15 @@ from dpbandits.simulation.kernels.batches import (
     ADAP_KLUCB,
     DP_IMED,
     DP_KLUCB,
+    RATE_IMED,
     Numbers,
     batch,
+    next_batch,
     read,
     score,
 )
 from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.parts.jit import clip01, growing_batch, inline, jit, kl_level
+from dpbandits.simulation.parts.jit import clip01, inline, jit, kl_level
 from dpbandits.simulation.parts.skew import NONE, empty_heaps, pop, push, remove
 
 SLACK, LEAST = 1e-9, 1e-13
@@ -70,7 +72,7 @@ def start(p: Any, s: Any) -> Any:
     if p.first > 0:
         groups = 1
         while n < FAR:
-            n, groups = n + growing_batch(n, p.first, p.alpha), groups + 1
+            n, groups = n + next_batch(p, n), groups + 1
     capped = 3 * groups
     return Groups(
         empty_heaps(capped + 1, arms),
@@ -88,7 +90,7 @@ def start(p: Any, s: Any) -> Any:
 def place(p: Any, s: Any, own: Any, arm: int) -> None:
     """Into the heap of the arm's group."""
     key, side, now = s.means[arm], INSIDE, own.now
-    if p.rule == DP_KLUCB or p.rule == DP_IMED:
+    if p.rule == DP_KLUCB or p.rule == DP_IMED or p.rule == RATE_IMED:
         key = clip01(key)
         side = AT_0 if key == 0.0 else AT_1 if key == 1.0 else INSIDE
     own.home[arm] = 3 * own.released[arm] + side
@@ -115,7 +117,7 @@ def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
     root, now, valid, best, largest = own.heaps.root, own.now, own.valid, 0.0, NONE
     while now[LOW] < now[HIGH] and root[now[LOW]] < 0:
         now[LOW] += 1
-    if p.rule == DP_IMED:
+    if p.rule == DP_IMED or p.rule == RATE_IMED:
         for at in range(now[LOW], now[HIGH] + 1):
             if root[at] >= 0:
                 best = max(best, clip01(s.means[root[at]]))
@@ -127,7 +129,7 @@ def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
         if arm >= 0:
             if own.owner[at] != arm:
                 own.owner[at] = arm
-                own.bounds[at] = score(p, s.means[arm], s.n[arm], valid[UNTIL], valid[LEVEL], best)
+                own.bounds[at] = score(p, s, arm, valid[UNTIL], valid[LEVEL], best)
             if largest < 0 or own.bounds[at] > own.bounds[largest]:
                 largest = at
     return largest
@@ -150,7 +152,7 @@ def look_into(
     while size > 0 and stack[size - 1] >= 0:
         size -= 1
         other = stack[size]
-        value = score(p, s.means[other], s.n[other], log_t, level, own.valid[BEST])
+        value = score(p, s, other, log_t, level, own.valid[BEST])
         if ahead(other, value, arm, top):
             arm, top = other, value
         if cap and value >= 1.0 and other == h.root[at]:

@@ -34,6 +34,7 @@ from dpbandits.policies import (
     DPExponentialNAS,
     DPJointCUCB,
     DPJointMAT,
+    DPRateIMED,
     DPUCBBound,
     FollowTheLeader,
     HybridUCB,
@@ -49,6 +50,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.identification.top_two import LAZY
 from dpbandits.simulation.kernels import batches, elimination, identification, rounds
 from dpbandits.simulation.kernels.batches import play_batches, play_lazy
+from dpbandits.simulation.kernels.driver import FAR
 from dpbandits.simulation.kernels.many_arms import play_many
 from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
 from dpbandits.simulation.kernels.several import experts
@@ -104,6 +106,13 @@ def cumulative(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
     eps, first = float(policy.epsilon), policy.first
     numbers = batches.Numbers(rule, eps, steps / eps, constant, first, float(policy.alpha))
     return indexed(numbers, policy, steps)
+
+
+def counted_draws(policy: DPRateIMED, steps: int) -> Kernel:
+    eps, level, first = float(policy.epsilon), float(policy.level or 1), policy.first or 1
+    numbers = batches.Numbers(batches.RATE_IMED, eps, steps / eps, level, first)
+    alpha, counted = float(policy.alpha or 2), policy.counted or FAR
+    return indexed(numbers._replace(alpha=alpha, counted=counted), policy, steps)
 
 
 def lazy(play: Kernel, policy: Any, steps: int) -> Kernel:
@@ -187,6 +196,7 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
     AdaCUCB: gaussian_episodes,
     DPKLUCB: lambda p, g: cumulative(batches.DP_KLUCB, float(p.c), p, g),
     DPIMED: lambda p, g: cumulative(batches.DP_IMED, 0.0, p, g),
+    DPRateIMED: counted_draws,
     DPSE: successive,
     SuccessiveElimination: successive,
     AdaPTT: top_two,

@@ -1,0 +1,1 @@
+"""Frontier of DPRateIMED: mean regret against tails."""

@@ -1,0 +1,82 @@
+"""What a released total says against a mean when every draw of Laplace noise in it is counted: the
+exact rate of one arm.
+
+x: the arm's released mean; q: the mean it is held against; n: its rounds; draws: how many Laplace
+draws are in the total.
+
+Source: ours; proofs/dp_rate_imed.md. Every theta in [0, eps) gives a valid (Chernoff) value, so an
+early stop of the search costs size, never validity.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dpbandits.policies.formulas.divergences import clip01
+
+NEWTON = 60
+"""Steps at most; about five are taken."""
+
+NEAREST = 1.0 - 2.0**-40
+"""theta/eps stays below: at eps itself the moment of the noise ends."""
+
+
+def log_laplace(q: float, theta: float) -> float:
+    """ln(1 − q + q e^−θ), also where q is 1 or θ is large."""
+    if q >= 1.0:
+        return -theta
+    if theta < 1.0:
+        return math.log1p(q * math.expm1(-theta))
+    return math.log(1.0 - q + q * math.exp(-theta))
+
+
+def exponent(share: float, x: float, q: float, n: int, draws: int, eps: float) -> float:
+    """−θnx − n ln(1 − q + q e^−θ) + draws·ln(1 − θ²/eps²) at θ = share·eps."""
+    theta = share * eps
+    noise = math.log1p(-share) + math.log1p(share)
+    return -n * (theta * x + log_laplace(q, theta)) + draws * noise
+
+
+def best_share(x: float, q: float, n: int, draws: int, eps: float) -> float:
+    """θ/eps at which `exponent`, which is concave, is largest; x < q.
+
+    Newton's method on the derivative, kept inside a bracket. It starts at the smaller of two points
+    beyond the maximum: that without noise, and that with the slope's largest value everywhere.
+    """
+    slope = eps * n * (q - x)
+    low, high = 0.0, min(NEAREST, slope / (draws + math.hypot(draws, slope)))
+    if x > 0.0 and q < 1.0:
+        high = min(high, math.log(q * (1.0 - x) / (x * (1.0 - q))) / eps)
+    share = high
+    for _ in range(NEWTON):
+        shrunk, room = q * math.exp(-share * eps), (1.0 - share) * (1.0 + share)
+        tilted = 1.0 if q >= 1.0 else shrunk / (1.0 - q + shrunk)
+        value = eps * n * (tilted - x) - 2.0 * draws * share / room
+        if value > 0.0:
+            low = share
+        else:
+            high = share
+        bend = eps * eps * n * tilted * (1.0 - tilted)
+        bend += 2.0 * draws * (1.0 + share * share) / (room * room)
+        new = share + value / bend
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        moved, share = abs(new - share), new
+        if moved <= 1e-7 * min(share, 1.0 - share):
+            break
+    return share
+
+
+def exact_rate(x: float, q: float, n: int, draws: int, eps: float) -> float:
+    """sup over 0 <= θ < eps of −θnx − n ln(1 − q + q e^−θ) + draws·ln(1 − θ²/eps²), x clipped to
+    [0, 1]; 0 where x >= q.
+    """
+    x = clip01(x)
+    if x >= q:
+        return 0.0
+    return max(0.0, exponent(best_share(x, q, n, draws, eps), x, q, n, draws, eps))
+
+
+def rate_imed(mean: float, best: float, n: int, draws: int, level: float, eps: float) -> float:
+    """−(exact_rate(mean, best) + level·ln n), best = the largest clipped mean."""
+    return -(exact_rate(mean, best, n, draws, eps) + level * math.log(n))

@@ -1,0 +1,91 @@
+"""Which policy we would use. Figures are those of docs/rate.md and docs/joint.md."""
+
+from fractions import Fraction
+
+from dpbandits.core.inputs import shown, whole_number
+from dpbandits.oracles.base import DecisionSet
+from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.policies.bandit.rate import DPRateIMED
+from dpbandits.policies.bandit.ucb import LDPKLUCB
+from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.experts.noisy_leader import RNMFTNL
+from dpbandits.policies.matroid.joint import DPJointMAT
+from dpbandits.policies.super_arms.joint import DPJointCUCB
+from dpbandits.policies.super_arms.local import CUCBLDP2
+
+MEASURED = 20_000
+"""Rounds for which docs/joint.md plays the preset "sharp" of joint releases."""
+
+
+def recommend(
+    *,
+    epsilon: Fraction | float | str,
+    arms: int | None = None,
+    problem: DecisionSet | None = None,
+    horizon: int | None = None,
+    model: str = "central",
+    feedback: str = "bandit",
+) -> PrivatePolicy:
+    """The policy we would use, ready for `Session` or `simulate`.
+
+    One arm a round: `DPRateIMED`, whose regret is proved asymptotically optimal; @@
+    Several arms: `DPJointMAT` on a matroid, else `DPJointCUCB`, which pay epsilon once for a whole
+    super arm. For at most 20,000 rounds, preset "sharp": the least regret measured among private
+    policies; else "level", 1.3 to 2.6 times that there, whose level is ln t. Both are unproved.
+    Never `NoiseAwareTS`: there is evidence that it is not consistent.
+
+    Args:
+        epsilon: budget for one round's reward, or rewards.
+        arms: how many there are, one played a round; or else
+        problem: which super arms are feasible.
+        horizon: rounds it will be played for, if known.
+        model: "central", or "local", where users do not trust the server: `LDPKLUCB`, `CUCBLDP2`.
+        feedback: "bandit", or "full", where all arms' rewards are seen: `RNMFTNL`.
+
+    Raises:
+        TypeError, ValueError: arguments that no policy takes; the message says which are right.
+
+    >>> recommend(arms=5, epsilon=1).name
+    'DPRateIMED'
+    """
+    if horizon is not None:
+        whole_number(horizon, "horizon", 1, of="rounds")
+    _check(arms, problem, model, feedback)
+    if feedback == "full":
+        return RNMFTNL(actions=arms or 0, epsilon=epsilon, selection="permute-and-flip")
+    if problem is not None:
+        return _of_super_arms(problem, epsilon, horizon, model)
+    kind = LDPKLUCB if model == "local" else DPRateIMED
+    return kind(arms=arms or 0, epsilon=epsilon)
+
+
+def _check(arms: object, problem: object, model: object, feedback: object) -> None:
+    for name, value, allowed in (
+        ("model", model, ("central", "local")),
+        ("feedback", feedback, ("bandit", "full")),
+    ):
+        if not isinstance(value, str) or value not in allowed:
+            raise ValueError(
+                f"Expected {name}={shown(value)} to be {' or '.join(map(repr, allowed))}."
+            )
+    if (arms is None) == (problem is None):
+        raise ValueError(
+            "Expected one of arms= (how many; one is played a round) and problem= (which super "
+            f"arms are feasible), got {'neither' if arms is None else 'both'}."
+        )
+    if feedback == "full" and (problem is not None or model == "local"):
+        raise ValueError(
+            "Expected feedback='full' with arms= and model='central': nothing here plays it with "
+            "super arms or in the local model."
+        )
+
+
+def _of_super_arms(
+    problem: DecisionSet, epsilon: Fraction | float | str, horizon: int | None, model: str
+) -> PrivatePolicy:
+    if model == "local":
+        return CUCBLDP2(problem=problem, epsilon=epsilon)
+    preset = "sharp" if horizon is not None and horizon <= MEASURED else "level"
+    if isinstance(problem, Matroid):
+        return DPJointMAT(problem=problem, epsilon=epsilon, preset=preset)
+    return DPJointCUCB(problem=problem, epsilon=epsilon, preset=preset)

@@ -1,0 +1,118 @@
+"""The exact rate of one arm: against a slow optimiser, between its bounds, and at the ends."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from dpbandits.policies.formulas.divergences import d_eps
+from dpbandits.policies.formulas.rate import best_share, exact_rate, exponent, rate_imed
+from dpbandits.simulation.parts.jit import exact_rate as compiled
+
+means = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(1e-6, 1 - 1e-6))
+epsilons = st.floats(0.001, 100)
+rounds = st.integers(1, 10**6)
+draws = st.integers(1, 60)
+
+
+def rounding(n: int, eps: float) -> float:
+    """What the last digits of sums of n terms of size eps may do."""
+    return 1e-9 + 1e-14 * n * (1.0 + eps)
+
+
+@pytest.mark.parametrize("eps", [0.01, 0.1, 1.0, 5.0, 60.0])
+@pytest.mark.parametrize("n", [1, 32, 10**4])
+def test_it_is_the_supremum(n: int, eps: float) -> None:
+    for x in (0.0, 1e-4, 0.3, 0.95):
+        for q in (x + 1e-3 * (1.0 - x), 0.5 * (x + 1.0), 1.0 - 1e-9, 1.0):
+            for count in (1, 3, 25):
+                slow = minimize_scalar(
+                    lambda y, x=x, q=q, count=count: -exponent(y, x, q, n, count, eps),
+                    bounds=(0.0, 1.0 - 1e-12),
+                    method="bounded",
+                    options={"xatol": 1e-14, "maxiter": 500},
+                )
+                value = exact_rate(x, q, n, count, eps)
+                found = max(0.0, -float(slow.fun))
+                assert value == pytest.approx(found, rel=1e-7, abs=rounding(n, eps))
+                assert value >= found - rounding(n, eps)
+
+
+@given(means, means, rounds, draws, epsilons)
+@settings(max_examples=400, derandomize=True)
+def test_how_far_it_is_from_the_divergence(
+    x: float, q: float, n: int, count: int, eps: float
+) -> None:
+    """n·d_eps − m(1 + ln⁺(eps·n(q − x)/m)) <= I <= n·d_eps, m draws (proofs/dp_rate_imed.md)."""
+    value = exact_rate(x, q, n, count, eps)
+    if x >= q:
+        assert value == 0.0
+        return
+    most = n * d_eps(x, q, eps)
+    lost = count * (1.0 + max(0.0, math.log(eps * n * (q - x) / count)))
+    slack = rounding(n, eps) + 1e-9 * most
+    assert most - lost - slack <= value <= most + slack
+
+
+@given(means, means, rounds, draws, epsilons)
+@settings(max_examples=400, derandomize=True)
+def test_the_search_stays_inside_and_ends_at_the_top(
+    x: float, q: float, n: int, count: int, eps: float
+) -> None:
+    if x >= q:
+        return
+    share = best_share(x, q, n, count, eps)
+    assert 0.0 <= share < 1.0
+    top = exponent(share, x, q, n, count, eps)
+    for other in (0.999 * share, share + 1e-3 * (1.0 - share)):
+        assert exponent(other, x, q, n, count, eps) <= top + rounding(n, eps)
+
+
+@given(means, means, means, rounds, draws, epsilons)
+@settings(max_examples=200, derandomize=True)
+def test_it_falls_with_the_mean_and_grows_with_what_it_is_held_against(
+    x: float, y: float, q: float, n: int, count: int, eps: float
+) -> None:
+    x, y = min(x, y), max(x, y)
+    slack = rounding(n, eps) + 1e-9 * n * d_eps(0.0, 1.0, eps)
+    assert exact_rate(y, q, n, count, eps) <= exact_rate(x, q, n, count, eps) + slack
+    assert exact_rate(q, x, n, count, eps) <= exact_rate(q, y, n, count, eps) + slack
+
+
+@pytest.mark.parametrize("eps", [1e-9, 1.0, 800.0, 1e6])
+@pytest.mark.parametrize(
+    ("x", "q"), [(0.0, 1.0), (0.0, 1e-300), (-3.0, 0.5), (0.5, 1.0), (2.0, 1.0)]
+)
+def test_at_extremes(x: float, q: float, eps: float) -> None:
+    """Means are clipped inside; the compiled formula says the same, up to 10¹² rounds."""
+    for n in (1, 10**6, 10**12):
+        value = exact_rate(x, q, n, 2, eps)
+        assert math.isfinite(value)
+        assert value >= 0.0
+        assert value == exact_rate(min(1.0, max(0.0, x)), q, n, 2, eps)
+        assert compiled(x, q, n, 2, eps) == pytest.approx(value, rel=1e-9, abs=rounding(n, eps))
+
+
+def test_the_tail_it_promises() -> None:
+    """Sizes and draws fixed in advance: P(x below the mean, I >= u) <= e^−u (Chernoff). 2·10⁵
+    draws; no more than chance allows above it, with a false-alarm rate below 10⁻⁶ a level.
+    """
+    rng, runs, n, eps, mean = np.random.default_rng(11), 200_000, 40, 0.5, 0.6
+    noise = rng.laplace(0.0, 1.0 / eps, (runs, 3)).sum(axis=1)
+    x = (rng.binomial(n, mean, runs) + noise) / n
+    found = np.array([compiled(value, mean, n, 3, eps) for value in x])
+    for u in (0.5, 1.0, 2.0, 4.0):
+        most = math.exp(-u)
+        assert np.mean(found >= u) <= most + 5.0 * math.sqrt(most / runs)
+
+
+def test_index_by_hand() -> None:
+    assert rate_imed(0.7, 0.7, 50, 2, 1.5, 1.0) == pytest.approx(-1.5 * math.log(50))
+    assert rate_imed(1.3, 1.0, 50, 2, 1.0, 1.0) == pytest.approx(-math.log(50))
+    index = -(exact_rate(0.2, 0.7, 50, 2, 1.0) + 1.5 * math.log(50))
+    assert rate_imed(0.2, 0.7, 50, 2, 1.5, 1.0) == pytest.approx(index)

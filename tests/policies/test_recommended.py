@@ -1,0 +1,86 @@
+"""What `recommend` returns, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.policies.recommended import MEASURED
+
+MATROID = dpb.UniformMatroid(arms=5, rank=2)
+PATHS = dpb.Paths([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"arms": 5, "epsilon": 1}, dpb.DPRateIMED(arms=5, epsilon=1)),
+        ({"arms": 5, "epsilon": "1/3", "horizon": 100}, dpb.DPRateIMED(arms=5, epsilon="1/3")),
+        ({"arms": 5, "epsilon": 1, "model": "local"}, dpb.LDPKLUCB(arms=5, epsilon=1)),
+        (
+            {"arms": 5, "epsilon": 1, "feedback": "full"},
+            dpb.RNMFTNL(actions=5, epsilon=1, selection="permute-and-flip"),
+        ),
+        (
+            {"problem": MATROID, "epsilon": 2},
+            dpb.DPJointMAT(problem=MATROID, epsilon=2, preset="level"),
+        ),
+        (
+            {"problem": MATROID, "epsilon": 2, "horizon": MEASURED},
+            dpb.DPJointMAT(problem=MATROID, epsilon=2),
+        ),
+        (
+            {"problem": MATROID, "epsilon": 2, "horizon": MEASURED + 1},
+            dpb.DPJointMAT(problem=MATROID, epsilon=2, preset="level"),
+        ),
+        (
+            {"problem": PATHS, "epsilon": 2},
+            dpb.DPJointCUCB(problem=PATHS, epsilon=2, preset="level"),
+        ),
+        (
+            {"problem": PATHS, "epsilon": 2, "model": "local"},
+            dpb.CUCBLDP2(problem=PATHS, epsilon=2),
+        ),
+    ],
+)
+def test_what_is_recommended(given: dict[str, Any], expected: dpb.Policy) -> None:
+    found = dpb.recommend(**given)
+    assert found == expected
+    assert found.guarantee is not None
+    assert float(found.guarantee.epsilon) == pytest.approx(float(found.budget))
+
+
+def test_numbers_of_any_kind() -> None:
+    assert dpb.recommend(arms=np.int64(3), epsilon=np.float64(0.5)).arms == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({}, ValueError, "got neither"),
+        ({"arms": 5, "problem": MATROID}, ValueError, "got both"),
+        ({"arms": 0}, ValueError, "arms=0"),
+        ({"arms": 2.5}, ValueError, "arms=2.5"),
+        ({"arms": 0, "feedback": "full"}, ValueError, "actions=0"),
+        ({"arms": 5, "epsilon": -1}, ValueError, "epsilon"),
+        ({"arms": 5, "horizon": 0}, ValueError, "horizon=0"),
+        ({"arms": 5, "model": "shuffled"}, ValueError, "'central' or 'local'"),
+        ({"arms": 5, "model": ["local"]}, ValueError, "'central' or 'local'"),
+        ({"arms": 5, "feedback": "semi"}, ValueError, "'bandit' or 'full'"),
+        ({"arms": 5, "feedback": "full", "model": "local"}, ValueError, "model='central'"),
+        ({"problem": MATROID, "feedback": "full"}, ValueError, "with arms="),
+        ({"problem": [[0, 1]]}, TypeError, "decision set"),
+        ({"problem": dpb.Paths}, TypeError, "decision set"),
+    ],
+)
+def test_what_is_refused(given: dict[str, Any], error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        dpb.recommend(**{"epsilon": 1} | given)
+
+
+def test_epsilon_is_asked_for() -> None:
+    with pytest.raises(TypeError, match="epsilon"):
+        dpb.recommend(arms=5)  # type: ignore[call-arg]
