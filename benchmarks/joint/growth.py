@@ -2,8 +2,8 @@
 `python -m benchmarks.joint.growth [--runs 20] [--out FILE] [--figure FILE]`.
 
 K pairs, .6 against .5, one of each pair is played (L = 2K). Events are drawn one by one up to
-ln T = 400, by the policy's own bounds (preset "level") and batches; only t is a float. Sizes have
-equally many pairs in all: --runs of the largest.
+ln T = 400, by the policy's bounds (preset "level") and batches. t is a float, and the best theta of
+a bound is that of a grid; every theta's bound is valid. Sizes have equally many pairs in all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.table import Row, markdown, show
 from dpbandits.core.arrays import Floats
 from dpbandits.policies.formulas.divergences import d_eps
-from dpbandits.simulation.parts.jit import jit, joint_variance, rate_index, rate_lower
+from dpbandits.simulation.parts.jit import jit, joint_variance, log_moment
 
 SIZES = (2, 4, 8, 16, 32)
 EPSILON, GOOD, BAD = 1.0, 0.6, 0.5
@@ -30,23 +30,48 @@ LATE = 240.0
 """The line is fitted from here on."""
 
 
+GRID = 1.0 / (1.0 + np.exp(-np.linspace(-18.0, 7.0, 160)))
+"""theta/eps. As n grows a bound comes to within theta of the mean, so small ones are needed."""
+
+
 class Known(NamedTuple):
-    """Of every element: released total, rounds, and releases by how many shared their noise."""
+    """Of every element: released total, rounds, and what its noise weighs at every theta.
+
+    moments: shape (K + 1, thetas), of one draw for so many elements. thetas, scales: theta, and
+        1/(1 − e^−theta).
+    """
 
     totals: Any
     rounds: Any
-    drawn: Any
+    noise: Any
+    moments: Any
+    thetas: Any
+    scales: Any
 
 
 @jit
-def joint_upper(known: Any, e: int, level: float, eps: float) -> float:
-    if known.rounds[e] == 0:
-        return math.inf
-    return float(rate_index(known.totals[e], known.rounds[e], known.drawn[e], level, eps))
+def bound(known: Any, e: int, total: float, level: float) -> float:
+    """The upper bound of `rate_bound` at this total, by the best theta of the grid."""
+    n, least = known.rounds[e], 1.0
+    total = min(float(n), max(0.0, total))
+    for i in range(len(known.thetas)):
+        weight = level + known.thetas[i] * total + known.noise[e, i]
+        least = min(least, -math.expm1(-weight / n) * known.scales[i])
+    return least
 
 
 @jit
-def released_of(known: Any, chosen: Any, uppers: Any, level: float, eps: float) -> Any:
+def joint_upper(known: Any, e: int, level: float) -> float:
+    return math.inf if known.rounds[e] == 0 else bound(known, e, known.totals[e], level)
+
+
+@jit
+def joint_lower(known: Any, e: int, level: float) -> float:
+    return 1.0 - bound(known, e, known.rounds[e] - known.totals[e], level)
+
+
+@jit
+def released_of(known: Any, chosen: Any, uppers: Any, level: float) -> Any:
     """The pairs whose element is new, or, where none is, undecided."""
     pairs = len(chosen)
     new = np.array([known.rounds[chosen[i]] == 0 for i in range(pairs)])
@@ -56,7 +81,7 @@ def released_of(known: Any, chosen: Any, uppers: Any, level: float, eps: float) 
     for i in range(pairs):
         e = chosen[i]
         other = 4 * i + 1 - e  # the pair's two numbers add up to 4i + 1
-        low = rate_lower(known.totals[e], known.rounds[e], known.drawn[e], level, eps)
+        low = joint_lower(known, e, level)
         open_[i] = uppers[other] > low or (uppers[other] == low and other < e)
     return np.flatnonzero(open_)
 
@@ -70,7 +95,7 @@ def read(known: Any, chosen: Any, told: Any, rounds: int, means: Any, eps: float
         e = chosen[i]
         known.totals[e] += rng.binomial(rounds, means[e]) + radius * (2.0 * rng.random() - 1.0)
         known.rounds[e] += rounds
-        known.drawn[e, count] += 1
+        known.noise[e] += known.moments[count]
 
 
 @jit
@@ -82,12 +107,12 @@ def play(known: Any, means: Any, eps: float, marks: Any, rng: Any, out: Any) -> 
     while at < len(marks):
         level = math.log(t + 1.0)
         for e in range(2 * pairs):
-            uppers[e] = joint_upper(known, e, level, eps)
+            uppers[e] = joint_upper(known, e, level)
         rate = 0.0
         for i in range(pairs):
             chosen[i] = 2 * i if uppers[2 * i] >= uppers[2 * i + 1] else 2 * i + 1
             rate += means[2 * i] - means[chosen[i]]
-        told = released_of(known, chosen, uppers, level, eps)
+        told = released_of(known, chosen, uppers, level)
         if len(told) == 0:
             rounds = max(1.0, np.floor((ALPHA - 1.0) * t))  # a float: t outgrows whole numbers
         else:
@@ -107,9 +132,12 @@ def simulated(size: int, runs: int) -> Floats:
     """Regret, shape (runs, marks), of more runs where K is smaller."""
     runs = runs * SIZES[-1] // size
     means, out = np.array([GOOD, BAD] * size), np.zeros((runs, len(MARKS)))
+    thetas = EPSILON * GRID
+    scales = -1.0 / np.expm1(-thetas)
+    moments = np.array([[log_moment(max(1, k), y) for y in GRID] for k in range(size + 1)])
     for run in range(runs):
-        drawn = np.zeros((2 * size, size + 1), np.int64)
-        known = Known(np.zeros(2 * size), np.zeros(2 * size, np.int64), drawn)
+        noise, rounds = np.zeros((2 * size, len(GRID))), np.zeros(2 * size, np.int64)
+        known = Known(np.zeros(2 * size), rounds, noise, moments, thetas, scales)
         rng = np.random.default_rng([size, run])
         play(known, means, EPSILON, MARKS, rng, out[run])
     return out
