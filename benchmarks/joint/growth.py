@@ -192,12 +192,16 @@ def draw(results: dict[int, Floats], lines: dict[int, Line], file: Path) -> None
     left.set(xlabel="ln T", ylabel="regret an element", title="Lines of one slope, shifted")
     left.legend(frameon=False)
     sizes = list(lines)
-    once = [line.once for line in lines.values()]
-    right.plot(sizes, once, "o-", label="paid once, an element")
-    right.plot(
-        sizes, [300 * line.slope for line in lines.values()], "s--", label="300 units of ln T"
-    )
-    right.set(xlabel="K", xscale="log", yscale="log", title="What K costs, and what it does not")
+    for name, values, errors in (
+        ("paid once", [x.once for x in lines.values()], [x.once_error for x in lines.values()]),
+        (
+            "100 units of ln T",
+            [100 * x.slope for x in lines.values()],
+            [100 * x.slope_error for x in lines.values()],
+        ),
+    ):
+        right.errorbar(sizes, values, yerr=2 * np.array(errors), fmt="o-", capsize=3, label=name)
+    right.set(xlabel="K", ylabel="regret an element", title="What K costs, and what it does not")
     right.set_xticks(sizes, [str(size) for size in sizes])
     right.legend(frameon=False)
     file.parent.mkdir(parents=True, exist_ok=True)
