@@ -42,6 +42,8 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.noise_aware --out docs/noise_aware.md
 	$(BIN)/python -m benchmarks.matroid --runs 60 --out docs/matroid.md
 	$(BIN)/python -m benchmarks.joint --out docs/joint.md
+	$(BIN)/python -m benchmarks.joint.growth --runs 12 --out docs/joint_growth.md --figure docs/figures/joint_growth.png
+	$(BIN)/python -m benchmarks.local --out docs/local.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)

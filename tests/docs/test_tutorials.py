@@ -32,5 +32,6 @@ def test_no_tutorial_is_lost() -> None:
         "stopping.md",
         "full_information.md",
         "structured.md",
+        "joint_releases.md",
         "auditing.md",
     } <= set(TUTORIALS)

@@ -20,6 +20,7 @@ from dpbandits.policies import (
     UCB1,
     AdaPUCB,
     AnytimeLazyUCB,
+    DPRateIMED,
     LazyDPTS,
     NoiseAwareTS,
 )
@@ -27,6 +28,7 @@ from dpbandits.policies import (
 MEANS = (0.7, 0.5, 0.3)
 INDEX = [
     DPKLUCB(arms=3, epsilon=1, first=4),
+    DPRateIMED(arms=3, epsilon=1, first=4),
     DPIMED(arms=3, epsilon=1, first=4),
     AnytimeLazyUCB(arms=3, epsilon=1),
     AdaPUCB(arms=3, epsilon=1),

@@ -61,6 +61,12 @@ SUPER_ARMS: tuple[tuple[DecisionSet, tuple[float, ...]], ...] = (
 Maker = Callable[[Any, Any, int], dpb.Policy]
 """A policy of an instance (its number of arms, or its problem), epsilon and horizon."""
 
+
+def exact_sum(problem: DecisionSet) -> bool:
+    """What the ways of our own to ask and to add up are proved for."""
+    return problem.linear and problem.alpha == 1
+
+
 BANDITS: dict[str, Maker] = {
     "UCB1": lambda k, e, t: dpb.UCB1(arms=k),
     "KLUCB": lambda k, e, t: dpb.KLUCB(arms=k),
@@ -118,6 +124,12 @@ ON_SUPER_ARMS: dict[str, Maker] = {
         problem=p, epsilon=e, horizon=t, preset="published"
     ),
     "CUCBLDP2": lambda p, e, t: dpb.CUCBLDP2(problem=p, epsilon=e),
+    "CUCBLDP2, undecided": lambda p, e, t: dpb.CUCBLDP2(
+        problem=p, epsilon=e, ask="undecided" if exact_sum(p) else "least"
+    ),
+    "CUCBLDP2, joint": lambda p, e, t: dpb.CUCBLDP2(
+        problem=p, epsilon=e, radius="joint" if exact_sum(p) else "sum"
+    ),
     "CUCBLDP2, published": lambda p, e, t: dpb.CUCBLDP2(
         problem=p, epsilon=e, horizon=t, preset="published"
     ),

@@ -40,7 +40,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {},
     ],
     "CUCBLDP1": [{"epsilon": 4}, {"epsilon": 4, "preset": "published", "horizon": 3000}],
-    "CUCBLDP2": [{}, {"preset": "published", "horizon": 3000}],
+    "CUCBLDP2": [
+        {},
+        {"preset": "published", "horizon": 3000},
+        {"ask": "undecided", "preset": "sharp"},
+        {"radius": "joint"},
+    ],
     "CUCBDP": [
         {"epsilon": 4, "horizon": 3000},
         {"epsilon": 400, "horizon": 3000, "preset": "published"},

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.policies.base import IndexPolicy
 from dpbandits.policies.formulas.schedules import slowing_batch
+from dpbandits.policies.statistics import Statistics
 
 ARMS = 60
 

@@ -66,7 +66,7 @@ def test_published_bonus_fails_at_large_epsilon() -> None:
     """
     policy = CUCBLDP2(problem=TOP, epsilon=10, preset="published", horizon=100)
     size = np.array([40.0])
-    share = (sides(40, 10.0, 100_000) < -policy.radius(size, size, 100)[0]).mean()
+    share = (sides(40, 10.0, 100_000) < -policy.bonus(size, size, 100)[0]).mean()
     assert 0.005 < share < 0.02
 
 
@@ -80,7 +80,7 @@ def test_published_bonus_at_one_report() -> None:
         for horizon in (5000, 6000, 10**4, 10**6, 10**9, 10**15):
             bonus = CUCBLDP2(
                 problem=TOP, epsilon=epsilon, preset="published", horizon=horizon
-            ).radius(one, one, 1)[0]
+            ).bonus(one, one, 1)[0]
             # of one report's noise, Laplace of scale 1/epsilon
             tail[horizon] = 0.5 * math.exp(-bonus * epsilon)
         assert tail[10**6] == pytest.approx(4e-10, rel=0.1)

@@ -29,6 +29,7 @@ POLICIES: list[Any] = [
     (dpb.DPKLCUCB, {"epsilon": 20, "first": 3}),
     (dpb.CUCBLDP1, {"epsilon": 8}),
     (dpb.CUCBLDP2, {"epsilon": 4}),
+    (dpb.CUCBLDP2, {"epsilon": 4, "ask": "undecided", "preset": "sharp"}),
     (dpb.CUCBDP, {"epsilon": 40, "horizon": 300}),
     (dpb.CUCBDPMax, {"epsilon": 40, "horizon": 300}),
 ]
@@ -55,6 +56,21 @@ def test_super_arms_are_played_by_one_law(cls: Any, given: Any, problem: Any) ->
         assert smallest_p(slow, fast) > ALARM / (2 * len(PROBLEMS) * len(POLICIES))
 
 
+@pytest.mark.parametrize("problem", [LISTED, COSTS], ids=["listed", "costs"])
+@pytest.mark.parametrize("preset", ["valid", "sharp"])
+def test_a_joint_radius_is_played_by_one_law(problem: Any, preset: str) -> None:
+    policy = dpb.CUCBLDP2(problem=problem, epsilon=8, radius="joint", preset=preset)
+    environment = dpb.Bernoulli([0.8, 0.6, 0.5, 0.3, 0.4][: problem.arms])
+    for rounds, runs in ((12, 100), (300, 60)):
+        marks = np.array([5, rounds])
+        player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
+        assert compiled
+        plain = partial(play_plain, policy, environment, rounds, 32, marks)
+        fast = np.stack([told(player(marks, run), environment.gaps) for run in range(4 * runs)])
+        slow = np.stack([told(plain(run), environment.gaps) for run in range(runs)])
+        assert smallest_p(slow, fast) > ALARM / 8
+
+
 GRAPH = dpb.GraphicMatroid([(0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (2, 3), (4, 5)])
 """With a triangle, a self-loop, parallel edges and two parts."""
 
@@ -69,6 +85,7 @@ GRAPH = dpb.GraphicMatroid([(0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (2, 3), (4, 
         dpb.CUCB(problem=GRAPH),
         dpb.LazyCUCB(problem=GRAPH, epsilon=60),
         dpb.CUCBLDP2(problem=GRAPH, epsilon=4),
+        dpb.CUCBLDP2(problem=GRAPH, epsilon=4, ask="undecided", preset="sharp"),
     ],
     ids=lambda policy: policy.name,
 )
@@ -82,7 +99,7 @@ def test_forests_are_played_by_one_law(policy: Any) -> None:
         plain = partial(play_plain, policy, environment, rounds, 32, marks)
         fast = np.stack([told(player(marks, run), environment.gaps) for run in range(4 * runs)])
         slow = np.stack([told(plain(run), environment.gaps) for run in range(runs)])
-        assert smallest_p(slow, fast) > ALARM / 14
+        assert smallest_p(slow, fast) > ALARM / 16
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_cucb_by_hand() -> None:
     policy = CUCB(problem=TOP)
     s = state((0.0, 90.0, 0.0, 0.0), (0, 100, 50, 100), 100)
     wide = [math.sqrt(1.5 * math.log(101) / n) for n in (100, 50)]
-    assert upper_bounds(s._replace(t=100), policy.radius) == pytest.approx(
+    assert upper_bounds(s._replace(t=100), policy.bonus) == pytest.approx(
         [1.0, 1.0, wide[1], wide[0]]
     )
     assert policy.plan(s, PUBLIC) == Hold((0, 1), 1, (0, 1))
@@ -69,6 +69,9 @@ def test_bonuses_by_hand() -> None:
         * math.sqrt(2 * 4 * log_h / (16 * n)),
         CUCBLDP2(problem=TOP, epsilon=4, preset="published", horizon=big): 4
         * math.sqrt(2 * log_h / (16 * n)),
+        CUCBLDP2(problem=TOP, epsilon=4, preset="sharp"): math.sqrt(
+            2.5 * (1 / 4 + 2 / 16) * log_t / n + 5 * (log_t / (4 * n)) ** 2
+        ),
         CUCBDP(problem=TOP, epsilon=4, horizon=big): own
         + (2 * 20 / 4) * math.sqrt(both) * math.sqrt(8 * both) / n,
         CUCBDPMax(problem=TOP, epsilon=4, horizon=big): own
@@ -82,7 +85,7 @@ def test_bonuses_by_hand() -> None:
     }
     for policy, value in wanted.items():
         draws = arms if isinstance(policy, (CUCBLDP1, CUCBLDP2)) else np.array([3.0])
-        assert policy.radius(arms, draws, t)[0] == pytest.approx(value), policy.name  # type: ignore[attr-defined]
+        assert policy.bonus(arms, draws, t)[0] == pytest.approx(value), policy.name  # type: ignore[attr-defined]
 
 
 def test_published_tree_bonus_is_useless_for_long() -> None:
@@ -91,7 +94,7 @@ def test_published_tree_bonus_is_useless_for_long() -> None:
     """
     policy = CUCBDP(problem=dpb.TopK(arms=5, k=5), epsilon=1, horizon=10**6, preset="published")
     n = np.array([158_000.0, 162_000.0])
-    assert [bool(x > 1) for x in policy.radius(n, n, 1)] == [True, False]
+    assert [bool(x > 1) for x in policy.bonus(n, n, 1)] == [True, False]
 
 
 def test_presets_have_the_privacy_they_have() -> None:
@@ -175,7 +178,7 @@ def test_the_first_batch_is_computed_exactly(epsilon: Any, first: int) -> None:
 def test_an_index_not_above_zero_is_looked_at_again() -> None:
     policy = CUCBLDP1(problem=TOP, epsilon=1, preset="published", horizon=10)
     s = state((900.0, 900.0, -9000.0, 900.0), (1000,) * 4, 1000)
-    assert upper_bounds(s._replace(t=1000), policy.radius)[2] < 0
+    assert upper_bounds(s._replace(t=1000), policy.bonus)[2] < 0
     assert policy.plan(s, PUBLIC).action == (0, 2)
 
 

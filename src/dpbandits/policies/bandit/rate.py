@@ -13,11 +13,12 @@ from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.bandit.cumulative import MANY, divergence_order
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics, largest_below
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, largest_below
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.divergences import clip01
 from dpbandits.policies.formulas.rate import rate_imed
 from dpbandits.policies.formulas.schedules import slowing_batch
+from dpbandits.policies.statistics import Statistics
 
 __all__ = ["DPRateIMED"]
 
@@ -120,7 +121,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     def scores(self, s: Statistics, t: int) -> list[float]:
         means = [total / n for total, n in zip(s.totals, s.rounds, strict=True)]
         best = max(clip01(mean) for mean in means)
-        return [self.score(s, arm, best) for arm in range(self.arms)]
+        return [self.score(s, arm, best) for arm in range(len(s.rounds))]
 
     def score(self, s: Statistics, arm: int, best: float) -> float:
         """The arm's score, the largest clipped mean being `best`."""
@@ -130,7 +131,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         return rate_imed(s.totals[arm] / n, best, n, draws, self.level or 1.0, float(self.epsilon))
 
     def leader(self, s: Statistics, t: int) -> int:
-        if self.arms < MANY:
+        if len(s.rounds) < MANY:  # perhaps not all arms
             return super().leader(s, t)
         means = np.clip(np.array(s.totals) / np.array(s.rounds), 0.0, 1.0)
         best = float(means.max())

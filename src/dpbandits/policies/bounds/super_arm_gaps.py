@@ -75,15 +75,27 @@ def super_arms(problem: DecisionSet) -> list[SuperArm] | None:
     """Every super arm; None if there may be too many."""
     if isinstance(problem, ExplicitSet):
         return list(problem.super_arms)
+    if possible_sets(problem) > MOST:
+        return None
     if isinstance(problem, VertexChoice):
         nodes = list(dict.fromkeys(node for node, _ in problem.edges))
-        if math.comb(len(nodes), problem.k) > MOST:
-            return None
         return [problem.action(chosen) for chosen in combinations(nodes, problem.k)]
     sizes = range(1, problem.size + 1)
-    if sum(math.comb(problem.arms, size) for size in sizes) > MOST:
-        return None
     tried: Iterable[SuperArm] = chain.from_iterable(
         combinations(range(problem.arms), size) for size in sizes
     )
     return [action for action in tried if problem.contains(action)]
+
+
+def possible_sets(problem: DecisionSet) -> int:
+    """How many sets of arms would have to be tried to list every super arm; counted up to more than
+    `MOST`.
+    """
+    if isinstance(problem, VertexChoice):
+        return math.comb(len({node for node, _ in problem.edges}), problem.k)
+    count = 0
+    for size in range(1, problem.size + 1):
+        count += math.comb(problem.arms, size)
+        if count > MOST:
+            break
+    return count

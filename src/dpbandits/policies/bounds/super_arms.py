@@ -18,6 +18,7 @@ from dpbandits.oracles.base import DecisionSet
 from dpbandits.policies.bounds.sums import falling_sum, whole_cells
 from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps
 from dpbandits.policies.bounds.trees import bit_lengths, noise_chance, sum_radii
+from dpbandits.policies.formulas.reports import joint_level, raised_level, report_square
 
 Width = Callable[[Floats, Floats], Floats]
 """Twice the radius at the last round, of the first and the last number of rewards of a cell."""
@@ -94,6 +95,26 @@ def published_tree_width(arms: int, horizon: int, size: int, eps: float) -> Widt
     log_h = math.log(max(2, horizon))
     extra, log_mt = 12.0 * size * log_h**3 / eps, math.log(arms) + log_h
     return lambda n, _: 2.0 * (np.sqrt(4.0 * log_mt / n) + extra / n)
+
+
+JOINT_FAILING = 11.0
+"""Σ_t 4/(t max(1, ln t)²), rounded up: rounds in which some joint radius is expected to fail."""
+
+
+def joint_width(problem: DecisionSet, rounds: int, eps: float, factor: float) -> Width:
+    """(factor·√q + √K·√q')/K: the joint radius of the best super arm, by `ceiling_factor`, and that
+    of the one played, at the level of all super arms at once.
+    """
+    size = problem.size
+    log_t = math.log(rounds)
+    base = log_t + 2.0 * math.log(max(1.0, log_t)) + size * math.log(problem.arms + 1.0)
+    levels = joint_level(rounds, size, eps), raised_level(base, rounds, size, eps)
+
+    def width(n: Floats, _: Floats) -> Floats:
+        best, played = (np.sqrt(report_square(n, level, eps)) for level in levels)
+        return np.asarray((factor * best + math.sqrt(size) * played) / size)
+
+    return width
 
 
 def published_report_width(horizon: int, scale: float) -> Width:

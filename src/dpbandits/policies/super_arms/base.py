@@ -163,11 +163,17 @@ def upper_bounds(s: Statistics, radius: Radius) -> Floats:
     """min(1, mean + radius) of every arm in the next round, shape (arms,); 1 for an arm without a
     release.
     """
+    return bounds(s, radius)[0]
+
+
+def bounds(s: Statistics, radius: Radius) -> tuple[Floats, Floats]:
+    """`upper_bounds`, and max(0, mean − radius), 0 for an arm without a release."""
     n = np.array(s.rounds, np.float64)
     seen = n > 0
     n[~seen] = 1.0
-    index = np.array(s.totals) / n + radius(n, np.array(s.draws, np.float64), s.t + 1)
-    return np.where(seen, np.minimum(1.0, index), 1.0)
+    means, wide = np.array(s.totals) / n, radius(n, np.array(s.draws, np.float64), s.t + 1)
+    upper = np.where(seen, np.minimum(1.0, means + wide), 1.0)
+    return upper, np.where(seen, np.maximum(0.0, means - wide), 0.0)
 
 
 def hold_optimistic(policy: SuperArmPolicy, s: Statistics, radius: Radius) -> Hold:

@@ -49,9 +49,9 @@ class CUCB(SuperArmPolicy):
         return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.radius)
+        return hold_optimistic(self, state, self.bonus)
 
-    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
+    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         return statistical(n, math.log(t))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
@@ -98,9 +98,9 @@ class LazyCUCB(SuperArmPolicy, PrivatePolicy):
         )
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.radius)
+        return hold_optimistic(self, state, self.bonus)
 
-    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
+    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         log_mt = math.log(self.arms) + math.log(t)
         return np.asarray(
             np.sqrt(1.5 * log_mt / n) + 3.0 * self.problem.size * log_mt / (float(self.budget) * n)

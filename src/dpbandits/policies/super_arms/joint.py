@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, final
 
-import numpy as np
-
-from dpbandits.core.arrays import Booleans
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch
@@ -24,6 +21,7 @@ from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Release
 from dpbandits.policies.formulas import joint
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
+from dpbandits.policies.super_arms.undecided import outbid
 
 __all__ = ["DPJointCUCB"]
 
@@ -57,17 +55,6 @@ class Shared(NamedTuple):
     level: float
     centre: float
     spread: float
-
-
-def rival_above(replacing: Booleans, upper: Sequence[float], arm: int, low: float) -> bool:
-    """Whether one of the elements that can replace `arm` comes before it at weight `low` in the
-    greedy's order (ties: the lower number).
-    """
-    return any(
-        upper[e] > low or (upper[e] == low and e < arm)
-        for e in np.flatnonzero(replacing).tolist()
-        if e != arm
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,18 +161,12 @@ class JointReleases(PrivatePolicy):
         bound in place of its upper one, each would leave. lower: of the super arm's.
         """
         if isinstance(self.problem, Matroid):
-            leaves = [
-                rival_above(replacing, upper, arm, low)
-                for arm, low, replacing in zip(
-                    action, lower, self.problem.exchanges(action).T, strict=True
-                )
-            ]
-        else:
-            leaves = []
-            for arm, low in zip(action, lower, strict=True):
-                weights = list(upper)
-                weights[arm] = low
-                leaves.append(arm not in self.best(weights))
+            return outbid(self.problem, action, upper, lower)
+        leaves = []
+        for arm, low in zip(action, lower, strict=True):
+            weights = list(upper)
+            weights[arm] = low
+            leaves.append(arm not in self.best(weights))
         return tuple(arm for arm, gone in zip(action, leaves, strict=True) if gone)
 
     @final

@@ -99,9 +99,9 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
         return EachArm(inner=tree, width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.radius)
+        return hold_optimistic(self, state, self.bonus)
 
-    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
+    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         if self.preset == "tight":
             return tree_radius(n, draws, t, self.node_scale)
         log_h = math.log(max(2, self.horizon))
@@ -169,9 +169,9 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
         return EachArm(inner=tree, width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.radius)
+        return hold_optimistic(self, state, self.bonus)
 
-    def radius(self, n: Floats, draws: Floats, t: int) -> Floats:
+    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         return tree_radius(n, draws, t, self.node_scale)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:

@@ -32,6 +32,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.formulas.reports import report_variance
 from dpbandits.policies.super_arms.joint import LEVELS
 from dpbandits.simulation.kernels.several import joint, matroid, super_arms
 from dpbandits.simulation.kernels.several.joint import play_joint
@@ -108,9 +109,11 @@ def index_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
 
 
 def optimistic(policy: Any, steps: int, loops: Loops = APART) -> Callable[..., Any] | None:
-    """CUCB and its private forms; None where the problem is no matroid with a tableau."""
+    """CUCB and its private forms; None where the problem is no matroid with a tableau, and where
+    several arms have one radius.
+    """
     found = known(policy.problem)
-    if found is None:
+    if found is None or getattr(policy, "radius", "sum") == "joint":
         return None
     return partial(loops.optimistic, (*optimistic_numbers(policy, steps), *found), steps)
 
@@ -129,8 +132,14 @@ def optimistic_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
         matroid.FORGET if lazy else matroid.EXACT,
         steps * scale,
         tree,
-        isinstance(policy, (CUCBLDP2, CUCBDPMax)),
+        asked(policy),
     )
+
+
+def asked(policy: Policy) -> int:
+    if isinstance(policy, CUCBLDP2) and policy.ask == "undecided":
+        return super_arms.UNDECIDED
+    return super_arms.LEAST if isinstance(policy, (CUCBLDP2, CUCBDPMax)) else super_arms.ALL
 
 
 def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
@@ -151,18 +160,21 @@ def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
     return partial(play_joint, tuple(numbers), steps)
 
 
-def radius(policy: Any, scale: float) -> tuple[float, float, float, float, float]:
-    """The first five of `Numbers`, from `policy.radius`. scale: of its noise, in rewards."""
+def radius(policy: Any, scale: float) -> tuple[float, float, float, float, float, float]:
+    """The first six of `Numbers`, from `policy.bonus`. scale: of its noise, in rewards."""
     log_arms, horizon = math.log(policy.arms), getattr(policy, "horizon", None)
     if isinstance(policy, CUCB):
-        return 0.0, 1.5, 0.0, 0.0, 0.0
+        return 0.0, 1.5, 0.0, 0.0, 0.0, 0.0
     if isinstance(policy, LazyCUCB):
-        return 1.5 * log_arms, 1.5, 3.0 * scale * log_arms, 3.0 * scale, 0.0
-    if getattr(policy, "preset", "") != "published" or horizon is None:
-        return 0.0, 1.5, 0.0, 0.0, scale
+        return 1.5 * log_arms, 1.5, 0.0, 3.0 * scale * log_arms, 3.0 * scale, 0.0
+    preset = getattr(policy, "preset", "")
+    if preset == "sharp":
+        return 0.0, 2.5 * report_variance(1.0 / scale), math.sqrt(5.0) * scale, 0.0, 0.0, 0.0
+    if preset != "published" or horizon is None:
+        return 0.0, 1.5, 0.0, 0.0, 0.0, scale
     log_horizon = math.log(horizon)
     if not isinstance(policy, CUCBDP):
-        return 32.0 * scale**2 * log_horizon, 0.0, 0.0, 0.0, 0.0
+        return 32.0 * scale**2 * log_horizon, 0.0, 0.0, 0.0, 0.0, 0.0
     log_horizon = max(math.log(2.0), log_horizon)
     extra = 12.0 * policy.width * log_horizon**3 / float(policy.budget)
-    return 4.0 * (log_arms + log_horizon), 0.0, extra, 0.0, 0.0
+    return 4.0 * (log_arms + log_horizon), 0.0, 0.0, extra, 0.0, 0.0

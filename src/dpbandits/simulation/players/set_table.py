@@ -14,7 +14,7 @@ from dpbandits.environments.base import Environment
 from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
 from dpbandits.oracles.matroids.partition import TopKMax
 from dpbandits.oracles.sets.explicit import ExplicitSet
-from dpbandits.policies import DPKLCUCB, DPKLMAT, KLOSM, OMM
+from dpbandits.policies import CUCBLDP2, DPKLCUCB, DPKLMAT, KLOSM, OMM
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.kernels.several import matroid
 from dpbandits.simulation.kernels.several.listed import (
@@ -23,6 +23,7 @@ from dpbandits.simulation.kernels.several.listed import (
     play_listed,
     play_listed_indices,
 )
+from dpbandits.simulation.kernels.several.rooted import play_rooted
 from dpbandits.simulation.plain import Path
 from dpbandits.simulation.players.matroid_table import (
     OPTIMISTIC,
@@ -48,6 +49,14 @@ def sets_of(problem: object) -> Sets | None:
     return Sets(arms, starts, float(problem.costs), 0, ends, 0, 1.0)
 
 
+def rooted_numbers(policy: CUCBLDP2, steps: int) -> tuple[Any, ...]:
+    """Those of `rooted.JointRadius` that are the policy's."""
+    rows, eps = policy.problem.cover(), float(policy.budget)
+    arms = np.concatenate([np.array(row, np.int64) for row in rows])
+    starts = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    return eps, policy.preset == "valid", policy.problem.size, steps / eps, (arms, starts)
+
+
 BY_INDEX = (DPKLCUCB, DPKLMAT, KLOSM, OMM)
 """DPUCB-MAT is none of these: it holds its basis until another one overtakes it."""
 
@@ -63,7 +72,11 @@ def set_player(
     sets = sets_of(problem)
     if sets is None or problem is None or law is None or not environment.apart:
         return None
-    if type(policy) in BY_INDEX:
+    if type(policy) is CUCBLDP2 and policy.radius == "joint":
+        if not len(sets.starts):
+            return None
+        loop, numbers = play_rooted, rooted_numbers(policy, steps)
+    elif type(policy) in BY_INDEX:
         loop, numbers = play_listed_indices, index_numbers(policy, steps)
     elif type(policy) in OPTIMISTIC:
         loop, numbers = play_listed, optimistic_numbers(policy, steps)

@@ -11,7 +11,8 @@ import numpy as np
 
 from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.kernels.several.matroid import Greedy, begin
-from dpbandits.simulation.parts.bases import heavier, improve
+from dpbandits.simulation.kernels.several.super_arms import replaceable
+from dpbandits.simulation.parts.bases import improve
 from dpbandits.simulation.parts.jit import (
     block_precision,
     fitted_prior,
@@ -101,22 +102,6 @@ def joint_bound(p: Any, s: Any, own: Any, e: int, side: float) -> float:
 
 
 @jit
-def joint_undecided(own: Any, j: int, f: int, lower: float) -> bool:
-    """Whether basis element f, the j-th, is in the basis only because of its width: with its lower
-    bound another element would take its place.
-    """
-    table, weights = own.greedy.table, own.greedy.weights
-    upper, found = weights[f], False
-    weights[f] = lower
-    for e in range(len(weights)):
-        if own.greedy.column[e] < 0 and table[e, j] != 0.0 and heavier(e, f, weights):
-            found = True
-            break
-    weights[f] = upper
-    return found
-
-
-@jit
 def set_released(p: Any, s: Any, own: Any, basis: Any) -> bool:
     """The elements to release, unseen ones alone while there are any. Returns whether these are
     unseen.
@@ -129,7 +114,7 @@ def set_released(p: Any, s: Any, own: Any, basis: Any) -> bool:
     if own.now[COUNT] > 0:
         return True
     for j in range(len(basis)):
-        if joint_undecided(own, j, basis[j], joint_bound(p, s, own, basis[j], -1.0)):
+        if replaceable(own.greedy, j, basis[j], joint_bound(p, s, own, basis[j], -1.0)):
             own.told[own.now[COUNT]] = basis[j]
             own.now[COUNT] += 1
     return False

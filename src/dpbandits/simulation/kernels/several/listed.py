@@ -19,13 +19,14 @@ class Optimistic(NamedTuple):
 
     spread: float
     spread_t: float
+    square: float
     noise: float
     noise_t: float
     laplace: float
     first: int
     scale: float
     tree: bool
-    least: bool
+    ask: int
     sets: Any
     worth: Any
 
@@ -71,26 +72,30 @@ class Worth(NamedTuple):
 
 
 class Own(NamedTuple):
-    """weights: of all arms. exact, noised, told: as `super_arms.Forest` has them. size: of the
-    super arm that is played. at: the next mark, and the round after which the sum stands. total:
-    that sum.
+    """weights, lower: of all arms. exact, noised, told: as `super_arms.Forest` has them. size: of
+    the super arm that is played. at: the next mark, and the round after which the sum stands.
+    total: that sum. other, left: room for another super arm, and for marks on arms.
     """
 
     weights: Any
+    lower: Any
     exact: Any
     noised: Any
     told: Any
     size: Any
     at: Any
     total: Any
+    other: Any
+    left: Any
 
 
 @jit
 def start(p: Any, s: Any) -> Any:
     trees, one = np.zeros((2, len(s.n), 64), np.int64), np.zeros(1, np.int64)
-    return Own(
-        np.zeros(len(s.n)), trees[0], trees[1], one, one.copy(), np.zeros(2, np.int64), np.zeros(1)
-    )
+    bounds, rooms = np.zeros((2, len(s.n))), np.zeros((2, len(s.n)), np.int64)
+    now, total = np.zeros(2, np.int64), np.zeros(1)
+    tree, noised, size = trees[0], trees[1], one.copy()
+    return Own(bounds[0], bounds[1], tree, noised, one, size, now, total, rooms[0], rooms[1])
 
 
 @jit
@@ -146,9 +151,53 @@ def best(given: Any, weights: Any, chosen: Any) -> int:
 
 @inline
 def choose_optimistic(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    super_arms.set_optimistic_weights(p, t, s, own.weights)
+    super_arms.set_optimistic_weights(p, t, s, own.weights, own.lower)
     own.size[0] = best(p.sets, own.weights, s.chosen)
     return own.size[0], FAR
+
+
+@jit
+def stays(p: Any, s: Any, own: Any, size: int) -> bool:
+    """Whether the super arm that is played is still the oracle's answer."""
+    return best(p.sets, own.weights, own.other) == size and np.array_equal(
+        own.other[:size], s.chosen[:size]
+    )
+
+
+@jit
+def mark_undecided(p: Any, s: Any, own: Any, size: int) -> int:
+    """Marks the arms without which the super arm would not stand, the others at their lower bounds,
+    the best known first; returns how many.
+    """
+    played, upper = s.chosen[:size], own.weights[s.chosen[:size]]
+    own.left[played] = 0
+    own.weights[played] = own.lower[played]
+    if stays(p, s, own, size):
+        return 0
+    own.weights[played] = upper
+    count = 0
+    for place in np.argsort(-s.n[played], kind="mergesort"):  # stable: the lower number first
+        arm = played[place]
+        own.weights[arm] = own.lower[arm]
+        if not stays(p, s, own, size):
+            own.weights[arm], own.left[arm], count = upper[place], 1, count + 1
+    return count
+
+
+@inline
+def observe(p: Any, s: Any, own: Any, size: int) -> tuple[Any, int]:
+    """As in `super_arms.py`."""
+    told, count = s.chosen, size
+    if p.ask != super_arms.ALL:
+        told, count = own.told, 1
+        if p.ask == super_arms.UNDECIDED and mark_undecided(p, s, own, size) > 0:
+            told[0] = -1
+            for i in range(size):
+                if own.left[s.chosen[i]]:
+                    told[0] = super_arms.less_seen(s, told[0], s.chosen[i])
+        else:
+            super_arms.least_seen(s, s.chosen, size, told)
+    return told, count
 
 
 @inline
@@ -183,7 +232,7 @@ play_listed = player(
     Numbers=Optimistic,
     choose=choose_optimistic,
     batch=super_arms.batch,
-    observe=super_arms.observe,
+    observe=observe,
     read=super_arms.read,
     **PARTS,
 )
