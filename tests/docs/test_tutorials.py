@@ -28,6 +28,7 @@ def test_tutorial(name: str) -> None:
 def test_no_tutorial_is_lost() -> None:
     assert {
         "practitioners.md",
+        "experiment.md",
         "researchers.md",
         "stopping.md",
         "full_information.md",

@@ -146,6 +146,8 @@ class Standing:
         if guarantee is None:
             return None
         guarantee = replace(guarantee, noise=self._noise.kind)
+        if self._attribution is not None:
+            guarantee = replace(guarantee, public=("decisions", "number and time of asks"))
         return guarantee if self._people is None else per_user(guarantee, self._people)
 
     @property
