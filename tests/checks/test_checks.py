@@ -25,14 +25,33 @@ INSTANCES = [policy for instances in OF_EACH.values() for policy in instances]
 FIRST = [instances[0] for instances in OF_EACH.values()]
 
 
+HEAVY = ("compiled_law", "loss_within_claim", "beats_uniform", "answers_far_behind")
+"""Checks that take seconds: some 8 of 10 of the time of all."""
+
+FAMILIES = (
+    "AnytimeLazyUCB",
+    "CUCBDP",
+    "DPJointMAT",
+    "DPKLUCB",
+    "DPNAS",
+    "DPRateIMED",
+    "DPSE",
+    "DPTSMAT",
+    "HybridUCB",
+    "LDPKLUCB",
+    "LazyDPTS",
+    "RNMFTNL",
+)
+"""One policy of each kind of mechanism and of each compiled loop."""
+
+
 def case(policy: Policy, check: str) -> Any:
-    """The law of a policy's first instance is compared in `make test`, of the others in
-    `make test-all`.
+    """Heavy checks of the first instance of one policy a family are made in `make test`, all others
+    in `make test-all`.
     """
-    long = check == "compiled_law" and not any(policy is first for first in FIRST)
-    return pytest.param(
-        policy, check, id=f"{policy!r}-{check}", marks=[pytest.mark.long] if long else []
-    )
+    near = type(policy).__name__ in FAMILIES and any(policy is first for first in FIRST)
+    marks = [pytest.mark.long] if check in HEAVY and not near else []
+    return pytest.param(policy, check, id=f"{policy!r}-{check}", marks=marks)
 
 
 CASES = [case(policy, check) for policy in INSTANCES for check in CHECKS if concerns(check, policy)]
