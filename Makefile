@@ -38,6 +38,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.scale --out docs/scale.md
 	$(BIN)/python -m benchmarks.tails --out docs/tails.md
 	$(BIN)/python -m benchmarks.worst_gaps --out docs/worst_gaps.md
+	$(BIN)/python -m benchmarks.rate --out docs/rate.md
 	$(BIN)/python -m benchmarks.instances --out docs/instances.md
 	$(BIN)/python -m benchmarks.noise_aware --out docs/noise_aware.md
 	$(BIN)/python -m benchmarks.matroid --runs 60 --out docs/matroid.md

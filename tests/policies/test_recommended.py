@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.recommended import MEASURED
+from dpbandits.policies.recommended import MEASURED, RECOMMENDED
 
 MATROID = dpb.UniformMatroid(arms=5, rank=2)
 PATHS = dpb.Paths([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
@@ -49,6 +49,7 @@ PATHS = dpb.Paths([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
 def test_what_is_recommended(given: dict[str, Any], expected: dpb.Policy) -> None:
     found = dpb.recommend(**given)
     assert found == expected
+    assert type(found).__name__ in RECOMMENDED
     assert found.guarantee is not None
     assert float(found.guarantee.epsilon) == pytest.approx(float(found.budget))
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import size_argument
+from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.cli import SMALL_SWEEP, app
 
 SWEEP = """
@@ -73,6 +74,13 @@ def test_list_filters_by_privacy_and_speaks_json() -> None:
         name: cls.about.twin for name, cls in POLICIES.items() if cls.about.privacy == "local"
     }
     assert {"CTBTT", "LDPUCB", "LDPKLUCB"} <= {row["name"] for row in rows}
+
+
+def test_list_shows_what_is_recommended() -> None:
+    rows = json.loads(dpbandits("list", "--recommended", "--json").stdout)
+    assert {row["name"] for row in rows} == set(RECOMMENDED)
+    rows = json.loads(dpbandits("list", "--recommended", "--privacy", "local", "--json").stdout)
+    assert {row["name"] for row in rows} == {"LDPKLUCB", "CUCBLDP2"}
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -16,6 +16,9 @@ from dpbandits.policies.super_arms.local import CUCBLDP2
 MEASURED = 20_000
 """Rounds for which docs/joint.md plays the preset "sharp" of joint releases."""
 
+RECOMMENDED = ("DPRateIMED", "DPJointMAT", "DPJointCUCB", "RNMFTNL", "LDPKLUCB", "CUCBLDP2")
+"""Names of all that `recommend` returns."""
+
 
 def recommend(
     *,
@@ -28,7 +31,8 @@ def recommend(
 ) -> PrivatePolicy:
     """The policy we would use, ready for `Session` or `simulate`.
 
-    One arm a round: `DPRateIMED`, whose regret is proved asymptotically optimal; @@
+    One arm a round: `DPRateIMED`, whose regret is proved asymptotically optimal; on average over
+    settings 17 % (epsilon = 1) and 8 % (.1) below DPKLUCB's, 99.9 % quantiles no higher.
     Several arms: `DPJointMAT` on a matroid, else `DPJointCUCB`, which pay epsilon once for a whole
     super arm. For at most 20,000 rounds, preset "sharp": the least regret measured among private
     policies; else "level", 1.3 to 2.6 times that there, whose level is ln t. Both are unproved.
@@ -44,13 +48,8 @@ def recommend(
 
     Raises:
         TypeError, ValueError: arguments that no policy takes; the message says which are right.
-
-    >>> recommend(arms=5, epsilon=1).name
-    'DPRateIMED'
     """
-    if horizon is not None:
-        whole_number(horizon, "horizon", 1, of="rounds")
-    _check(arms, problem, model, feedback)
+    _check(arms, problem, horizon, model, feedback)
     if feedback == "full":
         return RNMFTNL(actions=arms or 0, epsilon=epsilon, selection="permute-and-flip")
     if problem is not None:
@@ -59,7 +58,9 @@ def recommend(
     return kind(arms=arms or 0, epsilon=epsilon)
 
 
-def _check(arms: object, problem: object, model: object, feedback: object) -> None:
+def _check(arms: object, problem: object, horizon: object, model: object, feedback: object) -> None:
+    if horizon is not None:
+        whole_number(horizon, "horizon", 1, of="rounds")
     for name, value, allowed in (
         ("model", model, ("central", "local")),
         ("feedback", feedback, ("bandit", "full")),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands import data
 from dpbandits.terminal.commands.audit import audit_command
 from dpbandits.terminal.commands.forecast import forecast_command
@@ -26,7 +27,7 @@ app = typer.Typer(
     help=(
         "Bandit policies with differential privacy: look them up, compare them, repeat the "
         "papers.\n\nStart with [bold]dpbandits demo[/], then [bold]dpbandits list[/] and "
-        "[bold]dpbandits explain DPKLUCB[/]."
+        "[bold]dpbandits explain DPRateIMED[/]."
     ),
 )
 
@@ -100,6 +101,9 @@ def list_policies(
         Privacy | None,
         typer.Option(case_sensitive=False, help="Only policies with this kind of privacy."),
     ] = None,
+    recommended: Annotated[
+        bool, typer.Option("--recommended", help="Only what dpbandits.recommend returns.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """Every policy: its privacy, when it releases, what it needs, where it is from.
@@ -108,7 +112,12 @@ def list_policies(
     """
     from dpbandits.terminal.explain import catalogue, catalogue_json
 
-    rows = [row for row in policies() if privacy is None or row.privacy == privacy.value]
+    rows = [
+        row
+        for row in policies()
+        if (privacy is None or row.privacy == privacy.value)
+        and (not recommended or row.name in RECOMMENDED)
+    ]
     if json:
         typer.echo(catalogue_json(rows))
     else:

@@ -52,8 +52,8 @@ def above_indices(totals: Floats, rounds: Integers, level: float, eps: float) ->
 
 @dataclass(frozen=True, kw_only=True)
 class DPKLUCB(IndexPolicy, PrivatePolicy):
-    """The recommended default: low regret with a proof, and thin tails unless means are close to
-    one (docs/instances.md).
+    """Low regret with a published proof and a bound with all constants, and thin tails unless means
+    are close to one (docs/instances.md). `DPRateIMED` loses less (docs/rate.md).
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-KLUCB; default constants chosen by
     tail, see decisions/.
@@ -128,8 +128,8 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class DPIMED(IndexPolicy, PrivatePolicy):
-    """Indexed minimum empirical divergence under privacy. Heavy-tailed: prefer `DPKLUCB` outside
-    comparisons.
+    """Indexed minimum empirical divergence under privacy. Heavy-tailed: prefer `DPRateIMED`, which
+    counts its noise, outside comparisons.
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-IMED. Guarantee: epsilon-DP.
     Regret: about alpha·Σ Δ ln T/d_eps(μ, μ*).
