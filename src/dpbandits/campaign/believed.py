@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
@@ -137,9 +137,8 @@ class Believed:
 
     def after(self, release: Release) -> Believed:
         """The history with one more release."""
-        coordinates: Iterable[int] = release.coordinates
-        if release.coordinates == (EVERY,):
-            coordinates = range(len(release.answers))
+        whole_record = release.coordinates == (EVERY,)
+        coordinates = range(len(release.answers)) if whole_record else release.coordinates
         if self.reader.law is None or not release.answers:
             return self
         arms = list(self.arms)
