@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dpbandits.auditing.report import AuditReport
 from dpbandits.campaign.beliefs import Beliefs
 from dpbandits.campaign.ruler import Range
-from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.core.errors import (
     BudgetError,
     CheckFailed,
@@ -141,7 +140,6 @@ __all__ = [
     "RequestsDiffer",
     "RewardError",
     "Runs",
-    "SampleRatio",
     "SecureNoise",
     "SegmentedSession",
     "Session",

@@ -13,7 +13,7 @@ import pytest
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from dpbandits.campaign.traffic import SampleRatio, Traffic
+from dpbandits.campaign.traffic import Traffic
 from dpbandits.core.errors import DamagedSessionError
 
 LAW = np.array([0.5, 0.25, 0.15, 0.1])
@@ -144,13 +144,3 @@ def test_sizes_are_checked() -> None:
         Traffic.of(2, 0)
     with pytest.raises(ValueError, match="arm="):
         Traffic.of(2).played([0.5, 0.5], 2)
-
-
-def test_said_in_words() -> None:
-    good = SampleRatio(("blue", "green"), Traffic.of(2).after([0.5, 0.5], [50, 52]))
-    assert "may well be as planned" in str(good)
-    assert not good.alarm()
-    bad = SampleRatio(("blue", "green"), Traffic.of(2).after([0.5, 0.5], [900, 100]))
-    assert "NOT as planned" in repr(bad)
-    assert bad.alarm()
-    assert bad.to_polars().rows() == [("blue", 900, 500.0), ("green", 100, 500.0)]

@@ -197,6 +197,15 @@ def test_what_is_no_prior(change: dict[str, Any]) -> None:
         dpb.Prior(**{"base": 0.03, "best": 0.2} | change)
 
 
-def test_late_answers_are_not_known_yet() -> None:
-    with pytest.raises(NotImplementedError, match="delay=None"):
-        dpb.forecast([0.5, 0.4], 100, 1, delay=5)  # type: ignore[arg-type]
+def test_late_answers_are_those_of_simulate() -> None:
+    found = dpb.forecast([0.6, 0.4], 300, 1, delay=50, draws=4, seed=2)
+    policy, environment = dpb.DPKLUCB(arms=2, epsilon=1), dpb.Bernoulli([0.6, 0.4])
+    runs = dpb.simulate(policy, environment, 300, runs=4, seed=2, delay=50)
+    assert found.row("DPKLUCB", 1.0).loss == pytest.approx(float(runs.regret().mean()))
+    drawn = dpb.forecast([0.6, (0.4, 0.4)], 300, 1, delay=50, draws=4, seed=2)
+    assert drawn.row("DPKLUCB", 1.0).loss == pytest.approx(found.row("DPKLUCB", 1.0).loss)
+
+
+def test_a_delay_is_checked() -> None:
+    with pytest.raises((ValueError, TypeError), match="delay"):
+        dpb.forecast([0.5, 0.4], 100, 1, delay=-5)

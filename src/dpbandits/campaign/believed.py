@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
@@ -137,9 +137,8 @@ class Believed:
 
     def after(self, release: Release) -> Believed:
         """The history with one more release."""
-        coordinates: Iterable[int] = release.coordinates
-        if release.coordinates == (EVERY,):
-            coordinates = range(len(release.answers))
+        whole_record = release.coordinates == (EVERY,)
+        coordinates = range(len(release.answers)) if whole_record else release.coordinates
         if self.reader.law is None or not release.answers:
             return self
         arms = list(self.arms)
@@ -165,13 +164,11 @@ class Believed:
         """Whether an arm's rows start with this one. Answers that forget may be left out before:
         the first blocks of a policy that doubles them are smaller than their noise.
         """
-        if not law.forgets:
-            return True
-        before = 0 if arm.newest is None else arm.newest.rounds
-        so_far = draws_variance(law, () if arm.newest is None else arm.newest.draws)
+        before, draws = (0, ()) if arm.newest is None else (arm.newest.rounds, arm.newest.draws)
         own = draws_variance(law, row.draws)
-        large = row.rounds >= LARGE * math.sqrt(own)
-        return large or before + row.rounds >= ENOUGH * math.sqrt(so_far + own)
+        so_far = math.sqrt(draws_variance(law, draws) + own)
+        large = row.rounds >= LARGE * math.sqrt(own) or before + row.rounds >= ENOUGH * so_far
+        return large or not law.forgets
 
     def _keeps(self, last: ReleasedRow, row: ReleasedRow, law: AnswerLaw) -> bool:
         """Whether a row is kept after the last one: by the number of the answer alone where noise

@@ -16,6 +16,7 @@ from dpbandits.forecasting.outcome import EQUAL, Forecast, Foreseen
 from dpbandits.forecasting.plays import counted_rounds, plays_of
 from dpbandits.forecasting.prior import EachRate, Prior, RateSpan, drawn_means, rates_given
 from dpbandits.policies.contract import Policy
+from dpbandits.simulation.delays import DelayLaw
 
 MOST_DRAWS = 10**6
 
@@ -32,6 +33,7 @@ class ForecastTrial(NamedTuple):
     seed: int
     steady: bool
     span: float
+    delay: int | DelayLaw | None = None
 
 
 def forecast(
@@ -40,7 +42,7 @@ def forecast(
     epsilon: Sequence[Any] | Any,
     *,
     policies: Sequence[str | type[Policy]] | None = None,
-    delay: None = None,
+    delay: int | DelayLaw | None = None,
     seed: int = 0,
     draws: int = 200,
     units: str = "conversions",
@@ -58,7 +60,8 @@ def forecast(
         visitors: people in the trial.
         epsilon: one or several budgets.
         policies: names or classes of policies; by default DPKLUCB.
-        delay: not yet: None.
+        delay: rounds by which answers come late, a number or a law, as for `simulate`; by default
+            none. Late answers are played round by round, so they take long.
         seed: of draws and runs.
         draws: how often rates are drawn and the trial is played.
         units: what a reward is, in words.
@@ -68,14 +71,11 @@ def forecast(
 
     Raises:
         ValueError: rates outside the range of rewards, or a number or policy that cannot be used.
-        NotImplementedError: a delay.
 
     >>> found = forecast([.5, .4], visitors=2000, epsilon=[.5, 1], draws=10)
     >>> [(row.policy, row.epsilon) for row in found]
     [('DPKLUCB', 0.5), ('DPKLUCB', 1.0), ('KLUCB', None), ('equal shares', None)]
     """
-    if delay is not None:
-        raise NotImplementedError("Expected delay=None: a forecast knows no late answers yet.")
     prior, ruler = rates_given(rates), rewards or Range()
     visitors = whole_number(visitors, "visitors", prior.arms, MOST)
     draws = whole_number(draws, "draws", 2, MOST_DRAWS)
@@ -83,7 +83,9 @@ def forecast(
     groups = entrants(policies, epsilon, prior.arms, visitors)
     means = drawn_means(prior, ruler, draws, seed)
     steady = isinstance(prior, EachRate) and prior.steady
-    trial = ForecastTrial(means, counted_rounds(visitors), visitors, seed, steady, ruler.span)
+    trial = ForecastTrial(
+        means, counted_rounds(visitors), visitors, seed, steady, ruler.span, delay
+    )
     rows = foreseen(groups, trial, progress)
     about = f"rates: {prior}; rewards: {ruler.words}"
     return Forecast(rows, visitors, draws, prior.arms, seed, units, about)
@@ -108,7 +110,8 @@ def foreseen(
     without, rows, compared = dict[str, Floats](), list[Foreseen](), list[Foreseen]()
     for entrant in everything:
         policy = entrant.policy
-        plays = plays_of(policy, trial.means, trial.visitors, trial.seed, trial.steady, tell)
+        size = (trial.means, trial.visitors, trial.seed, trial.steady)
+        plays = plays_of(policy, *size, tell, trial.delay)
         schedule = schedule_of(policy, trial.visitors)
         if entrant.epsilon is None:
             without[entrant.label] = losses(plays, trial)

@@ -12,6 +12,7 @@ import numpy as np
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.environments import Bernoulli
 from dpbandits.policies.contract import Policy
+from dpbandits.simulation.delays import DelayLaw
 from dpbandits.simulation.simulate import simulate
 
 KEPT = 24
@@ -31,7 +32,13 @@ def counted_rounds(visitors: int) -> Integers:
 
 
 def plays_of(
-    policy: Policy, means: Floats, visitors: int, seed: int, steady: bool, tell: TellDone
+    policy: Policy,
+    means: Floats,
+    visitors: int,
+    seed: int,
+    steady: bool,
+    tell: TellDone,
+    delay: int | DelayLaw | None = None,
 ) -> Integers:
     """Play counts at `counted_rounds`, shape (draws, rounds, arms). Draw d is run number d of
     `simulate` with this seed and that draw's means.
@@ -49,21 +56,31 @@ def plays_of(
                 seed=seed,
                 at=at,
                 first=span.start,
+                delay=delay,
             )
             found.append(runs.plays_at(at))
             tell(len(span))
         return np.concatenate(found)
-    for part in shared_out(partial(one_draw, policy, means, visitors, seed, at), spans):
+    play = partial(one_draw, policy, means, visitors, seed, at, delay)
+    for part in shared_out(play, spans):
         found.append(part)
         tell(len(part))
     return np.concatenate(found)
 
 
 def one_draw(
-    policy: Policy, means: Floats, visitors: int, seed: int, at: list[int], draw: int
+    policy: Policy,
+    means: Floats,
+    visitors: int,
+    seed: int,
+    at: list[int],
+    delay: int | DelayLaw | None,
+    draw: int,
 ) -> Integers:
     environment = Bernoulli(means[draw])
-    runs = simulate(policy, environment, visitors, seed=seed, at=at, first=draw, workers=1)
+    runs = simulate(
+        policy, environment, visitors, seed=seed, at=at, first=draw, workers=1, delay=delay
+    )
     return np.asarray(runs.plays_at(at)[0])
 
 
