@@ -6,7 +6,7 @@ use.
 from typing import TYPE_CHECKING
 
 from dpbandits.auditing.report import AuditReport
-from dpbandits.campaign.beliefs import Beliefs
+from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import (
     BudgetError,

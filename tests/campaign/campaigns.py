@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 
 from dpbandits import Bernoulli
-from dpbandits.campaign.believed import GROWTH, Believed, ReleasedRow
-from dpbandits.campaign.intervals import counted_rows, in_rewards, level, row_bounds, row_levels
-from dpbandits.campaign.moments import NoiseMoments
+from dpbandits.campaign.believing.believed import GROWTH, Believed, ReleasedRow
+from dpbandits.campaign.believing.intervals import (
+    counted_rows,
+    in_rewards,
+    level,
+    row_bounds,
+    row_levels,
+)
+from dpbandits.campaign.believing.moments import NoiseMoments
 from dpbandits.checks.checks import horizon_of
 from dpbandits.mechanisms.meaning import AnswerLaw
 from dpbandits.noise import SimulatedNoise

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits.campaign.moments import NoiseMoments, draw_moment, draw_variance, draws_variance
+from dpbandits.campaign.believing.moments import (
+    NoiseMoments,
+    draw_moment,
+    draw_variance,
+    draws_variance,
+)
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
     AboveThreshold,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.intervals import counted_rows, level, row_bounds, row_levels
-from dpbandits.campaign.moments import NoiseMoments, draws_variance
+from dpbandits.campaign.believing.intervals import counted_rows, level, row_bounds, row_levels
+from dpbandits.campaign.believing.moments import NoiseMoments, draws_variance
 from dpbandits.policies.contract import Policy
 from tests.campaign.campaigns import campaign
 

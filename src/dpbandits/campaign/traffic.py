@@ -17,6 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.core.inputs import numbers_in, real_number, shown, whole_number
+from dpbandits.core.tables import frame_of
 from dpbandits.core.values import damaged, entries, part, whole
 
 CONCENTRATION = 1000.0
@@ -186,3 +187,45 @@ def restored_numbers(data: object, what: str, length: int) -> tuple[float, ...]:
     if not all(type(value) in (int, float) and 0 <= value < math.inf for value in values):
         raise damaged(f"traffic.{what} are no numbers of at least 0")
     return tuple(map(float, values))
+
+
+@final
+@dataclass(frozen=True)
+class SampleRatio:
+    """What `Traffic` says, with the arms' labels. evidence: see there."""
+
+    labels: tuple[str, ...]
+    traffic: Traffic
+
+    @property
+    def evidence(self) -> float:
+        return self.traffic.evidence
+
+    def alarm(self, level: float = 0.001) -> bool:
+        """Whether traffic is not as planned; false with probability `level` at most, however often
+        one looks.
+        """
+        return self.evidence <= level
+
+    def to_polars(self) -> Any:
+        """As a `polars.DataFrame`: label, decisions, expected."""
+        return frame_of(self._columns(), "polars")
+
+    def to_pandas(self) -> Any:
+        """As a `pandas.DataFrame`: label, decisions, expected."""
+        return frame_of(self._columns(), "pandas")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        counts, expected = list(self.traffic.counts), list(self.traffic.expected)
+        return {"label": list(self.labels), "decisions": counts, "expected": expected}
+
+    def __str__(self) -> str:
+        rows = zip(self.labels, self.traffic.counts, self.traffic.expected, strict=True)
+        lines = [
+            f"{label}: {count:,} decisions, {want:,.1f} planned" for label, count, want in rows
+        ]
+        said = "is NOT as planned" if self.alarm() else "may well be as planned"
+        lines.append(f"Traffic {said} (evidence against it: p = {self.evidence:.2g} at any time).")
+        return "\n".join(lines)
+
+    __repr__ = __str__

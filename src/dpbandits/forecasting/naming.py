@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.campaign.believed import Believed, MeanReader
-from dpbandits.campaign.intervals import least_bounds, level
-from dpbandits.campaign.moments import NoiseMoments
+from dpbandits.campaign.believing.believed import Believed, MeanReader
+from dpbandits.campaign.believing.intervals import least_bounds, level
+from dpbandits.campaign.believing.moments import NoiseMoments
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.mechanisms import Block

@@ -3,7 +3,7 @@ decisions, traffic, a privacy statement. All of it is made of public values, so 
 however often it is looked at.
 """
 
-from dpbandits.campaign.beliefs import Beliefs, beliefs
+from dpbandits.campaign.believing.beliefs import Beliefs, beliefs
 from dpbandits.campaign.statement import StatementFacts, statement
 from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.session.waiting_times import WaitingTimes

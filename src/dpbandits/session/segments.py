@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Self, final
 
-from dpbandits.campaign.beliefs import Beliefs
+from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.core.errors import DecisionError
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import Entry, Guarantee

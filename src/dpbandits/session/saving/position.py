@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from dpbandits.campaign.believed import Believed
+from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.roster import Roster, roster_from_data
 from dpbandits.core.plan import EVERY, Action, Hold, Progress, PublicRng
 from dpbandits.core.privacy import Entry

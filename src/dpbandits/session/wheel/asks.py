@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from dpbandits.campaign.assignment import Assignment
-from dpbandits.campaign.believed import Believed
+from dpbandits.campaign.believing.believed import Believed
 from dpbandits.core.plan import FOREVER, Action, Draw, Hold, PublicRng
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dpbandits.campaign.believed import Believed
+from dpbandits.campaign.believing.believed import Believed
 from dpbandits.core.plan import FOREVER, Action, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.labels import ArmLabels

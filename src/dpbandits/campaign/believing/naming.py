@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dpbandits.campaign.believed import Believed, ReleasedRow
-from dpbandits.campaign.intervals import (
+from dpbandits.campaign.believing.believed import Believed, ReleasedRow
+from dpbandits.campaign.believing.intervals import (
     Interval,
     level,
     released_mean,
     row_bounds,
     row_levels,
 )
-from dpbandits.campaign.moments import NoiseMoments
+from dpbandits.campaign.believing.moments import NoiseMoments
 
 MOST_PEOPLE = 2**50
 """Nobody has more; arms that take more to tell apart count as alike."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
-from dpbandits.campaign.moments import draws_variance
+from dpbandits.campaign.believing.moments import draws_variance
 from dpbandits.core.inputs import MOST, shown
 from dpbandits.core.plan import EVERY
 from dpbandits.core.values import damaged, entries, part, whole

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.campaign.believed import ArmHistory, Believed, ReleasedRow
-from dpbandits.campaign.moments import NoiseMoments
+from dpbandits.campaign.believing.believed import ArmHistory, Believed, ReleasedRow
+from dpbandits.campaign.believing.moments import NoiseMoments
 from dpbandits.core.arrays import Floats
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from dpbandits.campaign.believed import Believed, ReleasedRow
-from dpbandits.campaign.chances import chances_to_be_best
-from dpbandits.campaign.intervals import Interval, interval, released_mean
-from dpbandits.campaign.moments import NoiseMoments
-from dpbandits.campaign.naming import best_apart, more_people
+from dpbandits.campaign.believing.believed import Believed, ReleasedRow
+from dpbandits.campaign.believing.chances import chances_to_be_best
+from dpbandits.campaign.believing.intervals import Interval, interval, released_mean
+from dpbandits.campaign.believing.moments import NoiseMoments
+from dpbandits.campaign.believing.naming import best_apart, more_people
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.inputs import real_number, shown
 from dpbandits.core.tables import frame_of
@@ -27,7 +27,7 @@ class Belief(NamedTuple):
     """One arm. None where nothing was released yet.
 
     people: how many rewards the released mean covers. low, high: the interval. chance_best: by a
-        model (`campaign/chances.py`), among the arms of which something was released.
+        model (`campaign/believing/chances.py`), among the arms of which something was released.
     """
 
     label: str

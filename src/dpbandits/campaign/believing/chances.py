@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpbandits.campaign.believed import Believed, ReleasedRow
-from dpbandits.campaign.moments import draws_variance
+from dpbandits.campaign.believing.believed import Believed, ReleasedRow
+from dpbandits.campaign.believing.moments import draws_variance
 from dpbandits.core.arrays import Floats
 from dpbandits.mechanisms.meaning import AnswerLaw
 

@@ -1,0 +1,1 @@
+"""What is believed of the arms: from released values, at all times at once."""
