@@ -1,6 +1,7 @@
 """Which arms of a super arm are in it only because little is known of them. Public values only."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,16 +24,21 @@ def rival_above(replacing: Booleans, upper: Sequence[float], arm: int, low: floa
     )
 
 
+@lru_cache(maxsize=32)
+def exchanges_of(matroid: Matroid, basis: SuperArm) -> Booleans:
+    """One row an element of the basis; kept, as a basis is played for many rounds."""
+    return matroid.exchanges(basis).T
+
+
 def outbid(
     matroid: Matroid, basis: SuperArm, upper: Sequence[float], lower: Sequence[float]
 ) -> SuperArm:
     """The elements of the best basis that would leave it if their lower bound stood in place of
     their upper one. lower: of the basis's elements.
     """
-    table = matroid.exchanges(basis).T
     return tuple(
         arm
-        for arm, low, replacing in zip(basis, lower, table, strict=True)
+        for arm, low, replacing in zip(basis, lower, exchanges_of(matroid, basis), strict=True)
         if rival_above(replacing, upper, arm, low)
     )
 
