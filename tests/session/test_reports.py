@@ -168,3 +168,10 @@ def test_the_statement_says_what_is_promised_and_what_was_read() -> None:
     secure = dpb.Session(POLICY, noise=SecureNoise()).statement()
     assert "WARNING" not in secure
     assert "NONE" in session(UCB1(arms=2)).statement()
+
+
+def test_no_arm_is_added_beyond_the_least_shares() -> None:
+    s = session(min_share=0.3)
+    with pytest.raises(ValueError, match="at most 3 arms"):
+        s.add_arm("d")
+    assert (len(s.arms), s.policy.arms, s.events) == (3, 3, ())

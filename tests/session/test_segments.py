@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -95,3 +96,30 @@ def test_a_segment_that_was_not_declared() -> None:
     for text in ("", "[]", '{"format": "x"}', s["DE"].to_json()):
         with pytest.raises(ValueError, match="Expected a document"):
             dpb.SegmentedSession.from_json(text)
+
+
+def test_two_threads_never_take_one_place_together() -> None:
+    """While a call of one segment is under way, another thread's call of any segment is refused."""
+    s = segmented(privacy_unit="user", max_contributions=1)
+    people, refused = s["DE"]._people, []
+    assert people is s["FR"]._people
+    assert people is not None
+    honest = people.take
+
+    def slow(who: str, period: int) -> bool:
+        def other() -> None:
+            try:
+                s.ask(segment="FR", user="ann")
+            except dpb.SharedError as error:
+                refused.append(error)
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        return honest(who, period)
+
+    people.take = slow  # type: ignore[method-assign]
+    assert s.ask(segment="DE", user="ann").learn
+    people.take = honest  # type: ignore[method-assign]
+    assert len(refused) == 1
+    assert not s.ask(segment="FR", user="ann").learn

@@ -48,7 +48,7 @@ class Assignment:
             base = [rounds / whole for rounds in left]
         else:
             base = [float(arm == planned) for arm in arms]
-        rest = 1.0 - self.min_share * len(arms)
+        rest = max(0.0, 1.0 - self.min_share * len(arms))
         return [self.min_share + rest * share for share in base]
 
     def drawn(
@@ -62,6 +62,18 @@ class Assignment:
             if coin < reached:
                 return arm, share
         return max(zip(arms, law, strict=True), key=lambda pair: pair[1])
+
+    def require_room(self, arms: int) -> None:
+        """Refuse more arms than have their least share.
+
+        Raises:
+            ValueError: their shares would add up to more than 1.
+        """
+        if self.min_share * arms > 1.0:
+            raise ValueError(
+                f"Expected at most {int(1 / self.min_share)} arms: each of them was promised "
+                f"min_share={self.min_share:g}. Nothing was changed."
+            )
 
     def to_data(self) -> list[Any]:
         """Plain data, for JSON."""

@@ -36,6 +36,8 @@ class LiveSession(Reports):
             require_choice(self.policy, "add_arm")
             roster = self._roster.joined(label)
             arms = len(roster.standing)
+            if self._assignment is not None:
+                self._assignment.require_room(arms)
             policy = wheel.policy.with_arms(tuple(roster.labels) or arms)
             state = wheel.policy.widened(wheel.turn.state, arms)
             assert isinstance(self._vault, ArmVault)

@@ -45,10 +45,14 @@ class SegmentedSession:
             made[name] = Session(policy, **own, **options)
             base = made[names[0]].campaign if campaign is None else checked_name(campaign)
             made[name].campaign = f"{base}/{name}"
-            made[name]._people = made[names[0]]._people  # one register for all
         self._open(made)
 
     def _open(self, sessions: Mapping[str, Session]) -> None:
+        first = next(iter(sessions.values()))
+        for session in sessions.values():
+            # one register for all, and so one gate: two threads might take one place together
+            session._people = first._people
+            session._gate, session._inside, session._home = first._gate, first._inside, first._home
         self._sessions = dict(sessions)
         self._by_campaign = {each.campaign: each for each in self._sessions.values()}
 
@@ -179,9 +183,6 @@ class SegmentedSession:
         made = {name: Session.from_json(each, **options) for name, each in texts.items()}
         if not made or any(not made[name].campaign.endswith(f"/{name}") for name in made):
             raise damaged("its segments are not those that were saved")
-        first = next(iter(made.values()))
-        for session in made.values():
-            session._people = first._people
         loaded = cls.__new__(cls)
         loaded._open(made)
         return loaded
