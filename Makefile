@@ -45,6 +45,8 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.joint --out docs/joint.md
 	$(BIN)/python -m benchmarks.joint.growth --runs 12 --out docs/joint_growth.md --figure docs/figures/joint_growth.png
 	$(BIN)/python -m benchmarks.local --out docs/local.md
+	$(BIN)/python -m benchmarks.delays --out docs/delays.md
+	$(BIN)/python -m benchmarks.eligible --out docs/eligible.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)
