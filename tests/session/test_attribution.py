@@ -174,3 +174,42 @@ def test_reports_and_voided_decisions_wait_as_well() -> None:
 def test_a_window_that_is_none(wrong: Any) -> None:
     with pytest.raises(ValueError, match="attribution_window="):
         dpb.Session(POLICIES[0], noise=SimulatedNoise(1), attribution_window=wrong)
+
+
+def test_an_answer_neither_folds_nor_looks_at_the_clock_for_others() -> None:
+    """Found by an attacker: what was due was recorded when somebody answered, and not before."""
+    views = []
+    for answers in (False, True):
+        s, clock = session()
+        s.ask()
+        clock.now += timedelta(hours=20)
+        second = s.ask()
+        clock.now += timedelta(hours=5)  # the first one's time has passed
+        if answers:
+            s.tell(second, 1.0)
+            s.expire(second)
+        before = s.pending, s.resolved, repr(s), s._attribution.latest  # type: ignore[union-attr]
+        s.drop_open()
+        views.append((before, seen(s)))
+    assert views[0] == views[1]
+
+
+def test_what_is_void_is_held_no_more() -> None:
+    """A document with an answer that nobody waits for could not be loaded again."""
+    s, clock = session()
+    decision = s.ask()
+    s.tell(decision, 1.0)
+    s.void(decision)
+    assert dpb.Session.from_json(s.to_json(), clock=clock).pending == ()
+
+
+def test_a_decision_whose_time_was_not_written_down_still_has_one() -> None:
+    """The clock failed, or the call was interrupted, right after the decision was made."""
+    s, clock = session()
+    s.ask(3)
+    assert s._attribution is not None
+    s._attribution.due.clear()
+    s.settle()
+    clock.now += DAY
+    s.settle()
+    assert s.pending == ()

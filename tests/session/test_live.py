@@ -11,6 +11,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLUCB, DPSE, DPUCB, LDPKLUCB, AnytimeLazyUCB, NoiseAwareTS
+from tests.session.interruption.interrupted import Interrupted, interrupt
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 
@@ -178,3 +179,15 @@ def test_dropped_blocks_are_never_read_and_the_plan_begins_anew() -> None:
             each.tell(decision, 1.0)
         assert each.state.rounds == (8, 0)
         assert [(line.start, line.stop) for line in each.ledger] == [(5, 13)]
+
+
+def test_an_interrupted_ask_leaves_no_note_of_decisions_that_were_never_made() -> None:
+    s = session(DPKLUCB(arms=3, epsilon=1, first=8))
+    for _ in range(40):
+        try:
+            interrupt(lambda: s.ask(5, eligible=[2]), 60)
+        except Interrupted:
+            break
+    made = s.ask(6)
+    rows = list(s.decisions())[-6:]
+    assert [row.action for row in rows] == [decision.action for decision in made]

@@ -224,3 +224,30 @@ def test_beliefs_are_of_released_values_only_and_follow_the_roster() -> None:
     assert [row.label for row in s.beliefs()] == ["a", "b", "c"]
     assert list(dpb.Session.from_json(s.to_json()).beliefs()) == list(s.beliefs())
     json.loads(s.to_json())
+
+
+class Liar(str):
+    """Says another name each time."""
+
+    def __str__(self) -> str:
+        return f"{id(object())}"
+
+    __format__ = None  # type: ignore[assignment]
+
+
+def test_a_name_of_another_kind_is_the_same_person() -> None:
+    """NumPy's columns hold names and numbers of their own kinds; a subclass may say anything."""
+    s = for_users(1)
+    names = ["ann", np.str_("ann"), Liar("ann"), 7, np.int64(7)]
+    assert [s.ask(user=name).learn for name in names] == [True, False, False, True, False]  # type: ignore[call-overload]
+    assert s.ask(user="7").learn  # a name, not the number
+    with pytest.raises(TypeError, match="user="):
+        s.ask(user=10**5_000)
+
+
+def test_times_before_1970_are_times() -> None:
+    now = [-(10.0**9)]
+    s = for_users(1, window=timedelta(days=1), clock=lambda: now[0])
+    assert [s.ask(user=1).learn for _ in range(2)] == [True, False]
+    now[0] += 86_400
+    assert s.ask(user=1).learn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import Any
 
@@ -123,3 +124,42 @@ def test_two_threads_never_take_one_place_together() -> None:
     people.take = honest  # type: ignore[method-assign]
     assert len(refused) == 1
     assert not s.ask(segment="FR", user="ann").learn
+
+
+def test_pieces_of_different_saves_do_not_mix() -> None:
+    """The people of one and the sessions of another: somebody would be learned from once more."""
+    s = segmented(privacy_unit="user", max_contributions=1, user_key=KEY)
+    old = json.loads(s.to_json(key=KEY))
+    s.ask(segment="FR", user="ann")
+    new = json.loads(s.to_json(key=KEY))
+    mixed = new | {"segments": [old["segments"][0], new["segments"][1]]}
+    fewer = new | {"segments": new["segments"][1:]}
+    for wrong in (mixed, fewer):
+        with pytest.raises(dpb.DamagedSessionError):
+            dpb.SegmentedSession.from_json(json.dumps(wrong), key=KEY, user_key=KEY)
+    again = dpb.SegmentedSession.from_json(json.dumps(new), key=KEY, user_key=KEY)
+    assert not again.ask(segment="DE", user="ann").learn
+
+
+def test_a_void_decision_gives_back_its_own_place() -> None:
+    """Segments count their decisions alike: the same id is another person's in another segment."""
+    s = segmented(privacy_unit="user", max_contributions=1)
+    german, french = s.ask(segment="DE", user="ann"), s.ask(segment="FR", user="ben")
+    assert german.id == french.id
+    s.void(german)
+    assert s.ask(segment="FR", user="ann").learn
+    assert not s.ask(segment="DE", user="ben").learn
+
+
+def test_a_change_of_arms_is_made_in_all_segments_or_in_none() -> None:
+    s = segmented()
+    s["FR"].add_arm("x")
+    with pytest.raises(ValueError, match="twice"):
+        s.add_arm("x")
+    assert [name for name, _ in s["DE"].arms] == ["a", "b"]
+    s["DE"].retire_arm("a")
+    with pytest.raises(ValueError, match="last one"):
+        s.retire_arm("b")
+    assert ("b", "active") in s["FR"].arms
+    s.drop_open()
+    assert set(s.decisions()) == set(s.arms) == {"DE", "FR"}

@@ -5,11 +5,12 @@ Then whether somebody answered is itself the reward, and private. The only publi
 time has passed: answers are held, by the vault, and folded in the order of asking.
 """
 
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Self, final
 
-from dpbandits.campaign.register import Clock, seconds_of
+from dpbandits.campaign.register import EARLIEST, Clock, seconds_of
 from dpbandits.core.inputs import shown
 from dpbandits.core.values import damaged, entries, part, whole
 
@@ -22,23 +23,29 @@ class AttributionWindow:
     """
 
     def __init__(self, seconds: float, clock: Clock | None) -> None:
-        self.seconds, self._clock, self.latest = seconds, clock, 0.0
-        self.due: dict[int, float] = {}
+        self.seconds, self._clock, self.latest = seconds, clock, EARLIEST
+        self.due: OrderedDict[int, float] = OrderedDict()
 
-    def now(self) -> float:
+    def time(self) -> float:
         """Seconds; a clock that goes back is not believed."""
-        self.latest = max(self.latest, seconds_of(self._clock() if self._clock else datetime.now()))
-        return self.latest
+        return max(self.latest, seconds_of(self._clock() if self._clock else datetime.now()))
 
-    def asked(self, id: int) -> None:
-        self.due[id] = self.now() + self.seconds
+    def over(self, id: int) -> bool:
+        """Whether a decision's time has passed. Nothing is changed: whoever answers asks this."""
+        return id in self.due and self.due[id] <= self.time()
+
+    def asked(self, ids: Iterable[int]) -> None:
+        """Decisions were made at the time that was last looked at."""
+        for id in ids:
+            self.due.setdefault(id, self.latest + self.seconds)
 
     def passed(self, waiting: Callable[[int], bool]) -> Iterator[int]:
         """The decisions whose time has passed, oldest first; each is forgotten once it waits no
         more.
         """
-        now = self.now()
-        for id in list(self.due):
+        self.latest = now = self.time()
+        while self.due:
+            id = next(iter(self.due))
             if self.due[id] > now:
                 return
             if waiting(id):

@@ -8,9 +8,12 @@ Nothing here sees a reward, and no name is kept: a pseudonym is an HMAC-SHA256 o
 
 import hmac
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from numbers import Integral
 from typing import Any, Self, final
+
+import numpy as np
 
 from dpbandits.core.inputs import real_number, shown, whole_number
 from dpbandits.core.values import damaged, entries, part, whole
@@ -26,14 +29,20 @@ LONGEST_NAME = 1_000
 
 MOST_CONTRIBUTIONS = 10**6
 
+EARLIEST = -1e15
+"""Seconds: before every time that a clock says."""
+
+
+Place = tuple[str, int]
+"""A place that a decision was made on: whose it is, and in which window."""
+
 
 @final
 class Register:
     """Places taken, by pseudonym. An interruption loses a place at worst; none is given twice.
 
     cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
-    used: by pseudonym, the window and the places taken in it. owners: by decision that waits, who
-        took a place for it, and in which window.
+    used: by pseudonym, the window and the places taken in it.
     """
 
     def __init__(
@@ -41,9 +50,8 @@ class Register:
     ) -> None:
         self.cap, self.window = cap, window
         self.own_key = key is None
-        self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, 0.0
+        self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, EARLIEST
         self.used: dict[str, tuple[int, int]] = {}
-        self.owners: dict[int, tuple[str, int]] = {}
 
     def pseudonym(self, user: object) -> str:
         """What a person is called here.
@@ -51,16 +59,14 @@ class Register:
         Raises:
             TypeError: no text and no whole number.
         """
-        if (
-            isinstance(user, bool)
-            or not isinstance(user, (str, int))
-            or len(str(user)) > LONGEST_NAME
-        ):
+        # what it says of itself does not count: a subclass may say something else each time
+        plain = str.__str__(user) if isinstance(user, str) else whole_name(user)
+        if plain is None or (isinstance(plain, str) and len(plain) > LONGEST_NAME):
             raise TypeError(
                 "Expected user= to be a person's own name or number (text or a whole number), got "
                 f"an object of type {type(user).__name__}. No decision was made."
             )
-        text = f"{type(user).__name__}:{user}".encode(errors="surrogatepass")
+        text = f"{type(plain).__name__}:{plain}".encode(errors="surrogatepass")
         return hmac.new(self._key, text, "sha256").hexdigest()[:32]
 
     def _mark(self) -> str:
@@ -85,18 +91,9 @@ class Register:
         self.used[who] = period, taken + 1
         return True
 
-    def owns(self, id: int, who: str, period: int) -> None:
-        """A decision was made on a place."""
-        self.owners[id] = who, period
-
-    def keep(self, waiting: Collection[int]) -> None:
-        """Forget the decisions that wait no more, once there are many of them."""
-        if len(self.owners) > 2 * len(waiting) + 1_000:
-            self.owners = {id: owner for id, owner in self.owners.items() if id in waiting}
-
-    def free(self, id: int) -> None:
+    def free(self, place: Place) -> None:
         """A decision was never carried out: its place is given back."""
-        who, period = self.owners.pop(id, ("", 0))
+        who, period = place
         window, taken = self.used.get(who, (period, 0))
         if window == period and taken:
             self.used[who] = period, taken - 1
@@ -114,21 +111,23 @@ class Register:
         window = str(timedelta(seconds=self.window)).removesuffix(", 0:00:00")
         return f"all rewards of one window of {window} replaced, at most {rounds} in it"
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self, owners: Mapping[int, Place]) -> dict[str, Any]:
         """Plain data, for JSON: pseudonyms, no names and no key."""
         used = [[who, *taken] for who, taken in self.used.items()]
-        owners = [[id, *owner] for id, owner in self.owners.items()]
+        places = [[id, *place] for id, place in owners.items()]
         return {
             "cap": self.cap,
             "window": self.window,
             "latest": self._latest,
             "used": used,
-            "owners": owners,
+            "owners": places,
             "key": self._mark(),
         }
 
     @classmethod
-    def restored(cls, data: object, clock: Clock | None, key: bytes | None, asked: int) -> Self:
+    def restored(
+        cls, data: object, clock: Clock | None, key: bytes | None, asked: int
+    ) -> tuple[Self, dict[int, Place]]:
         """What `to_data` wrote, with the key it was kept under.
 
         Raises:
@@ -155,13 +154,21 @@ class Register:
                 whole(period, "a window in public.people", -(2**53), 2**53),
                 whole(taken, "places in public.people", 0, cap),
             )
+        owners = dict[int, Place]()
         for row in entries(found["owners"], "public.people.owners"):
             id, who, period = entries(row, "an entry of public.people.owners", 3)
             period = whole(period, "a window in public.people", -(2**53), 2**53)
-            register.owns(
-                whole(id, "a decision in public.people", 1, asked), pseudonym_from(who), period
-            )
-        return register
+            id = whole(id, "a decision in public.people", 1, asked)
+            owners[id] = pseudonym_from(who), period
+        return register, owners
+
+
+def whole_name(user: object) -> int | None:
+    """A whole number of any kind (NumPy's, too) as a plain one of moderate size; else None."""
+    if isinstance(user, (bool, np.bool_)) or not isinstance(user, Integral):
+        return None
+    plain = int.__index__(user) if isinstance(user, int) else int(user)
+    return plain if plain.bit_length() <= 256 else None
 
 
 def pseudonym_from(data: object) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, Self, final
 
 from dpbandits.core.inputs import shown
@@ -13,7 +14,7 @@ ArmStanding = Literal["active", "paused", "retired"]
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Roster:
     """Names and standing of the arms, by their numbers. A number or a name is never used again.
 
@@ -28,7 +29,7 @@ class Roster:
         active: ArmStanding = "active"
         return cls((active,) * arms, ArmLabels(labels or ()))
 
-    @property
+    @cached_property
     def active(self) -> tuple[int, ...] | None:
         """The arms in play; None: all."""
         if all(standing == "active" for standing in self.standing):

@@ -13,7 +13,6 @@ from dpbandits.session.options import require_choice
 from dpbandits.session.reports import Reports
 from dpbandits.session.standing import SessionEvent
 from dpbandits.session.wheel.turn import settle
-from dpbandits.vault.arms import ArmVault
 
 
 class LiveSession(Reports):
@@ -33,19 +32,16 @@ class LiveSession(Reports):
         try:
             wheel = self._wheel
             settle(wheel)
+            self._fold()
             require_choice(self.policy, "add_arm")
-            roster = self._roster.joined(label)
+            roster = wheel.roster.joined(label)
             arms = len(roster.standing)
             if self._assignment is not None:
                 self._assignment.require_room(arms)
             policy = wheel.policy.with_arms(tuple(roster.labels) or arms)
             state = wheel.policy.widened(wheel.turn.state, arms)
-            assert isinstance(self._vault, ArmVault)
-            self._vault.widen(arms)
-            if len(self._traffic.counts) < arms:
-                self._traffic = self._traffic.with_arm()
-            wheel.grow(policy, state, roster.labels)
-            self._note("add", arms - 1, roster)
+            wheel.grow(policy, state, roster)
+            self._note("add", arms - 1)
             return arms - 1
         finally:
             self._gate.leave(caller)
@@ -86,8 +82,10 @@ class LiveSession(Reports):
             wheel = self._wheel
             id, _ = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             wheel.leave_unread(id)
-            if self._people is not None:
-                self._people.free(id)
+            self._vault.held.pop(id, None)
+            place = self._owners.pop(id, None)
+            if self._people is not None and place is not None:
+                self._people.free(place)
         finally:
             self._gate.leave(caller)
 
@@ -99,6 +97,7 @@ class LiveSession(Reports):
         caller = self._gate.enter()
         try:
             settle(self._wheel)
+            self._fold()
             self._events = (*self._events, SessionEvent("drop", None, self._wheel.asked))
             self._wheel.drop(None)
         finally:
@@ -130,10 +129,11 @@ class LiveSession(Reports):
         """
         caller = self._gate.enter()
         try:
-            settle(self._wheel)
-            self._fold()
             wheel = self._wheel
+            if self._attribution is None:
+                settle(wheel)
             id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
+            self._require_time(id)
             if self._attribution is None:
                 wheel.record(id, play, self._default_steps(play))
         finally:
@@ -167,16 +167,11 @@ class LiveSession(Reports):
         caller = self._gate.enter(1)
         try:
             settle(self._wheel)
-            require_choice(self.policy, f"{what}_arm")
-            number = self._roster.number(arm)
-            roster = self._roster.moved(number, to)
-            if roster.active == ():
-                raise ValueError(
-                    f"Expected an arm to be left in play; {roster.name(number)} is the last one. "
-                    "Add or resume another one first."
-                )
-            if roster != self._roster:
-                self._note(what, number, roster)
+            self._fold()
+            number, roster = self._moved(arm, to, what)
+            if roster != self._wheel.roster:
+                self._wheel.roster = roster
+                self._note(what, number)
             if to == "retired":
                 self._wheel.take_out(number)
             else:
@@ -184,8 +179,23 @@ class LiveSession(Reports):
         finally:
             self._gate.leave(caller)
 
-    def _note(self, what: str, arm: int, roster: Roster) -> None:
-        name = roster.labels[arm] if roster.labels else arm
-        self._events = (*self._events, SessionEvent(what, name, self._wheel.asked))
-        self._roster = roster
-        self._wheel.active = roster.active
+    def _moved(self, arm: str | int, to: ArmStanding, what: str) -> tuple[int, Roster]:
+        """The arm's number, and the roster once it stands there.
+
+        Raises:
+            ValueError: it cannot.
+        """
+        require_choice(self.policy, f"{what}_arm")
+        number = self._wheel.roster.number(arm)
+        roster = self._wheel.roster.moved(number, to)
+        if roster.active == ():
+            raise ValueError(
+                f"Expected an arm to be left in play; {roster.name(number)} is the last one. "
+                "Add or resume another one first."
+            )
+        return number, roster
+
+    def _note(self, what: str, arm: int) -> None:
+        names = self._wheel.roster.labels
+        event = SessionEvent(what, names[arm] if names else arm, self._wheel.asked)
+        self._events = (*self._events, event)

@@ -25,7 +25,7 @@ class Reports(WaitingTimes):
             self._wheel.turn.believed,
             confidence,
             ruler=self.rewards,
-            among=self._roster.in_play if self.policy.about.feedback == "bandit" else None,
+            among=self._wheel.roster.in_play if self.policy.about.feedback == "bandit" else None,
         )
 
     def decisions(self) -> DecisionTable:
@@ -36,7 +36,7 @@ class Reports(WaitingTimes):
         `min_share=` or `assignment="shuffled"` where effects are to be estimated by weighting.
         """
         wheel = self._wheel
-        return DecisionTable(wheel.asked, wheel.chosen, wheel.pending, wheel.labels)
+        return DecisionTable(wheel.asked, wheel.chosen, wheel.pending, wheel.roster.labels)
 
     def sample_ratio(self) -> SampleRatio:
         """Whether as many decisions were drawn for each arm as their probabilities say. Decisions
@@ -46,7 +46,10 @@ class Reports(WaitingTimes):
         Lindon and Malek 2022 (arXiv 2011.03567).
         """
         labels = tuple(str(name) for name, _ in self.arms)
-        return SampleRatio(labels, self._traffic)
+        traffic = self._traffic
+        while len(traffic.counts) < len(labels):  # arms that were added since the last draw
+            traffic = traffic.with_arm()
+        return SampleRatio(labels, traffic)
 
     def statement(self) -> str:
         """The privacy statement of this session, to print: for an ethics board, or the people

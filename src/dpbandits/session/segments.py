@@ -10,13 +10,17 @@ from fractions import Fraction
 from typing import Any, Self, final
 
 from dpbandits.campaign.believing.beliefs import Beliefs
-from dpbandits.core.errors import DecisionError
+from dpbandits.campaign.roster import ArmStanding
+from dpbandits.core.errors import DecisionError, SharedError
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import Entry, Guarantee
-from dpbandits.core.values import checked_name, damaged, part
+from dpbandits.core.values import checked_name, damaged, entries
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import Decision
+from dpbandits.session.saving.document import sealed, unsealed
 from dpbandits.session.session import Eligible, Session, User
+from dpbandits.session.wheel.choices import DecisionTable
 
 FORMAT = "dpbandits session with segments"
 
@@ -114,23 +118,47 @@ class SegmentedSession:
 
     def add_arm(self, label: str | None = None) -> int:
         """A new arm, in every segment."""
+        for session in self._sessions.values():
+            session._wheel.roster.joined(label)
         numbers = {session.add_arm(label) for session in self._sessions.values()}
         return max(numbers)
 
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again, in any segment."""
+        self._require_moves(arm, "retired", "retire")
         for session in self._sessions.values():
             session.retire_arm(arm)
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`, in any segment."""
+        self._require_moves(arm, "paused", "pause")
         for session in self._sessions.values():
             session.pause_arm(arm)
 
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again, in every segment."""
+        self._require_moves(arm, "active", "resume")
         for session in self._sessions.values():
             session.resume_arm(arm)
+
+    def drop_open(self) -> None:
+        """Throw open blocks away unread, in every segment (see `Session.drop_open`)."""
+        for session in self._sessions.values():
+            session.drop_open()
+
+    def _require_moves(self, arm: str | int, to: ArmStanding, what: str) -> None:
+        """Refuse for all segments what one of them would refuse."""
+        for session in self._sessions.values():
+            session._moved(arm, to, what)
+
+    @property
+    def arms(self) -> dict[str, tuple[tuple[ArmLabel | int, ArmStanding], ...]]:
+        """Every arm there ever was, and where it stands, by segment."""
+        return {name: session.arms for name, session in self._sessions.items()}
+
+    def decisions(self) -> dict[str, DecisionTable]:
+        """Every decision, by segment."""
+        return {name: session.decisions() for name, session in self._sessions.items()}
 
     @property
     def guarantee(self) -> Guarantee | None:
@@ -166,22 +194,41 @@ class SegmentedSession:
         return "\n\n".join([head, *(each.statement() for each in self._sessions.values())])
 
     def to_json(self, *, key: bytes | None = None) -> str:
-        """All segments as a JSON document (see `Session.to_json`)."""
-        saved = {name: session.to_json(key=key) for name, session in self._sessions.items()}
-        return json.dumps({"format": FORMAT, "version": 1, "segments": saved})
+        """All segments as one JSON document, sealed as a whole (see `Session.to_json`).
+
+        Raises:
+            SharedError: another thread asked or told while they were written. Nothing was saved.
+        """
+        before = self._counts()
+        saved = [[name, session.to_json(key=key)] for name, session in self._sessions.items()]
+        if self._counts() != before:
+            raise SharedError("Another thread used this session while it was saved. Save it again.")
+        return sealed({"format": FORMAT, "version": 1, "segments": saved}, key)
+
+    def _counts(self) -> list[tuple[int, int]]:
+        return [(each._wheel.asked, each.resolved) for each in self._sessions.values()]
 
     @classmethod
-    def from_json(cls, text: str, **options: Any) -> Self:
-        """Continue from what `to_json` wrote. options: those of `Session.from_json`."""
+    def from_json(cls, text: str, *, key: bytes | None = None, **options: Any) -> Self:
+        """Continue from what `to_json` wrote. options: those of `Session.from_json`.
+
+        Raises:
+            ValueError: the text is no such document, was changed, or was saved with another key.
+        """
         try:
             data = json.loads(text)
         except (TypeError, ValueError, RecursionError):
             data = None
         if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != 1:
             raise ValueError(f'Expected a document with "format": "{FORMAT}", version 1.')
-        texts = part(data.get("segments"), "segments")
-        made = {name: Session.from_json(each, **options) for name, each in texts.items()}
-        if not made or any(not made[name].campaign.endswith(f"/{name}") for name in made):
+        rows = [
+            entries(row, "a segment", 2)
+            for row in entries(unsealed(data, key)["segments"], "segments")
+        ]
+        names = checked_segments([name for name, _ in rows])
+        made = {name: Session.from_json(each, key=key, **options) for name, each in rows}
+        bases = {each.campaign.removesuffix(f"/{name}") for name, each in made.items()}
+        if len(bases) > 1 or len(made) < len(names):
             raise damaged("its segments are not those that were saved")
         loaded = cls.__new__(cls)
         loaded._open(made)

@@ -221,13 +221,14 @@ class Session(Saved):
     def _tell_pairs(self, pairs: list[Answered]) -> None:
         caller = self._gate.enter()
         try:
-            settle(self._wheel)
-            self._fold()
-            read = read_pairs(pairs, self._wheel, self.campaign)
             if self._attribution is None:
-                tell_pairs(read, self._wheel)
-            else:
-                hold_pairs(read, self._vault)
+                settle(self._wheel)
+                tell_pairs(read_pairs(pairs, self._wheel, self.campaign), self._wheel)
+                return
+            read = read_pairs(pairs, self._wheel, self.campaign)
+            for id, _, _ in read:
+                self._require_time(id)
+            hold_pairs(read, self._vault)
         finally:
             self._gate.leave(caller)
 
@@ -243,7 +244,7 @@ class Session(Saved):
             chosen = None
             if eligible is not None:
                 require_choice(self.policy, "eligible=")
-                chosen = self._roster.numbers(eligible)
+                chosen = self._wheel.roster.numbers(eligible)
             if len(wheel.pending) + count > self.max_pending:
                 raise too_many_pending(len(wheel.pending), count, self.max_pending)
             who = None if people is None else people.pseudonym(user)

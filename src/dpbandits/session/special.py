@@ -29,26 +29,30 @@ class SpecialAsks(LiveSession):
                 continue
             plays.append(self._drawn(eligible) if assignment else one_of(wheel, eligible))
             if people is not None and who is not None:
-                people.keep(wheel.pending)
-                people.owns(plays[-1][0], who, period)
+                self._owners[plays[-1][0]] = who, period
+        if len(self._owners) > 2 * len(wheel.pending) + 1_000:  # most wait no more
+            waiting = wheel.pending
+            self._owners = {id: place for id, place in self._owners.items() if id in waiting}
         self._wait_for(plays)
         return plays
 
     def _wait_for(self, plays: Iterable[tuple[int, Play]]) -> None:
         """Their answers have a time from now on."""
         if self._attribution is not None:
-            for id, _ in plays:
-                self._attribution.asked(id)
+            self._attribution.asked(id for id, _ in plays)
 
     def _drawn(self, eligible: tuple[int, ...] | None) -> tuple[int, Play]:
         """A decision that is drawn by chance."""
         assert self._assignment is not None
-        arms = self._roster.in_play if eligible is None else eligible
+        arms = self._wheel.roster.in_play if eligible is None else eligible
         id, play, law = self._wheel.ask_drawn(self._assignment, self.seed, arms)
         shares = dict(zip(arms, law, strict=True))
         probabilities = [shares.get(arm, 0.0) for arm in range(self.policy.arms)]
         assert isinstance(play.action, int)
-        self._traffic = self._traffic.played(probabilities, play.action)
+        traffic = self._traffic
+        while len(traffic.counts) < self.policy.arms:
+            traffic = traffic.with_arm()
+        self._traffic = traffic.played(probabilities, play.action)
         return id, play
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from dpbandits.campaign.assignment import assignment_of
 from dpbandits.campaign.attribution import attribution_of
-from dpbandits.campaign.register import Clock, register_of
-from dpbandits.campaign.roster import ArmStanding, Roster
+from dpbandits.campaign.register import Clock, Place, register_of
+from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.traffic import Traffic
 from dpbandits.core.gate import Gate
@@ -89,6 +89,7 @@ class Standing:
         self._people = register_of(privacy_unit, max_contributions, window, clock, user_key)
         if self._people is not None:
             policy = policy_for_users(policy, self._people)
+        self._owners: dict[int, Place] = {}
         self._gate = Gate()
         self._inside, self._home = self._gate.inside, self._gate.home.mark
         self._noise = checked_noise(noise)
@@ -103,8 +104,7 @@ class Standing:
         )
         self._vault.unit = None if self.rewards is None else self.rewards.to_unit
         require_agreement(policy, self._vault.guarantee)
-        self._roster = Roster.of(policy.arms, policy.labels)
-        self._wheel = Wheel(policy, self._vault, self.seed, self._roster.labels)
+        self._wheel = Wheel(policy, self._vault, self.seed)
         self._events: tuple[SessionEvent, ...] = ()
         self._assignment = assignment_of(assignment, min_share, policy.arms)
         self._traffic = Traffic.of(policy.arms)
@@ -185,7 +185,7 @@ class Standing:
     @property
     def arms(self) -> tuple[tuple[ArmLabel | int, ArmStanding], ...]:
         """Every arm there ever was, and where it stands: active, paused or retired."""
-        roster = self._roster
+        roster = self._wheel.roster
         names = roster.labels or range(len(roster.standing))
         return tuple(zip(names, roster.standing, strict=True))
 

@@ -2,6 +2,7 @@
 `campaign/attribution.py`. Nothing public tells who answered.
 """
 
+from dpbandits.core.errors import DecisionError
 from dpbandits.session.decisions import Play, find_pending
 from dpbandits.session.standing import Standing
 from dpbandits.session.wheel.turn import settle
@@ -12,15 +13,15 @@ class WaitingTimes(Standing):
 
     def _hold(self, decision: object, reward: object) -> None:
         """Keep an answer until its time has passed. The first one stays: what comes again is
-        checked and dropped, and nobody can tell.
+        checked and dropped, and nobody can tell. Nothing else is done, not even what is due: else
+        one could tell by it that somebody answered.
         """
         caller = self._gate.enter(1)
         try:
-            settle(self._wheel)
-            self._fold()
             wheel, vault = self._wheel, self._vault
             id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             steps = vault.on_grid(play.observe or play.action, reward)
+            self._require_time(id)
             vault.held.setdefault(id, steps)
         finally:
             self._gate.leave(caller)
@@ -32,13 +33,22 @@ class WaitingTimes(Standing):
         window, wheel, held = self._attribution, self._wheel, self._vault.held
         if window is None:
             return
+        if len(window.due) < len(wheel.pending):  # an ask was interrupted as it ended
+            window.asked(wheel.pending)
         for id in window.passed(wheel.pending.__contains__):
             settle(wheel)
             play = wheel.pending[id]
-            wheel.record(id, play, held[id] if id in held else self._default_steps(play))
+            steps = held[id] if id in held else self._default_steps(play)
+            wheel.record(id, play, steps)
             held.pop(id, None)
-        for id in [id for id in held if id not in wheel.pending]:
-            del held[id]
+
+    def _require_time(self, id: int) -> None:
+        """Refuse an answer whose time has passed, whether that was looked at since or not."""
+        if self._attribution is not None and self._attribution.over(id):
+            raise DecisionError(
+                "This decision's time has passed, and what came until then counts. Nothing was "
+                "recorded."
+            )
 
     def _default_steps(self, play: Play) -> object:
         """What enters where nobody answered."""

@@ -129,7 +129,7 @@ class Vault(ABC):
             return value
         if type(value) is ReadRewards:
             return value.plain
-        if isinstance(value, (list, tuple, np.ndarray)):
+        if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
             return [self.unit(each) for each in value]
         return self.unit(value)
 

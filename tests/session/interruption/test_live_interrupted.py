@@ -83,6 +83,20 @@ def goes_on(session: dpb.Session) -> None:
     dpb.Session.from_json(session.to_json())
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_that_is_not_made_again_leaves_a_session_that_can_be_saved(name: str) -> None:
+    """An arm that was half added made documents that could not be loaded."""
+    call = CALLS[name]
+    lines = interrupt(lambda: call(begun()), 0)
+    for line in range(1, lines + 1):
+        session = begun()
+        with contextlib.suppress(Interrupted):
+            interrupt(lambda session=session: call(session), line)  # type: ignore[misc]
+        loaded = dpb.Session.from_json(session.to_json())
+        assert loaded.arms == session.arms
+        goes_on(loaded)
+
+
 def test_a_place_is_taken_once_and_lost_at_worst() -> None:
     """Interrupted anywhere, a person is never learned from more often than the cap."""
 

@@ -170,7 +170,7 @@ def offer_at(wheel: Wheel, turn: AskedTurn, at: Position) -> AskedTurn:
     """The turn, with what was asked for."""
     action, since, last = at.offer
     plan = turn.plan if action is None else Hold(action, max(1, last + 1 - since), ())
-    return turn.with_offer(offer_of(plan, since, last, wheel.semi, wheel.labels))
+    return turn.with_offer(offer_of(plan, since, last, wheel.semi, wheel.roster.labels))
 
 
 def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
@@ -180,7 +180,7 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
         ValueError: damaged: the policy cannot plan from its state, or the counts do not add up.
     """
     wheel.asked, wheel.lost, wheel.pending = at.asked, at.lost, at.pending
-    wheel.unread, wheel.active = at.unread, at.roster.active
+    wheel.unread, wheel.roster = at.unread, at.roster
     if not (wheel.balanced and wheel.vault.turns == at.step):
         raise damaged("its decisions, its records and what was lost do not add up")
     # another's mechanism may count rounds its own way

@@ -90,6 +90,9 @@ class Saved(SpecialAsks):
                     "keep that key apart, and give it to from_json, too. Nothing was saved."
                 )
             self._wheel.recover()
+            self._fold()
+            held, waiting = self._vault.held, self._wheel.pending
+            self._vault.held = {id: steps for id, steps in held.items() if id in waiting}
             if self._vault.drawn or self._vault.turns > self._wheel.turn.step:
                 settle(
                     self._wheel
@@ -147,17 +150,18 @@ class Saved(SpecialAsks):
         )
         session._assignment = assignment_from_data(public["assignment"], policy.arms)
         session._traffic = Traffic.restored(public["traffic"])
-        if len(session._traffic.counts) != policy.arms:
-            raise damaged("public.traffic has not one count for each arm")
+        if len(session._traffic.counts) > policy.arms:
+            raise damaged("public.traffic has more counts than there are arms")
         if public["attribution"] is not None:
             found = AttributionWindow.restored(public["attribution"], clock, at.asked)
             session._attribution = found
         if public["people"] is not None:
-            session._people = Register.restored(public["people"], clock, user_key, at.asked)
+            restored = Register.restored(public["people"], clock, user_key, at.asked)
+            session._people, session._owners = restored
         session._special = special(session)
         session._vault.restore(public["vault"], private)
         session._vault.restore_held(private["held"], at.pending)
-        session._roster, session._events = at.roster, at.events
+        session._events = at.events
         session._wheel = wheel_at(session._wheel, at, public)
         session._wheel.chosen = at.chosen
         session.generation = at.generation
@@ -172,13 +176,13 @@ class Saved(SpecialAsks):
             "max_pending": self.max_pending,
         }
         own |= {"rewards": None if self.rewards is None else self.rewards.to_data()}
-        own |= {"people": None if self._people is None else self._people.to_data()}
+        own |= {"people": None if self._people is None else self._people.to_data(self._owners)}
         assignment = self._assignment
         own |= {"assignment": None if assignment is None else assignment.to_data()}
         own |= {"traffic": self._traffic.to_data()}
         own |= {"chosen": chosen_to_data(self._wheel.chosen, self._wheel.asked)}
         window = self._attribution
         own |= {"attribution": None if window is None else window.to_data()}
-        own |= {"arms": roster_to_data(self._roster), "events": list(self._events)}
+        own |= {"arms": roster_to_data(self._wheel.roster), "events": list(self._events)}
         head = {"generation": generation, "noise": noise_to_data(self._noise)}
         return head | own | position_to_data(self._wheel) | {"vault": self._vault.public_state()}

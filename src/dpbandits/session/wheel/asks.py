@@ -6,10 +6,10 @@ from functools import partial
 
 from dpbandits.campaign.assignment import Assignment
 from dpbandits.campaign.believing.believed import Believed
+from dpbandits.campaign.roster import Roster
 from dpbandits.core.plan import FOREVER, Action, Draw, Hold, PublicRng
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.labels import ArmLabels
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.decisions import Decision, Play
 from dpbandits.session.wheel.choices import HowChosen
@@ -35,21 +35,21 @@ class Asks:
         tell was interrupted once claimed. unread: decisions that are resolved and were not to be
         read.
     chosen: how decisions came about, from the so-manieth on: see `HowChosen`.
-    active: the arms that may be played; None: all. waiting: what waits, by action; kept up from
+    roster: the arms, and which of them may be played. waiting: what waits, by action; kept up from
         when asks run ahead of tells, None before.
     busy: a call is under way, was interrupted or left something due; `go_on` first.
     """
 
-    def __init__(self, policy: Policy, vault: Vault, seed: int, labels: ArmLabels) -> None:
+    def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
         self.policy, self.vault, self.public = policy, vault, partial(PublicRng, seed)
-        self.semi, self.labels = policy.about.feedback == "semi", labels
+        self.semi = policy.about.feedback == "semi"
+        self.roster = Roster.of(policy.arms, policy.labels)
         self.pending: dict[int, Play] = {}
         self.asked = self.lost = self.unread = 0
         self.busy = False
         self.chosen: dict[int, HowChosen] = {}
-        self.active: tuple[int, ...] | None = None
         self.waiting: Waiting | None = None
-        believed = Believed.of(policy, labels or None)
+        believed = Believed.of(policy, policy.labels)
         self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public), believed)
 
     def asked_about(self, opened: wheel.Turn, believed: Believed) -> AskedTurn:
@@ -59,9 +59,9 @@ class Asks:
         plan, first = opened.plan, self.asked
         if not self.pending:
             self.waiting = None
-        ahead = self.active is not None or (self.pending and isinstance(plan, Hold))
+        ahead = self.roster.active is not None or (self.pending and isinstance(plan, Hold))
         last = 0 if ahead else min(FOREVER, first + rounds_of(plan))
-        offer = offer_of(plan, first + 1, last, self.semi, self.labels)
+        offer = offer_of(plan, first + 1, last, self.semi, self.roster.labels)
         self.note(first + 1, offer.only)
         return asked_after(first, opened, offer, believed)
 
@@ -112,7 +112,7 @@ class Asks:
         """
         id, turn = self.asked + 1, self.turn
         if self.policy.about.feedback == "bandit":
-            arms = range(self.policy.arms) if self.active is None else self.active
+            arms = range(self.policy.arms) if self.roster.active is None else self.roster.active
             play = self.play_of(turn.believed.leader(eligible or arms), learn=False)
         else:
             play = replace(turn.only or self.drawn(turn, id), learn=False)
@@ -148,19 +148,19 @@ class Asks:
         return id, play, law
 
     def play_of(self, arm: int, *, learn: bool = True) -> Play:
-        return Play(arm, None, self.labels.of(arm), learn)
+        return Play(arm, None, self.roster.labels.of(arm), learn)
 
     def look_ahead(self, id: int) -> AskedTurn:
         """What to ask for from this decision on, now that the plan is fully asked for, or part of
         it waits already.
         """
         turn = self.turn
-        plan = self.policy.ahead(turn.state, self.beyond(), turn.rng, self.active)
+        plan = self.policy.ahead(turn.state, self.beyond(), turn.rng, self.roster.active)
         if plan is None:
             offer = turn.offer._replace(last=FOREVER)
         else:
             offer = offer_of(
-                plan, id, min(FOREVER, id - 1 + rounds_of(plan)), self.semi, self.labels
+                plan, id, min(FOREVER, id - 1 + rounds_of(plan)), self.semi, self.roster.labels
             )
         self.note(id, offer.only)
         self.turn = turn = turn.with_offer(offer)
@@ -168,7 +168,7 @@ class Asks:
 
     def drawn(self, turn: AskedTurn, id: int) -> Play:
         """What decision `id` plays, where each plays its own."""
-        play = turn.play(id, self.semi, self.labels)
+        play = turn.play(id, self.semi, self.roster.labels)
         cycles = not isinstance(turn.offer.plan, Draw)
         self.chosen[id] = HowChosen(play.action, 1.0 if cycles else None, True)
         return play

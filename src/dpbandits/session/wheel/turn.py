@@ -9,15 +9,16 @@ interruption may lose a reward, it never adds one twice.
 from dataclasses import replace
 from typing import Any, NamedTuple, final
 
+from dpbandits.campaign.roster import Roster
 from dpbandits.core.errors import LedgerError, NotRecordedError
 from dpbandits.core.ledger import unbalanced
 from dpbandits.core.plan import Action, Progress
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.labels import ArmLabels
 from dpbandits.policies.turn import next_turn, open_turn, told_in
 from dpbandits.session.decisions import Play
 from dpbandits.session.wheel.asks import NEW, Asks
 from dpbandits.vault import Vault
+from dpbandits.vault.arms import ArmVault
 
 
 class TellClaim(NamedTuple):
@@ -40,10 +41,10 @@ class TellClaim(NamedTuple):
 class Wheel(Asks):
     """A policy and its vault at work, for one caller at a time."""
 
-    def __init__(self, policy: Policy, vault: Vault, seed: int, labels: ArmLabels) -> None:
-        super().__init__(policy, vault, seed, labels)
+    def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
+        super().__init__(policy, vault, seed)
         self._claim: TellClaim | None = None
-        self._grown: tuple[Policy, Any, ArmLabels] | None = None
+        self._grown: tuple[Policy, Any, Roster] | None = None
 
     def tell(self, id: int, play: Play, reward: object) -> None:
         """Check, claim, add, count. An exception between two of these lines is made good by
@@ -119,7 +120,9 @@ class Wheel(Asks):
         # made, but never handed out
         while self.pending and next(reversed(self.pending)) > self.asked:
             self.pending.popitem()
-        if self.busy:  # counts and plays may be ahead of the decisions
+        if self.busy:  # counts, plays and notes may be ahead of the decisions
+            while self.chosen and next(reversed(self.chosen)) > self.asked:
+                self.chosen.popitem()
             self.waiting = None
             self.look_again()
             self._carry_out_growth()
@@ -175,27 +178,29 @@ class Wheel(Asks):
         if arm not in self.vault.emptied():
             self.drop((arm,))
 
-    def grow(self, policy: Policy, state: Any, labels: ArmLabels) -> None:
-        """Go on with more arms."""
-        self._grown = policy, state, labels
+    def grow(self, policy: Policy, state: Any, roster: Roster) -> None:
+        """Go on with one more arm."""
         self.busy = True
+        self._grown = policy, state, roster
         self._carry_out_growth()
         self.busy = False
 
     def _carry_out_growth(self) -> None:
         """Made again after an interruption, it comes to the same."""
-        if self._grown is not None:
-            self.policy, state, self.labels = self._grown
-            opened = open_turn(self.policy, state, self.turn.step, self.public)
-            told = self.turn.progress.told
-            progress = Progress.at(opened.plan, told, opened.progress.room)
-            believed = self.turn.believed
-            if len(believed.arms) < self.policy.arms:
-                believed = believed.with_arm(
-                    self.labels[-1] if self.labels else str(len(believed.arms))
-                )
-            self.turn = self.asked_about(opened._replace(progress=progress), believed)
-            self._grown = None
+        if self._grown is None:
+            return
+        self.policy, state, self.roster = self._grown
+        assert isinstance(self.vault, ArmVault)
+        self.vault.widen(self.policy.arms)
+        opened = open_turn(self.policy, state, self.turn.step, self.public)
+        told = self.turn.progress.told
+        progress = Progress.at(opened.plan, told, opened.progress.room)
+        believed = self.turn.believed
+        if len(believed.arms) < self.policy.arms:
+            names = self.roster.labels
+            believed = believed.with_arm(names[-1] if names else str(len(believed.arms)))
+        self.turn = self.asked_about(opened._replace(progress=progress), believed)
+        self._grown = None
 
     def drop(self, arms: tuple[int, ...] | None) -> None:
         """Throw open blocks away unread, those of `arms` or (None) all, and begin the plan anew."""
