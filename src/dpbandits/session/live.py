@@ -170,8 +170,8 @@ class LiveSession(Reports):
             self._fold()
             number, roster = self._moved(arm, to, what)
             if roster != self._wheel.roster:
+                self._note(what, number)  # first, for a block may be dropped next
                 self._wheel.roster = roster
-                self._note(what, number)
             if to == "retired":
                 self._wheel.take_out(number)
             else:
@@ -198,4 +198,6 @@ class LiveSession(Reports):
     def _note(self, what: str, arm: int) -> None:
         names = self._wheel.roster.labels
         event = SessionEvent(what, names[arm] if names else arm, self._wheel.asked)
-        self._events = (*self._events, event)
+        mine = [each for each in self._events if each.arm == event.arm]
+        if not mine or mine[-1].what != what:  # else an interrupted call is made again
+            self._events = (*self._events, event)
