@@ -135,7 +135,7 @@ class LiveSession(Reports):
             id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             self._require_time(id)
             if self._attribution is None:
-                wheel.record(id, play, self._default_steps(play))
+                wheel.tell(id, play, None, self._default_steps(play))
         finally:
             self._gate.leave(caller)
 

@@ -39,7 +39,7 @@ class WaitingTimes(Standing):
             settle(wheel)
             play = wheel.pending[id]
             steps = held[id] if id in held else self._default_steps(play)
-            wheel.record(id, play, steps)
+            wheel.tell(id, play, None, steps)
             held.pop(id, None)
 
     def _require_time(self, id: int) -> None:

@@ -7,7 +7,7 @@ interruption may lose a reward, it never adds one twice.
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 from dpbandits.campaign.roster import Roster
 from dpbandits.core.errors import LedgerError, NotRecordedError
@@ -16,25 +16,16 @@ from dpbandits.core.plan import Action, Progress
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import next_turn, open_turn, told_in
 from dpbandits.session.decisions import Play
-from dpbandits.session.wheel.asks import NEW, Asks
+from dpbandits.session.wheel.asks import Asks
 from dpbandits.vault import Vault
 from dpbandits.vault.arms import ArmVault
 
-
-class TellClaim(NamedTuple):
-    """A tell that is under way, and what stood before it.
-
-    id: its decision's. where: what is told; None if it does not count in this turn. told: how often
-        that was told in this turn. records: the vault's. lost: rewards lost. unread: decisions
-        whose answers are not read, if this one's is not; else None.
-    """
-
-    id: int
-    where: Action | None
-    told: int
-    records: int
-    lost: int
-    unread: int | None = None
+TellClaim = tuple[int, Action | None, int, int, int, int | None]
+"""A tell that is under way, and what stood before it. A plain tuple, for one is made for every
+reward: its decision's id; what is told (None if it does not count in this turn); how often that was
+told in this turn; the vault's records; rewards lost; decisions whose answers are not read, if this
+one's is not (else None).
+"""
 
 
 @final
@@ -46,15 +37,15 @@ class Wheel(Asks):
         self._claim: TellClaim | None = None
         self._grown: tuple[Policy, Any, Roster] | None = None
 
-    def tell(self, id: int, play: Play, reward: object) -> None:
+    def tell(self, id: int, play: Play, reward: object, steps: Any = None) -> None:
         """Check, claim, add, count. An exception between two of these lines is made good by
         `recover`.
-        """
-        self.record(id, play, self.vault.on_grid(play.observe or play.action, reward))
 
-    def record(self, id: int, play: Play, steps: Any) -> None:
-        """Claim, add, count: what `Vault.on_grid` made of a reward."""
+        steps: what `Vault.on_grid` made of the reward before; None: it is looked at now.
+        """
         where, vault, progress = play.observe or play.action, self.vault, self.turn.progress
+        if steps is None:
+            steps = vault.on_grid(where, reward)
         if not play.learn:
             self.leave_unread(id)
             return
@@ -63,7 +54,7 @@ class Wheel(Asks):
             return
         self.busy = True
         before = progress.told.get(where, 0)
-        self._claim = NEW(TellClaim, (id, where, before, vault.records, self.lost, None))
+        self._claim = id, where, before, vault.records, self.lost, None
         del self.pending[id]
         vault.enter(where, steps)
         progress.count(where)
@@ -78,7 +69,7 @@ class Wheel(Asks):
     def _tell_late(self, id: int, where: Action, steps: Any) -> None:
         """A record of an earlier plan, where a record belongs to its plan: it ends nothing."""
         self.busy = True
-        self._claim = TellClaim(id, None, 0, self.vault.records, self.lost)
+        self._claim = id, None, 0, self.vault.records, self.lost, None
         del self.pending[id]
         if self.waiting is not None:
             self.waiting[where] -= 1
@@ -89,7 +80,7 @@ class Wheel(Asks):
     def leave_unread(self, id: int) -> None:
         """Resolve a decision without reading any reward."""
         self.busy = True
-        self._claim = TellClaim(id, None, 0, self.vault.records, self.lost, self.unread)
+        self._claim = id, None, 0, self.vault.records, self.lost, self.unread
         play = self.pending.pop(id)
         if self.waiting is not None and play.learn:
             self.waiting[play.observe or play.action] -= 1
@@ -126,19 +117,19 @@ class Wheel(Asks):
             self.waiting = None
             self.look_again()
             self._carry_out_growth()
-        if self._claim is not None and self._claim.id not in self.pending:
+        if self._claim is not None and self._claim[0] not in self.pending:
             self._make_good(self._claim)
         self._claim = None
 
     def _make_good(self, claim: TellClaim) -> None:
         """Count what was claimed as what became of it."""
-        turn = self.turn
-        if claim.unread is not None:
-            self.unread = claim.unread + 1
-        elif self.vault.records == claim.records:
-            self.lost = claim.lost + 1
-        elif claim.where is not None:
-            told = {**turn.progress.told, claim.where: claim.told + 1}
+        turn, (_, where, before, records, lost, unread) = self.turn, claim
+        if unread is not None:
+            self.unread = unread + 1
+        elif self.vault.records == records:
+            self.lost = lost + 1
+        elif where is not None:
+            told = {**turn.progress.told, where: before + 1}
             progress = Progress.at(turn.plan, told, turn.progress.room)
             self.turn = replace(turn, progress=progress)
 
