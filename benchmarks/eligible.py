@@ -20,7 +20,8 @@ FACTOR = 1.2
 
 HEAD = """# Arms that are not always there
 
-`python -m benchmarks.eligible` writes this page. Five Bernoulli arms (.75 to .25), ε = 1. With
+`python -m benchmarks.eligible` with the numbers of rounds and runs below wrote this page.
+Five Bernoulli arms (.75 to .25), ε = 1. With
 masks each arm is eligible with chance 1/2 in each round (at least one is), and regret is against
 the best eligible arm. The ratio of a private policy's regret to that of `KLUCB` with the same masks
 is to be at most 1.2 times the same ratio without masks.

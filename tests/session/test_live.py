@@ -183,11 +183,11 @@ def test_dropped_blocks_are_never_read_and_the_plan_begins_anew() -> None:
 
 def test_an_interrupted_ask_leaves_no_note_of_decisions_that_were_never_made() -> None:
     s = session(DPKLUCB(arms=3, epsilon=1, first=8))
-    for _ in range(40):
-        try:
-            interrupt(lambda: s.ask(5, eligible=[2]), 60)
-        except Interrupted:
-            break
-    made = s.ask(6)
-    rows = list(s.decisions())[-6:]
-    assert [row.action for row in rows] == [decision.action for decision in made]
+    lines = interrupt(lambda: s.ask(5, eligible=[2]), 0)
+    for line in range(lines // 2, lines + 1, 7):
+        s = session(s.policy)
+        with pytest.raises(Interrupted):
+            interrupt(lambda s=s: s.ask(5, eligible=[2]), line)  # type: ignore[misc]
+        made = [s.ask() for _ in range(6)]
+        rows = list(s.decisions())[-6:]
+        assert [row.action for row in rows] == [decision.action for decision in made], line

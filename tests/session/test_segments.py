@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -149,6 +150,16 @@ def test_a_void_decision_gives_back_its_own_place() -> None:
     s.void(german)
     assert s.ask(segment="FR", user="ann").learn
     assert not s.ask(segment="DE", user="ben").learn
+
+
+def test_what_is_due_is_recorded_as_the_segments_are_saved() -> None:
+    """Saving folds what is due; that is no other thread's work."""
+    now = [0.0]
+    s = segmented(attribution_window=timedelta(days=1), clock=lambda: now[0])
+    s.ask(segment="FR")
+    now[0] = 90_000.0
+    again = dpb.SegmentedSession.from_json(s.to_json(), clock=lambda: now[0])
+    assert again.pending == s.pending == ()
 
 
 def test_a_change_of_arms_is_made_in_all_segments_or_in_none() -> None:

@@ -2,6 +2,7 @@
 people come back, the promise to each of them, and rewards in the user's units.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from dpbandits.campaign.register import Register
@@ -131,3 +132,31 @@ def require_user(people: Register | None, user: object) -> None:
             "Expected no user=: this session counts each reward as another person's. Make it with "
             "privacy_unit='user' and max_contributions=. None was made."
         )
+
+
+def too_many_pending(waiting: int, number: int, limit: int) -> RuntimeError:
+    return RuntimeError(
+        f"Expected at most max_pending={limit} decisions to wait for their rewards; {waiting} "
+        f"do, and {number} more were asked for. "
+        "Tell or expire some of `session.pending`, or make the session with a larger "
+        "max_pending. None was made."
+    )
+
+
+def checked_segments(segments: object) -> tuple[str, ...]:
+    """Names of segments.
+
+    Raises:
+        ValueError: none, or one twice.
+    """
+    if isinstance(segments, str) or not isinstance(segments, Iterable):
+        raise ValueError(
+            f"Expected segments={shown(segments)} to be a list of names, such as ['DE', 'FR']."
+        )
+    names = tuple(segments)
+    fits = all(isinstance(n, str) and n.isprintable() and 0 < len(n) <= 100 for n in names)
+    if not names or not fits or len(set(names)) < len(names):
+        raise ValueError(
+            f"Expected segments={shown(segments)} to be names, at least one and each once."
+        )
+    return names

@@ -18,6 +18,7 @@ from dpbandits.core.values import checked_name, damaged, entries
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import Decision
+from dpbandits.session.options import checked_segments
 from dpbandits.session.saving.document import sealed, unsealed
 from dpbandits.session.session import Eligible, Session, User
 from dpbandits.session.wheel.choices import DecisionTable
@@ -197,16 +198,17 @@ class SegmentedSession:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).
 
         Raises:
-            SharedError: another thread asked or told while they were written. Nothing was saved.
+            SharedError: another thread asked while they were written. Nothing was saved.
         """
-        before = self._counts()
+        before = self._asked()
         saved = [[name, session.to_json(key=key)] for name, session in self._sessions.items()]
-        if self._counts() != before:
+        if self._asked() != before:
             raise SharedError("Another thread used this session while it was saved. Save it again.")
         return sealed({"format": FORMAT, "version": 1, "segments": saved}, key)
 
-    def _counts(self) -> list[tuple[int, int]]:
-        return [(each._wheel.asked, each.resolved) for each in self._sessions.values()]
+    def _asked(self) -> list[int]:
+        """Decisions by segment: each may have taken a place that all segments know of."""
+        return [session._wheel.asked for session in self._sessions.values()]
 
     @classmethod
     def from_json(cls, text: str, *, key: bytes | None = None, **options: Any) -> Self:
@@ -242,22 +244,3 @@ class SegmentedSession:
                 "segment counts its own). Nothing was recorded."
             )
         return found
-
-
-def checked_segments(segments: object) -> tuple[str, ...]:
-    """Names of segments.
-
-    Raises:
-        ValueError: none, or one twice.
-    """
-    if isinstance(segments, str) or not isinstance(segments, Iterable):
-        raise ValueError(
-            f"Expected segments={shown(segments)} to be a list of names, such as ['DE', 'FR']."
-        )
-    names = tuple(segments)
-    fits = all(isinstance(n, str) and n.isprintable() and 0 < len(n) <= 100 for n in names)
-    if not names or not fits or len(set(names)) < len(names):
-        raise ValueError(
-            f"Expected segments={shown(segments)} to be names, at least one and each once."
-        )
-    return names

@@ -16,7 +16,7 @@ from dpbandits.core.gate import MARKS, gated
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
-from dpbandits.session.options import require_choice, require_user
+from dpbandits.session.options import require_choice, require_user, too_many_pending
 from dpbandits.session.pairs import (
     Answered,
     checked_pairs,
@@ -252,12 +252,3 @@ class Session(Saved):
             return [play.decision(id, self.campaign) for id, play in plays]
         finally:
             self._gate.leave(caller)
-
-
-def too_many_pending(waiting: int, number: int, limit: int) -> RuntimeError:
-    return RuntimeError(
-        f"Expected at most max_pending={limit} decisions to wait for their rewards; {waiting} "
-        f"do, and {number} more were asked for. "
-        "Tell or expire some of `session.pending`, or make the session with a larger "
-        "max_pending. None was made."
-    )
