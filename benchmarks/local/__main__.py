@@ -55,7 +55,7 @@ def growth_rows(runs: int) -> list[Row]:
         means, cells = [], []
         for size in SIZES:
             world = disjoint(size)
-            policy = dpb.CUCBLDP2(problem=world.problem, epsilon=EPSILON, **given)  # type: ignore[arg-type]
+            policy = dpb.CUCBLDP2(problem=world.problem, epsilon=EPSILON, **given)  # type: ignore[arg-type]  # options by name
             found = lost(policy, world, ROUNDS, runs)
             means.append(float(found.mean()))
             cells.append(f"K = {size}: {described(found)}")

@@ -58,7 +58,7 @@ play_rate_klucb = player(
 
 
 def kernel(policy: Any, steps: int) -> Any:
-    numbers = table.kernel_for(dpb.DPRateIMED(**taken(policy))).args[0]  # type: ignore[union-attr]
+    numbers = table.kernel_for(dpb.DPRateIMED(**taken(policy))).args[0]  # type: ignore[union-attr]  # it has one
     return lambda *rest: play_rate_klucb(numbers, steps, *rest)
 
 

@@ -213,3 +213,16 @@ def test_a_decision_whose_time_was_not_written_down_still_has_one() -> None:
     clock.now += DAY
     s.settle()
     assert s.pending == ()
+
+
+def test_a_session_that_records_answers_at_once_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: what counts as told is published, on purpose, and the views differ."""
+
+    def at_once(self: Any, decision: dpb.Decision, reward: object) -> None:
+        self._wheel.tell(decision.id, self._wheel.pending[decision.id], reward)
+
+    def told(s: dpb.Session, decision: dpb.Decision, hour: int) -> None:
+        s.tell(decision, rewards(s, decision, 0.0))
+
+    monkeypatch.setattr(dpb.Session, "_hold", at_once)
+    assert played(POLICIES[0], told) != played(POLICIES[0], lambda s, decision, hour: None)
