@@ -137,12 +137,34 @@ def require_drops(policy: Policy, ledger: dict[str, Any], turns: int) -> None:
         raise damaged(f"vault.ledger says that more was dropped than {policy.name} drops")
 
 
-PUBLIC_KEYS = tuple(
-    """
-    generation campaign seed default max_pending noise state step asked asked_before_plan
-    lost unread arms events offer beliefs rewards people assignment attribution traffic
-    chosen pending told_in_plan plan_finished rng vault
-    """.split()
+PUBLIC_KEYS = (
+    "generation",
+    "campaign",
+    "seed",
+    "default",
+    "max_pending",
+    "noise",
+    "state",
+    "step",
+    "asked",
+    "asked_before_plan",
+    "lost",
+    "unread",
+    "arms",
+    "events",
+    "offer",
+    "beliefs",
+    "rewards",
+    "people",
+    "assignment",
+    "attribution",
+    "traffic",
+    "chosen",
+    "pending",
+    "told_in_plan",
+    "plan_finished",
+    "rng",
+    "vault",
 )
 
 
