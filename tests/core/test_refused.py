@@ -4,7 +4,6 @@ and what to write instead.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,11 +23,9 @@ REFUSED = NUMBERS | WORLDS | AUDITS
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_refusal_says_what_to_write(case: str) -> None:
     call, error, words = REFUSED[case]
-    started = time.process_time()
     with pytest.raises(error, match=words) as caught:
         call()
     assert len(str(caught.value)) < 500, "short enough to be read"
-    assert time.process_time() - started < 30, "nothing is tried before it is refused"
 
 
 def test_a_reward_is_not_shown() -> None:

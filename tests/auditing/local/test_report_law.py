@@ -4,7 +4,6 @@ however they hide it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from math import exp, inf, log
@@ -39,7 +38,6 @@ def answer(self: Randomizer, steps: int, noise: Any) -> int:
 @pytest.mark.parametrize("grid", [1, 7, 1024])
 @pytest.mark.parametrize("width", [1, 3])
 def test_an_honest_report_costs_its_claim(kind: Any, grid: int, width: int) -> None:
-    start = time.process_time()
     for epsilon in ("1/10", "1", "4"):
         result = report_law_level(
             kind(epsilon=Fraction(epsilon), grid=Grid(steps=grid), width=width)
@@ -47,7 +45,6 @@ def test_an_honest_report_costs_its_claim(kind: Any, grid: int, width: int) -> N
         assert result.outcome == "passed"
         assert result.lower_bound == pytest.approx(float(Fraction(epsilon)), abs=1e-12)
         assert result.details["loss_value"] == result.lower_bound
-    assert time.process_time() - start < 3
 
 
 def test_bernoulli_rounding_leaves_two_rewards() -> None:
