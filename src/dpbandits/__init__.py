@@ -27,6 +27,7 @@ from dpbandits.core.errors import (
     RequestsDiffer,
     RewardError,
     SharedError,
+    WorkerError,
 )
 from dpbandits.core.privacy import Entry, Grid, Guarantee, spent
 from dpbandits.environments import (
@@ -155,6 +156,7 @@ __all__ = [
     "UniformDelay",
     "UniformMatroid",
     "UserDecisionSet",
+    "WorkerError",
     "__version__",
     "audit",
     "estimate",

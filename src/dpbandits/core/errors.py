@@ -22,6 +22,7 @@ __all__ = [
     "RequestsDiffer",
     "RewardError",
     "SharedError",
+    "WorkerError",
 ]
 
 
@@ -113,6 +114,12 @@ class MissingDataError(ConfigError):
 
 class DamagedCellError(Error, ValueError):
     """A stored cell that cannot be trusted; the message names the file."""
+
+
+class WorkerError(Error, ConnectionError):
+    """The workers that should play a sweep cannot be reached, were lost, or run other code. What
+    was finished is kept.
+    """
 
 
 # Checks
