@@ -68,7 +68,7 @@ $(STAMP): requirements.lock pyproject.toml
 # Renew the lock file after a change of dependencies in pyproject.toml.
 lock:
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --extra dev --extra experiments --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
+	$(BIN)/pip-compile --quiet --extra dev --extra experiments --extra service --extra cluster --extra docs --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
 
 clean:
 	rm -rf .venv results demo build dist .pytest_cache .mypy_cache .ruff_cache

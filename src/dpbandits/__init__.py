@@ -29,6 +29,7 @@ from dpbandits.core.errors import (
     SharedError,
     StoreError,
     WitnessError,
+    WorkerError,
 )
 from dpbandits.core.privacy import Entry, Grid, Guarantee, spent
 from dpbandits.environments import (
@@ -160,6 +161,7 @@ __all__ = [
     "UniformMatroid",
     "UserDecisionSet",
     "WitnessError",
+    "WorkerError",
     "__version__",
     "audit",
     "estimate",

@@ -24,6 +24,7 @@ __all__ = [
     "SharedError",
     "StoreError",
     "WitnessError",
+    "WorkerError",
 ]
 
 
@@ -130,6 +131,12 @@ class MissingDataError(ConfigError):
 
 class DamagedCellError(Error, ValueError):
     """A stored cell that cannot be trusted; the message names the file."""
+
+
+class WorkerError(Error, ConnectionError):
+    """The workers that should play a sweep cannot be reached, were lost, or run other code. What
+    was finished is kept.
+    """
 
 
 # Checks
