@@ -71,26 +71,38 @@ class Campaign:
         eligible: Eligible = None,
         user: User = None,
         key: str | None = None,
-        principal: str = "",
     ) -> CampaignDecision | list[CampaignDecision]:
         """The next decision, or a list of `count` of them (see `Session.ask`).
 
         key: a word of the caller's; the call made again with it gives the same decisions.
-        principal: whose word that is.
 
         Raises:
             RuntimeError: the campaign is over, or too many decisions wait. None was made.
             ValueError: as `Session.ask`. None was made.
             StoreError: the database is away. Make the call again, with its key.
         """
-        number = 1 if count is None else whole_number(count, "count", 0, MOST_AT_ONCE)
+        many = 1 if count is None else count
+        made = self.ask_for(many, eligible=eligible, user=user, key=key)
+        return made[0] if count is None else made
+
+    def ask_for(
+        self,
+        count: int,
+        *,
+        eligible: Eligible = None,
+        user: User = None,
+        key: str | None = None,
+        principal: str = "",
+    ) -> list[CampaignDecision]:
+        """As `ask`, for a caller. principal: whose word `key` is."""
+        number = whole_number(count, "count", 0, MOST_AT_ONCE)
         chosen = None if eligible is None else checked_eligible(eligible)
         if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
             raise ValueError(
                 f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters."
             )
-        made: list[CampaignDecision] = self._turning.do(AskOp(number, chosen, user, principal, key))
-        return made[0] if count is None else made
+        op = AskOp(number, chosen, user, principal, key)
+        return self._turning.do(op)  # type: ignore[no-any-return]
 
     def tell(self, decision: CampaignDecision | str, reward: object) -> TellStatus:
         """The reward of a decision (or of its id); what became of it (see `TellStatus`).
@@ -183,6 +195,11 @@ class Campaign:
     def policy(self) -> Policy:
         """The policy at work."""
         return self._turning.look(lambda work, _: work.session.policy)
+
+    @property
+    def attribution_window(self) -> float | None:
+        """For how many seconds an answer is waited for; None: it counts as it comes."""
+        return self._turning.look(lambda work, _: work.session.attribution_window)
 
     @property
     def arms(self) -> tuple[tuple[ArmLabel | int, ArmStanding], ...]:

@@ -5,7 +5,7 @@ import os
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpbandits.campaign.register import Clock
 from dpbandits.core.inputs import shown
@@ -24,12 +24,14 @@ def open_store(
     key: bytes | None = None,
     noise: Noise | None = None,
     clock: Clock = time.time,
+    token: str | None = None,
 ) -> "CampaignStore":
     """Open a store of campaigns, or make one.
 
     Args:
         url: `sqlite:///trial.db` for a file, `postgresql+psycopg://user@host/database` for a
-            server, `memory:` for a store that forgets.
+            server, `memory:` for a store that forgets; `http://host:port` for a server that
+            `dpbandits serve` runs, of which this is then a client with the same verbs.
         witness: the file that says how far campaigns have come, outside the database's own backup.
             By default beside the database, with a warning.
         key: at least 16 bytes; private rows are sealed with it, and people are known under it. By
@@ -37,6 +39,7 @@ def open_store(
             the database as they are.
         noise: for campaigns that are created or opened here; by default `SecureNoise()`.
         clock: says the time, in seconds; by default this machine's.
+        token: of a server, the bearer key; by default what DPBANDITS_TOKEN says.
 
     Raises:
         ValueError: no such address.
@@ -45,6 +48,8 @@ def open_store(
     """
     if not isinstance(url, str) or ":" not in url:
         raise ValueError(f"Expected an address such as 'sqlite:///trial.db', got {shown(url)}.")
+    if url.startswith(("http://", "https://")):
+        return remote_store(url, token)  # type: ignore[no-any-return]  # the same verbs
     require_extra("sqlalchemy", "alembic", "cryptography")
     from dpbandits.service.rows.memory import MemoryBackend
     from dpbandits.service.store import CampaignStore
@@ -58,6 +63,14 @@ def open_store(
     backend = SqlBackend(url)
     place = Path(witness) if witness is not None else beside(url)
     return CampaignStore(backend, Witness(place), key=key, noise=noise, clock=clock)
+
+
+def remote_store(url: str, token: str | None) -> Any:
+    """A store behind HTTP."""
+    require_extra("httpx", "cryptography")
+    from dpbandits.service.remote import RemoteStore
+
+    return RemoteStore(url, token=token or os.environ.get("DPBANDITS_TOKEN"))
 
 
 def beside(url: str) -> Path:

@@ -59,6 +59,11 @@ class CampaignStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def backend(self) -> Backend:
+        """Where its rows are kept."""
+        return self._backend
+
     def close(self) -> None:
         """Let go of the database."""
         self._backend.close()
@@ -120,7 +125,11 @@ class CampaignStore:
             ValueError: the name is taken, options contradict each other, or the scope has not so
                 much left. Nothing was created.
         """
-        checked_name(name)
+        if set(checked_name(name)) & set("/\\?#%"):
+            raise ValueError(
+                f"Expected name={shown(name)} to be without / \\ ? # and %: it stands in "
+                "addresses. Nothing was created."
+            )
         require_readable(policy)
         if "campaign" in options or "user_key" in options:
             raise ValueError(

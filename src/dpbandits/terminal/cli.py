@@ -1,4 +1,4 @@
-"""X"""
+"""The command line: parsing and printing only."""
 
 from enum import StrEnum
 from importlib.resources import as_file, files
@@ -10,6 +10,7 @@ import typer
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands import data
 from dpbandits.terminal.commands.audit import audit_command
+from dpbandits.terminal.commands.campaigns import campaign, keys, serve_command
 from dpbandits.terminal.commands.forecast import forecast_command
 from dpbandits.terminal.commands.run import SMALL_SWEEP, merge_command, run_command
 from dpbandits.terminal.commands.terminal import (
@@ -59,6 +60,9 @@ def demo(
 
 
 app.add_typer(data.app, name="data")
+app.add_typer(campaign, name="campaign")
+app.add_typer(keys, name="keys")
+app.command("serve")(serve_command)
 app.command("audit")(audit_command)
 app.command("forecast")(forecast_command)
 app.command("run", epilog=SMALL_SWEEP)(run_command)

@@ -21,6 +21,10 @@ from dpbandits.service.rows.records import (
 )
 
 
+class NameTakenError(ValueError):
+    """A campaign of this name is there already. Nothing was created."""
+
+
 class CampaignRows(ABC):
     """The rows of one campaign, within one transaction."""
 
@@ -100,7 +104,7 @@ class Backend(ABC):
         """A campaign with its first rows; with a scope, that scope as it stands from now on.
 
         Raises:
-            ValueError: the name is taken. Nothing was written.
+            NameTakenError: so it is. Nothing was written.
         """
 
     @abstractmethod
@@ -130,7 +134,7 @@ class Backend(ABC):
         """Write a scope."""
 
     @abstractmethod
-    def keys(self) -> list[KeyRow]:
+    def access_keys(self) -> list[KeyRow]:
         """All bearer keys."""
 
     @abstractmethod

@@ -9,7 +9,7 @@ from threading import RLock
 from typing import final
 
 from dpbandits.core.errors import LedgerError
-from dpbandits.service.rows.backend import Backend, CampaignRows
+from dpbandits.service.rows.backend import Backend, CampaignRows, NameTakenError
 from dpbandits.service.rows.records import (
     CampaignRow,
     Change,
@@ -199,7 +199,7 @@ class MemoryBackend(Backend):
     def put_scope(self, scope: ScopeRow) -> None:
         self._scopes[scope.name] = scope
 
-    def keys(self) -> list[KeyRow]:
+    def access_keys(self) -> list[KeyRow]:
         return list(self._keys.values())
 
     def key(self, hash: str) -> KeyRow | None:
@@ -223,8 +223,8 @@ class MemoryBackend(Backend):
         return other
 
 
-def taken_name() -> ValueError:
-    return ValueError(
+def taken_name() -> NameTakenError:
+    return NameTakenError(
         "Expected a name that no campaign of this store has; this one is taken. Open it with "
         "store[name], or choose another name. Nothing was created."
     )

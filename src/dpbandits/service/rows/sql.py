@@ -131,7 +131,7 @@ class SqlBackend(Backend):
         with self._begun() as connection:
             SqlRows(connection, "", "")._put(tables.scope, scope._asdict(), "name")
 
-    def keys(self) -> list[KeyRow]:
+    def access_keys(self) -> list[KeyRow]:
         query = select(*columns(tables.access_key, KeyRow)).order_by(tables.access_key.c.created)
         with self._begun(write=False) as connection:
             return [KeyRow(*row) for row in connection.execute(query)]
