@@ -4,7 +4,7 @@ BIN := .venv/bin
 QUICK := tests/core tests/session tests/oracles tests/environments tests/mechanisms tests/theory tests/datasets
 STAMP := .venv/.installed
 
-.PHONY: demo check test test-all lint papers papers-full benchmarks audit controls docs lock clean
+.PHONY: demo check test test-all lint papers papers-full benchmarks audit controls docs dist lock clean
 
 demo: $(STAMP)
 	$(BIN)/dpbandits demo
@@ -56,6 +56,12 @@ audit: $(STAMP)
 # stopped.
 controls: $(STAMP)
 	$(BIN)/python -m benchmarks.controls --out docs/controls.md
+
+# Wheel and sdist, each tried in an environment of its own that has nothing else: minutes, most of them for downloads.
+dist: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m tests.smoke dist
 
 # The environment exactly as locked; the package itself editable, without touching its dependencies.
 $(STAMP): requirements.lock pyproject.toml

@@ -129,9 +129,7 @@ def test_without_the_template_library_the_command_says_what_to_install(tmp_path:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert (
-        done.stderr.strip() == "The command line needs jinja2: pip install 'dpbandits[experiments]'"
-    )
+    assert done.stderr.strip() == "This command needs jinja2: pip install 'dpbandits[experiments]'"
     assert not (tmp_path / "x").exists()
 
 
