@@ -179,6 +179,7 @@ def test_a_missing_sweep_file_is_one_line() -> None:
     assert "there is no such file" in one_line(dpbandits("run", "nowhere.toml"))
 
 
+@pytest.mark.long
 def test_the_demo_compares_on_a_real_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = dpbandits("demo", "--quick", "--workers", "1")
