@@ -5,6 +5,7 @@ what came late is dropped.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch
 from dpbandits.noise import SimulatedNoise
 from dpbandits.vault import JointVault
+from dpbandits.vault.joint import LATE
 from tests.session.small import resealed
 
 ONE = Fraction(1)
@@ -71,9 +73,36 @@ def test_a_block_without_release_is_dropped_at_no_price() -> None:
 def test_what_came_late_enters_no_block() -> None:
     box = vault()
     box.add((0, 1), [1.0, 1.0])
-    box.enter((0, 1), box.on_grid((0, 1), [1.0, 1.0]), late=True)
+    box.enter((0, 1), box.on_grid((0, 1), [1.0, 1.0]), block=LATE)
     assert (box.records, box.public_state()["counts"]) == (2, [1])
     assert [tuple(answer) for answer in box.release((0,), 2, ()).answers] == [(1.0, 1, 1)]
+
+
+def test_each_plan_has_a_block_of_its_own() -> None:
+    """Of which only the arms that will be read are kept, and which is closed alone."""
+    box = vault()
+    for block, reward in ((5, 1.0), (9, 0.5), (5, 0.25)):
+        box.enter((0, 1, 3), box.on_grid((0, 1, 3), [reward] * 3), 1, (block, (1, 3)))
+    state = box.public_state()
+    assert (state["blocks"], state["counts"]) == ([EVERY, 5, 9], [0, 2, 1])
+    assert box.private_state()["sums"] == [0] * 4 + [0, 5, 0, 5] + [0, 2, 0, 2]
+    release = box.release((1, 3), 3, (), (), 9)
+    assert [tuple(answer) for answer in release.answers] == [(0.5, 1, 2), (0.5, 1, 2)]
+    with pytest.raises(RuntimeError, match="none came since"):
+        box.release((1,), 3, (), (), 9)
+    release = box.release((1, 3), 3, (), (), 5)
+    assert [tuple(answer) for answer in release.answers] == [(1.25, 2, 2), (1.25, 2, 2)]
+    assert [tuple(line)[:4] for line in box.ledger] == [(EVERY, 0, 1, ONE), (EVERY, 1, 3, ONE)]
+    assert (box.public_state()["blocks"], dpb.spent(box.ledger)) == ([EVERY], 1)
+
+
+def test_all_blocks_are_dropped_at_once() -> None:
+    box = vault()
+    for block in (5, 9):
+        box.enter((0, 1), box.on_grid((0, 1), [1.0, 1.0]), 1, (block, (0, 1)))
+    box.drop(None, 2, ())
+    assert (box.public_state()["blocks"], box.ledger) == ([EVERY], ())
+    assert box.private_state()["sums"] == [0] * 4
 
 
 @pytest.mark.parametrize(
@@ -86,24 +115,84 @@ def test_foreign_coordinates_are_refused(where: Any) -> None:
     assert box.records == 0
 
 
-def test_late_tells_are_lost_to_learning_and_never_read() -> None:
-    """Of decisions asked ahead, those told after their plan ended are dropped; what is released is
-    the plan's own.
-    """
+def test_what_is_asked_ahead_is_planned_and_read_in_blocks_of_its_own() -> None:
+    """The elements are covered while the first block is awaited, and each block is read once."""
     of = session()
     rounds = of.plan.rounds if isinstance(of.plan, Hold) else 0
-    ahead = of.ask(count=3 * rounds)
-    for decision in ahead[:rounds]:
-        of.tell(decision, [0.0, 0.0])
-    assert of.releases == 1
-    after, open_ = of.state, of._vault.public_state()["counts"]
-    for decision in ahead[rounds:]:
-        of.tell(decision, [1.0, 1.0])
-    assert (of.state, of._vault.public_state()["counts"]) == (after, open_) == (after, [0])
-    assert of._vault.private_state()["sums"] == [0, 0, 0, 0]
-    assert (of.releases, of.resolved, of._vault.records) == (1, 3 * rounds, 3 * rounds)
-    assert {total for total, n in zip(after.totals, after.rounds, strict=True) if n} == {0.0}
-    assert of.spent == 4
+    ahead = of.ask(count=4 * rounds)
+    assert [{d.action for d in ahead[at : at + rounds]} for at in range(0, 4 * rounds, rounds)] == [
+        {(0, 1)},
+        {(2, 3)},
+        {(0, 1)},
+        {(2, 3)},
+    ]
+    for decision in reversed(ahead):
+        of.tell(decision, [float(decision.id <= 2 * rounds)] * 2)
+    assert (of.releases, of.spent) == (4, 4)
+    assert of.state.rounds == (2 * rounds,) * 4
+    assert of.state.totals == (float(rounds),) * 4
+    assert of._vault.public_state()["counts"] == [0]
+
+
+def test_what_comes_late_for_a_closed_block_is_dropped_unread() -> None:
+    """A block that was left is closed by what was asked of it; a void decision takes no place."""
+    of = session()
+    first = of.ask(count=3)
+    of.void(first[0])
+    assert of.ask().action == first[0].action
+    of._wheel.turn = replace(of._wheel.turn, plans={})  # as if its block were closed
+    state, counts = of.state, of._vault.public_state()["counts"]
+    of.tell(first[1], [1.0, 1.0])
+    assert (of.state, of._vault.public_state()["counts"]) == (state, counts) == (state, [0])
+    assert (of._vault.records, of.spent, of.lost) == (1, 0, 0)
+
+
+class Noted(Silent):
+    """Writes down every sum that was read; answers as another run did, where one is given."""
+
+    def __init__(self, said: list[tuple[int, ...]] | None = None) -> None:
+        super().__init__(2)
+        self.read, self.said = list[tuple[int, ...]](), said
+
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
+        self.read.append(tuple(map(int, values)))
+        return self.read[-1] if self.said is None else self.said[len(self.read) - 1]
+
+
+def told_at_random(noise: Noted, delay: int, changed: int, reward: float) -> dpb.Session:
+    """Answers come in any order, some as the default, some never; one record's is given."""
+    problem, rng = dpb.UniformMatroid(arms=5, rank=2), np.random.default_rng(delay)
+    policy = dpb.DPJointMAT(problem=problem, epsilon=4, first=1.0)
+    of, waiting = dpb.Session(policy, noise=noise, seed=3), list[dpb.Decision]()
+    for _ in range(400):
+        waiting.append(of.ask())
+        while len(waiting) > delay * rng.random():
+            told, fate = waiting.pop(int(rng.integers(len(waiting)))), rng.random()
+            if fate < 0.8 or told.id == changed:
+                of.tell(told, [reward if told.id == changed else 0.25] * 2)
+            elif fate < 0.9:
+                of.expire(told)
+            else:
+                of.void(told)
+    return of
+
+
+@pytest.mark.parametrize("delay", [0, 3, 40, 150])
+@pytest.mark.parametrize("changed", [1, 7, 30, 111, 290])
+def test_a_record_is_in_one_release_at_most(changed: int, delay: int) -> None:
+    """One record is replaced, and all answers are what they were: so are all decisions, and the
+    sums of one release at most move, each by one reward at most.
+    """
+    noise = Noted()
+    of = told_at_random(noise, delay, changed, 0.0)
+    assert (of._wheel.balanced, of.spent, len(noise.read)) == (True, 4, of.releases)
+    other = Noted(noise.read)
+    again = told_at_random(other, delay, changed, 1.0)
+    assert list(again.decisions()) == list(of.decisions())
+    moved = [(a, b) for a, b in zip(noise.read, other.read, strict=True) if a != b]
+    assert len(moved) <= 1
+    steps = of.policy.reader.grid.steps
+    assert {b - a for one, two in moved for a, b in zip(one, two, strict=True)} <= {0, steps}
 
 
 def test_a_saved_session_goes_on_and_counts_what_came_late() -> None:
@@ -120,11 +209,56 @@ def test_a_saved_session_goes_on_and_counts_what_came_late() -> None:
     assert [tuple(line) for line in back.ledger] == [tuple(line) for line in other.ledger]
 
 
+def test_a_session_saved_while_plans_are_open_goes_on_as_it_would_have() -> None:
+    whole, broken = session(), session()
+    rngs = np.random.default_rng(1), np.random.default_rng(1)
+    queues: tuple[list[dpb.Decision], list[dpb.Decision]] = ([], [])
+    for round in range(150):
+        for of, queue, rng in zip((whole, broken), queues, rngs, strict=True):
+            queue.append(of.ask())
+            while len(queue) > 20 * rng.random():
+                told = queue.pop(int(rng.integers(len(queue))))
+                of.void(told) if rng.random() < 0.1 else of.tell(told, rng.random(2).round())
+        assert queues[0] == queues[1], round
+        if round % 5 == 0:
+            broken = dpb.Session.from_json(broken.to_json(), noise=Silent(2))
+    assert (whole.state, whole.ledger) == (broken.state, broken.ledger)
+    assert whole.releases > 5
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "match"),
+    [
+        (("plans", 0, 0), 0, "block in public.plans"),
+        (("plans", 0, 1), [0, 9], "none of this policy's"),
+        (("plans", 0, 3), [7], "no arm"),
+        (("plans", 0, 4), 99, "told of an open plan"),
+        (("vault", "blocks"), [-1, 9], "what is open"),
+        (("vault", "blocks"), [9, -1], "not in order"),
+        (("pending", 0, 5), 0, "belongs to a block"),
+        (("told_in_plan", 0, 0), 99, "block in public.told_in_plan"),
+    ],
+    ids=str,
+)
+def test_edited_plans_are_refused(path: tuple[Any, ...], value: Any, match: str) -> None:
+    of = session()
+    ahead = of.ask(count=12)
+    for decision in ahead[:2]:
+        of.tell(decision, [1.0, 1.0])
+    data = json.loads(of.to_json())
+    at = data["public"]
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    with pytest.raises(ValueError, match=match):
+        dpb.Session.from_json(resealed(data))
+
+
 def test_edited_counts_are_refused() -> None:
     of = session()
     play(of, 9)
     data = json.loads(of.to_json())
-    data["public"]["vault"]["counts"] = [data["public"]["vault"]["counts"][0] + 50]
+    data["public"]["vault"]["counts"][-1] += 50
     with pytest.raises(ValueError, match="do not add up"):
         dpb.Session.from_json(resealed(data))
 

@@ -99,7 +99,7 @@ def late_and_missing_tells(policy: Policy) -> None:
         waiting = list(session.pending)
         rng.shuffle(waiting)
         for decision in waiting[: rng.integers(0, len(waiting) + 1)]:
-            late = together and decision.id <= session._wheel.turn.first
+            late = together and decision_block(session, decision) not in session._wheel.turn.plans
             if rng.random() < 0.2:
                 session.expire(decision)
             else:
@@ -109,6 +109,7 @@ def late_and_missing_tells(policy: Policy) -> None:
                 told[at] += not late  # type: ignore[index]
             refused(session, decision)
     counts, read = session._vault.public_state()["counts"], [0] * len(told)
+    counts = [sum(counts)] if together else counts
     for at, clock in session._vault.public_state()["ledger"]["clocks"]:
         read[max(0, at)] = clock
     require(
@@ -121,6 +122,11 @@ def late_and_missing_tells(policy: Policy) -> None:
         spent(session.ledger) == (expected if session.ledger else 0),
         "Late tells change what the ledger adds up to.",
     )
+
+
+def decision_block(session: Session, decision: Decision) -> int:
+    """The number of its plan's block."""
+    return session._wheel.pending[decision.id].block
 
 
 def refused(session: Session, decision: Any) -> None:

@@ -142,10 +142,17 @@ class Policy(metaclass=Explained):
         """What to ask for while answers are awaited. None: the plan goes on.
 
         asked: by action, the rounds asked for that `state` does not know of: waiting, or told since
-            it was made. A public count.
+            it was made. A public count. Where records are read together: by block that is open, its
+            number and the arms that will be read of it.
         eligible: the arms that may be played; None: all. Only policies with `chooses` are asked.
         """
         return None
+
+    def worth_reading(self, plan: Plan) -> int:
+        """Where records are read together: from how many rounds on the block of a plan that is left
+        for another one is read all the same.
+        """
+        return 1
 
     def dropped(self, state: Any, release: Release, arms: Collection[int] | None = None) -> Any:
         """The state once open blocks were dropped unread, though no plan said so: the plan is begun

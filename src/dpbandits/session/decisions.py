@@ -48,12 +48,16 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """What is kept of a pending decision beside its id; decisions of one plan share it."""
+    """What is kept of a pending decision beside its id; decisions of one plan share it.
+
+    block: the number of its plan's block, where a record belongs to its plan.
+    """
 
     action: Action
     observe: tuple[int, ...] | None
     label: ArmLabel = None
     learn: bool = True
+    block: int = 0
 
     def decision(self, id: int, campaign: str) -> Decision:
         return Decision(id, self.action, id, self.observe, campaign, self.label, self.learn)

@@ -35,7 +35,7 @@ from dpbandits.session.options import (
     require_agreement,
     require_choice,
 )
-from dpbandits.session.wheel.turn import Wheel
+from dpbandits.session.wheel.together import wheel_for
 from dpbandits.vault import open_vault
 
 
@@ -104,7 +104,7 @@ class Standing:
         )
         self._vault.unit = None if self.rewards is None else self.rewards.to_unit
         require_agreement(policy, self._vault.guarantee)
-        self._wheel = Wheel(policy, self._vault, self.seed)
+        self._wheel = wheel_for(policy, self._vault, self.seed)
         self._events: tuple[SessionEvent, ...] = ()
         self._assignment = assignment_of(assignment, min_share, policy.arms)
         self._traffic = Traffic.of(policy.arms)

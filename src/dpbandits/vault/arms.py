@@ -20,7 +20,7 @@ from dpbandits.mechanisms.rewards import (
     vector_on_grid,
 )
 from dpbandits.noise.protocol import Noise
-from dpbandits.vault.base import Open
+from dpbandits.vault.base import WHOLE, Open, PlanBlock
 from dpbandits.vault.saved import SavedVault
 
 
@@ -115,16 +115,16 @@ class ArmVault(SavedVault):
         return on_grid(checked_reward(self._in_units(value)), self._grid, self._noise)
 
     def enter(
-        self, where: int | tuple[int, ...], steps: Any, count: int = 1, late: bool = False
+        self, where: int | tuple[int, ...], steps: Any, count: int = 1, block: PlanBlock = WHOLE
     ) -> None:
         if self.staged is not None:
             self.settle()
         records = self.records + count
         if type(where) is int and 0 <= where < self._coordinates:  # the common case
             total, rewards, entered = self._open[where]
-            block = (total + steps, rewards + count, entered + count)
-            self.staged = ((where, block),), records, None
-            self._open[where] = block
+            fuller = (total + steps, rewards + count, entered + count)
+            self.staged = ((where, fuller),), records, None
+            self._open[where] = fuller
             self.records = records
             self.staged = None
             return

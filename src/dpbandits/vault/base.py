@@ -16,6 +16,7 @@ import numpy as np
 from dpbandits.core.errors import SharedError
 from dpbandits.core.gate import Home
 from dpbandits.core.ledger import Ledger, Page
+from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
@@ -29,6 +30,15 @@ Open = tuple[Any, int, int]
 shape (coordinates,)); the number of rewards in it; the number that ever entered this coordinate.
 Plain tuples, for one is made for every reward.
 """
+
+
+PlanBlock = tuple[int, tuple[int, ...] | None]
+"""Where a record belongs to its plan: the number of the plan's block, and the arms that will be
+read of it; None: all of the record, for what is read is said by the release.
+"""
+
+WHOLE: PlanBlock = EVERY, None
+"""The block of hosts that have one plan at a time."""
 
 
 class ReadRewards(NamedTuple):
@@ -167,10 +177,10 @@ class Vault(ABC):
         """
 
     @abstractmethod
-    def enter(self, where: Any, steps: Any, count: int = 1, late: bool = False) -> None:
+    def enter(self, where: Any, steps: Any, count: int = 1, block: PlanBlock = WHOLE) -> None:
         """Add `count` rounds whose sum in grid steps `on_grid` or a simulator made.
 
-        late: asked for under an earlier plan. That matters where a record belongs to its plan.
+        block: the block they belong to, where a record belongs to its plan.
         """
 
     @final

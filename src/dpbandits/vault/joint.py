@@ -12,27 +12,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.arrays import Places
+from dpbandits.core.ledger import Leaving
 from dpbandits.core.plan import EVERY
+from dpbandits.core.values import damaged, entries, whole
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.rewards import check_sums, checked_rewards
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
+from dpbandits.vault.base import WHOLE, Open, PlanBlock
 from dpbandits.vault.vectors import VectorVault
+
+LATE: PlanBlock = -2, ()
+"""No block: of a record whose plan's block is closed."""
+
+
+class OpenBlocks(dict[int, Open]):
+    """Open blocks by their numbers; one of a plan goes when nothing is left in it."""
+
+    def __setitem__(self, key: int, block: Open) -> None:
+        if key != EVERY and not block[1]:
+            self.pop(key, None)
+        else:
+            super().__setitem__(key, block)
 
 
 @final
 class JointVault(VectorVault):
-    """A record is a reward for each arm of a super arm. One block is open, that of the plan under
-    way.
+    """A record is a reward for each arm of a super arm. Each plan that was asked for has a block of
+    its own; block `EVERY` is that of hosts with one plan at a time, and counts what ever entered
+    any block.
 
     A release reads the sums of the arms it names together, as one record at the whole price, and
-    throws the rest of the block away; after it nothing that depends on these records is left. A
-    record that was asked for under an earlier plan comes too late: it is dropped unread.
+    throws the rest of that block away; after it nothing that depends on these records is left. A
+    record of a block that is closed already comes too late: it is dropped unread (`LATE`).
     """
 
     def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise) -> None:
         super().__init__(mechanism, coordinates, noise)
+        self._open = OpenBlocks(self._open)
         # the arms that were looked at last, which most often are the next ones, too: always
         # replaced as a pair, for a call may be interrupted anywhere
         self._seen: tuple[tuple[int, ...], Places] = ((), np.zeros(0, np.intp))
@@ -41,16 +59,25 @@ class JointVault(VectorVault):
         arms = self._arms(where)
         return checked_rewards(self._in_units(value), len(arms), arms)
 
-    def enter(self, where: Any, steps: Any, count: int = 1, late: bool = False) -> None:
+    def enter(self, where: Any, steps: Any, count: int = 1, block: PlanBlock = WHOLE) -> None:
+        """See there; of a plan's block only the arms that will be read are kept."""
         self.settle()
-        total, rewards, entered = self._open[EVERY]
-        if late:
+        key, read = block
+        if key == LATE[0]:
             self.staged = (), self.records + count, None
-        else:
-            total = total.copy()
-            total[self._places(where)] += steps
-            block = total, rewards + count, entered + count
-            self.staged = ((EVERY, block),), self.records + count, None
+            self.settle()
+            return
+        places, steps = self._places(where), np.asarray(steps)
+        if read is not None:
+            kept = np.isin(places, np.array(read, np.intp))
+            places, steps = places[kept], steps[kept]
+        every, rewards, entered = self._open[EVERY]
+        counted = (EVERY, (every, rewards, entered + count))
+        before, rewards, of_block = self._open.get(key, (self._nothing(), 0, 0))
+        total = before.copy()
+        total[places] += steps
+        fuller = (key, (total, rewards + count, of_block + count))
+        self.staged = (counted, fuller), self.records + count, None
         self.settle()
 
     def add_block(self, where: Any, steps: NDArray[np.int64], count: int) -> None:
@@ -58,11 +85,16 @@ class JointVault(VectorVault):
         self.enter(where, steps, count)
 
     def release(
-        self, coordinates: tuple[int, ...], round: int, told: ToldCounts, drop: tuple[int, ...] = ()
+        self,
+        coordinates: tuple[int, ...],
+        round: int,
+        told: ToldCounts,
+        drop: tuple[int, ...] = (),
+        block: int = EVERY,
     ) -> Release:
-        """Close the plan's block: read the sums of these arms, once and together; drop the rest.
+        """Close a plan's block: read the sums of these arms, once and together; drop the rest.
 
-        Without arms the block is dropped as a whole, at no price.
+        Without arms the block is dropped as a whole, at no price; with drop=(EVERY,) every block.
 
         Raises:
             RuntimeError: a coordinate is none, is named twice, or no reward entered this block.
@@ -70,22 +102,36 @@ class JointVault(VectorVault):
             LedgerError: the counts do not add up. Nothing was released.
         """
         self.settle()
-        arms = self._arms((*coordinates, *drop))[: len(coordinates)]
-        count, entered = self._open[EVERY][1:]
+        everything = drop == (EVERY,)
+        arms = self._arms((*coordinates, *(() if everything else drop)))[: len(coordinates)]
+        total, count, _ = self._open.get(block, (self._nothing(), 0, 0))
         if arms and not count:
             raise RuntimeError(
                 f"Refused to release {arms}: every reward may be read once, and none came since "
                 "the last release. Nothing was released."
             )
-        leaving = [(EVERY, count, entered)]
+        closed = [key for key in self._open if everything or key == block]
+        leaving = [self._leaving(closed)]
         page = self._ledger.page(leaving, []) if arms else self._ledger.page([], leaving)
         memory, answers, this_try = self._memory, (), self._begin()
         if arms:
-            memory, answers = self._mechanism.answer(memory, self._block(arms), this_try)
-        return self._close(this_try, (EVERY,), memory, page, Release(arms, answers, round, told))
+            sums = tuple(total[list(arms)].tolist())
+            read = Block(arms, sums, (count,) * len(arms))
+            memory, answers = self._mechanism.answer(memory, read, this_try)
+        release = Release(arms, answers, round, told)
+        return self._close(this_try, closed, memory, page, release)
+
+    def _leaving(self, closed: Sequence[int]) -> Leaving:
+        """Records that leave these blocks, and how many ever entered any but those that stay."""
+        counts = {key: rewards for key, (_, rewards, _) in self._open.items()}
+        out = sum(counts.get(key, 0) for key in closed)
+        return EVERY, out, self._open[EVERY][2] - (sum(counts.values()) - out)
+
+    def emptied(self) -> tuple[int, ...]:
+        return () if any(self._counts()) else tuple(range(self._coordinates))
 
     def _droppable(self, arms: tuple[int, ...] | None) -> tuple[int, ...]:
-        return ()  # a release that names no arms drops the block
+        return (EVERY,) if any(self._counts()) else ()
 
     def _arms(self, where: Any) -> tuple[int, ...]:
         """The arms of a record or a release, as plain ints."""
@@ -116,11 +162,28 @@ class JointVault(VectorVault):
         self._seen = found = kept, np.array(plain, np.intp)
         return found
 
-    def _block(self, coordinates: Sequence[int]) -> Block:
-        total, count, _ = self._open[EVERY]
-        arms = tuple(coordinates)
-        return Block(arms, tuple(total[list(arms)].tolist()), (count,) * len(arms))
-
     def _adds_up(self, counts: list[int]) -> bool:
         """What came late entered no block."""
         return self._ledger.rounds + sum(counts) <= self.records
+
+    def _named(self) -> dict[str, Any]:
+        return {"blocks": sorted(self._open)}
+
+    def _name(self, public: dict[str, Any]) -> None:
+        said = entries(public.get("blocks"), "vault.blocks")
+        keys = [whole(key, "a block of vault.blocks", EVERY) for key in said]
+        if keys != sorted({EVERY, *keys}):
+            raise damaged("vault.blocks are not in order, or one is there twice")
+        self._open = OpenBlocks({key: (self._nothing(), 0, 0) for key in keys})
+
+    def _counts(self) -> list[int]:
+        return [self._open[key][1] for key in sorted(self._open)]
+
+    def _sums(self) -> list[int]:
+        return [each for key in sorted(self._open) for each in self._open[key][0].tolist()]
+
+    def _reopen(self, sums: list[int], counts: list[int]) -> None:
+        each, entered = self._coordinates, sum(counts) + self._ledger.clock(EVERY)
+        for at, key in enumerate(sorted(self._open)):
+            total = np.array(sums[each * at : each * (at + 1)], np.int64)
+            self._open[key] = total, counts[at], entered if key == EVERY else 0

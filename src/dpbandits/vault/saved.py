@@ -13,7 +13,9 @@ from dpbandits.vault.base import Vault
 
 
 class SavedVault(Vault):
-    """A vault that can be saved, and opened again as it stood."""
+    """A vault that can be saved, and opened again as it stood. _each: sums in a block."""
+
+    _each = 1
 
     @final
     def private_state(self) -> dict[str, Any]:
@@ -34,7 +36,14 @@ class SavedVault(Vault):
             "turns": self.turns,
             "counts": self._counts(),
             "ledger": self._ledger.to_data(),
-        }
+        } | self._named()
+
+    def _named(self) -> dict[str, Any]:
+        """What `counts` are of, where that is not known beforehand."""
+        return {}
+
+    def _name(self, public: dict[str, Any]) -> None:
+        """Open the blocks that `_named` wrote, with nothing in them."""
 
     @final
     def restore_held(self, data: object, waiting: Mapping[int, Any]) -> None:
@@ -84,6 +93,7 @@ class SavedVault(Vault):
             ValueError: damaged data, of another shape or with numbers that no records have. No
             private number is shown.
         """
+        self._name(public)
         counts = restored_counts(public["counts"], len(self._counts()))
         self._ledger.restore(public["ledger"], set(self._keys()))
         self.records, self.turns = (
@@ -95,10 +105,9 @@ class SavedVault(Vault):
                 "the counts of its open blocks and its ledger do not add up to the records that "
                 "entered"
             )
-        bounds = (
-            None if self._randomizer is not None else [self._grid.steps * count for count in counts]
-        )
-        sums = restored_sums(private["sums"], self._coordinates, bounds)
+        highest = [self._grid.steps * count for count in counts for _ in range(self._each)]
+        bounds = None if self._randomizer is not None else highest
+        sums = restored_sums(private["sums"], len(highest), bounds)
         if not self._mechanism.remembers(private["memory"], self._readings()):
             raise damaged(
                 "private.memory does not fit the policy's mechanism and what the ledger says was "

@@ -12,7 +12,7 @@ from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
-from dpbandits.vault.base import Open
+from dpbandits.vault.base import WHOLE, Open, PlanBlock
 from dpbandits.vault.saved import SavedVault
 
 
@@ -24,6 +24,7 @@ class VectorVault(SavedVault):
     def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise) -> None:
         super().__init__(mechanism, coordinates, noise)
         self._open: dict[int, Open] = {EVERY: (self._nothing(), 0, 0)}
+        self._each = coordinates
 
     def check(self, where: Any, value: object) -> Any:
         return self._once_read(self._checked(where, value))
@@ -37,7 +38,7 @@ class VectorVault(SavedVault):
         return checked_rewards(self._in_units(value), self._coordinates, arms, "action")
 
     def enter(
-        self, where: object, steps: NDArray[np.int64], count: int = 1, late: bool = False
+        self, where: object, steps: NDArray[np.int64], count: int = 1, block: PlanBlock = WHOLE
     ) -> None:
         self.settle()
         total, rewards, entered = self._open[EVERY]

@@ -82,7 +82,7 @@ def exact_numbers(sums: list[int], memory: Any, s: dpb.Session) -> list[int]:
         ('{"format": "dpbandits session", "version": 9}', "version"),
         (
             (
-                '{"format": "dpbandits session", "version": 5, "policy": {}, "public": {}, '
+                '{"format": "dpbandits session", "version": 6, "policy": {}, "public": {}, '
                 '"private": {}}'
             ),
             "no seal",

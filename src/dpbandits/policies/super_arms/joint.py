@@ -7,11 +7,11 @@ is what costs. Only undecided arms are released, so the draw is of few dimension
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, final
 
-from dpbandits.core.plan import Hold, Plan, PublicRng
+from dpbandits.core.plan import Action, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch
 from dpbandits.mechanisms.joint import JointAnswer
@@ -21,6 +21,11 @@ from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Release
 from dpbandits.policies.formulas import joint
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
+from dpbandits.policies.super_arms.joint_statistics import (
+    JointStatistics,
+    as_if_answered,
+    folded,
+)
 from dpbandits.policies.super_arms.undecided import outbid
 
 __all__ = ["DPJointCUCB"]
@@ -30,23 +35,6 @@ FIRST = 1e15
 
 LEVELS = {"sharp": 0.3, "level": 1.0, "proved": 1.0}
 """Default factors on the level, by preset; how .3 was found: decisions/."""
-
-
-class JointStatistics(NamedTuple):
-    """Public state, one entry an arm unless said.
-
-    totals, rounds: released sum of rewards, and the rounds behind it (0: nothing released yet).
-    drawn: how many of its releases had noise that was drawn for k arms together, k = 0 … K.
-        precisions: of the mean of all releases, each weighted by one over its variance. weighted:
-        the sum of weight times mean. t: rounds told.
-    """
-
-    totals: tuple[float, ...]
-    rounds: tuple[int, ...]
-    drawn: tuple[tuple[int, ...], ...]
-    precisions: tuple[float, ...]
-    weighted: tuple[float, ...]
-    t: int
 
 
 class Shared(NamedTuple):
@@ -111,13 +99,47 @@ class JointReleases(PrivatePolicy):
 
     @final
     def plan(self, state: JointStatistics, rng: PublicRng) -> Plan:
+        return self.planned(state, {})
+
+    @final
+    def ahead(
+        self,
+        state: JointStatistics,
+        asked: Mapping[Action, int],
+        rng: PublicRng,
+        eligible: Sequence[int] | None = None,
+    ) -> Plan:
+        """The plan as it would be if all open blocks were answered, and had left the means where
+        they are.
+        """
+        expected, flying = as_if_answered(state, asked, float(self.budget))
+        plan = self.planned(expected, flying)
+        if asked and not plan.release:  # a release that comes meanwhile ends it
+            plan = replace(plan, rounds=max(plan.rounds, self.batch(1)))
+        return plan
+
+    @final
+    def worth_reading(self, plan: Plan) -> int:
+        released = plan.release if isinstance(plan, Hold) else ()
+        return self.batch(len(released)) if released else 1
+
+    @final
+    def planned(self, state: JointStatistics, flying: Mapping[int, int]) -> Hold:
+        """flying: rounds asked for of arms without a release, which are not covered once more
+        before others are.
+        """
         shared = self.shared(state)
         upper = [self.upper(state, arm, shared) for arm in range(self.arms)]
+        for arm, rounds in flying.items():
+            upper[arm] = self.awaited(any(state.rounds), rounds)
         action = self.best(upper)
-        unseen = tuple(arm for arm in action if not state.rounds[arm])
+        unseen = tuple(arm for arm in action if not state.rounds[arm] and arm not in flying)
         released = unseen or self.undecided(
             action, upper, [self.lower(state, arm, shared) for arm in action]
         )
+        if flying and not unseen:  # what is on its way is not read twice, unless nothing is known
+            known = tuple(arm for arm in released if arm not in flying)
+            released = known if any(state.rounds) else action
         if not released:
             return Hold(action, max(1, int((self.alpha - 1) * state.t)), ())
         rounds = self.batch(len(released))
@@ -127,26 +149,19 @@ class JointReleases(PrivatePolicy):
         return Hold(action, rounds, released)
 
     @final
+    def awaited(self, something_known: bool, rounds: int) -> float:
+        """Weight of an arm whose first block is awaited: below all that are known; where nothing
+        is, the less the more it was asked for.
+        """
+        if not something_known:
+            return 1.0 / (1.0 + rounds)
+        return -FIRST if isinstance(self.problem, Matroid) else 0.0
+
+    @final
     def update(self, state: JointStatistics, plan: Plan, release: Release) -> JointStatistics:
-        totals, rounds = list(state.totals), list(state.rounds)
-        drawn = list(state.drawn)
-        precisions, weighted = list(state.precisions), list(state.weighted)
-        for arm, answer in zip(release.coordinates, release.answers, strict=True):
-            total, count, k = JointAnswer(*answer)
-            precision = joint.block_precision(total / count, count, k, float(self.budget))
-            totals[arm] += total
-            rounds[arm] += count
-            drawn[arm] = (*drawn[arm][:k], drawn[arm][k] + 1, *drawn[arm][k + 1 :])
-            precisions[arm] += precision
-            weighted[arm] += precision * total / count
-        return JointStatistics(
-            tuple(totals),
-            tuple(rounds),
-            tuple(drawn),
-            tuple(precisions),
-            tuple(weighted),
-            release.round,
-        )
+        answers = zip(release.coordinates, release.answers, strict=True)
+        blocks = [(arm, JointAnswer(*answer)) for arm, answer in answers]
+        return folded(state, blocks, float(self.budget), release.round)
 
     @final
     def batch(self, released: int) -> int:
@@ -198,7 +213,9 @@ class JointReleases(PrivatePolicy):
 
     @final
     def lower(self, s: JointStatistics, arm: int, shared: Shared) -> float:
-        """Lower confidence bound of an arm's mean."""
+        """Lower confidence bound of an arm's mean; 0 without a release."""
+        if not s.rounds[arm]:
+            return 0.0
         if self.preset == "sharp":
             return joint.normal_bound(s.weighted[arm], s.precisions[arm], *shared, -1.0)
         known = s.totals[arm], s.rounds[arm], s.drawn[arm]

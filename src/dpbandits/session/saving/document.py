@@ -28,10 +28,10 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.stopping.empirical import StoppingRule
-from dpbandits.policies.super_arms.joint import JointStatistics
+from dpbandits.policies.super_arms.joint_statistics import JointStatistics
 from dpbandits.session.saving.policy import policy_from_data, policy_to_data, require_readable
 
-VERSION = 5
+VERSION = 6
 FORMAT = "dpbandits session"
 
 AHEAD = 64
@@ -80,7 +80,9 @@ def with_state(policy: Policy, public: dict[str, Any], private: dict[str, Any]) 
     ledger = part(vault["ledger"], "vault.ledger", "dropped", "releases")
     if not entries(public["events"], "public.events"):  # else blocks may have been dropped by hand
         require_drops(policy, ledger, whole(vault["turns"], "vault.turns"))
-    entries(private["sums"], "private.sums", policy.arms)  # before anything of that size is made
+    blocks = len(entries(vault["counts"], "vault.counts")) if policy.reader.together else 1
+    # before anything of that size is made
+    entries(private["sums"], "private.sums", policy.arms * blocks)
     state = state_from_data(policy, public["state"], whole(public["asked"], "public.asked"))
     if isinstance(policy, StoppingRule) and (state.value is not None) is not (
         private["memory"] == [list(HALTED)]
@@ -162,6 +164,7 @@ PUBLIC_KEYS = (
     "arms",
     "events",
     "offer",
+    "plans",
     "beliefs",
     "rewards",
     "people",

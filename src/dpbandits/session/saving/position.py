@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.roster import Roster, roster_from_data
-from dpbandits.core.plan import EVERY, Action, Hold, Progress, PublicRng
+from dpbandits.core.plan import Action, Hold, Progress, PublicRng
 from dpbandits.core.privacy import Entry
 from dpbandits.core.values import SAVES, checked_name, checked_seed, damaged, entries, whole
 from dpbandits.policies import POLICIES
@@ -17,10 +17,18 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.decisions import MOST_PENDING, Play
+from dpbandits.session.saving.plans import (
+    finished_from,
+    key_from,
+    plans_from_data,
+    plans_to_data,
+    with_plans,
+)
 from dpbandits.session.saving.waiting import action_from, pending_from, pending_runs
 from dpbandits.session.standing import SessionEvent
 from dpbandits.session.wheel.choices import HowChosen, chosen_from_data
-from dpbandits.session.wheel.offers import AskedTurn, offer_of
+from dpbandits.session.wheel.offers import AskedTurn, OpenPlan, offer_of
+from dpbandits.session.wheel.together import JointWheel
 from dpbandits.session.wheel.turn import Wheel
 
 ToldPairs = list[tuple[Action, int]]
@@ -29,7 +37,7 @@ ToldPairs = list[tuple[Action, int]]
 class Position(NamedTuple):
     """first: decisions asked before the plan. finished: the coordinates whose release is due; None
     while the plan goes on. offer: the action that is asked for (None: the plan's), from which
-    decision on, and up to which.
+    decision on, up to which, and in which block (0: none of its own).
     """
 
     generation: int
@@ -44,10 +52,11 @@ class Position(NamedTuple):
     pending: dict[int, Play]
     told: ToldPairs
     finished: tuple[int, ...] | None
-    offer: tuple[Action | None, int, int]
+    offer: tuple[Action | None, int, int, int]
     roster: Roster
     events: tuple[SessionEvent, ...]
     chosen: dict[int, HowChosen]
+    plans: dict[int, OpenPlan]
 
 
 def position(
@@ -74,7 +83,7 @@ def position(
         for pair in entries(public["told_in_plan"], "public.told_in_plan")
     ]
     told = [
-        (action_from(policy, action), whole(times, "a number in public.told_in_plan", 1))
+        (key_from(policy, action, asked), whole(times, "a number in public.told_in_plan", 1))
         for action, times in pairs
     ]
     if sum(times for _, times in told) + lost + unread + len(pending) > asked or len(
@@ -85,7 +94,7 @@ def position(
     if first > asked or step > asked + 1 + len(events):
         raise damaged("public.step or public.asked_before_plan counts more than was asked")
     generation = whole(public["generation"], "public.generation", 1, SAVES)
-    due = finished_from(policy, public["plan_finished"])
+    due = finished_from(policy, public["plan_finished"], asked)
     return Position(
         generation,
         campaign_from(public["campaign"]),
@@ -103,6 +112,7 @@ def position(
         roster,
         events,
         chosen_from_data(public["chosen"], asked, partial(action_from, policy)),
+        plans_from_data(policy, public["plans"], asked, step),
     )
 
 
@@ -120,12 +130,15 @@ def events_from(data: object, asked: int) -> tuple[SessionEvent, ...]:
     return tuple(events)
 
 
-def offer_from(policy: Policy, data: object, asked: int) -> tuple[Action | None, int, int]:
-    """What was asked for: an action (None: the plan's), since when, and up to which decision."""
-    action, since, last = entries(data, "public.offer", 3)
+def offer_from(policy: Policy, data: object, asked: int) -> tuple[Action | None, int, int, int]:
+    """What was asked for: an action (None: the plan's), since when, up to which decision, and in
+    which block.
+    """
+    action, since, last, block = entries(data, "public.offer", 4)
     since = whole(since, "a number in public.offer", 1, asked + 1)
     last = whole(last, "a number in public.offer")
-    return None if action is None else action_from(policy, action), since, last
+    block = whole(block, "a number in public.offer", 0, asked + 1)
+    return None if action is None else action_from(policy, action), since, last, block
 
 
 def campaign_from(name: object) -> str:
@@ -133,15 +146,6 @@ def campaign_from(name: object) -> str:
         return checked_name(name)
     except ValueError:
         raise damaged("public.campaign is no name") from None
-
-
-def finished_from(policy: Policy, data: object) -> tuple[int, ...] | None:
-    if data is None:
-        return None
-    return tuple(
-        whole(arm, "an entry of public.plan_finished", EVERY, policy.arms - 1)
-        for arm in entries(data, "public.plan_finished")
-    )
 
 
 def position_to_data(wheel: Wheel) -> dict[str, Any]:
@@ -155,6 +159,7 @@ def position_to_data(wheel: Wheel) -> dict[str, Any]:
         "lost": wheel.lost,
         "unread": wheel.unread,
         "offer": offer_to_data(turn),
+        "plans": plans_to_data(turn.plans),
         "beliefs": turn.believed.to_data(),
         "pending": pending_runs(wheel.pending),
         "told_in_plan": list(turn.progress.told.items()),
@@ -166,15 +171,19 @@ def position_to_data(wheel: Wheel) -> dict[str, Any]:
 def offer_to_data(turn: AskedTurn) -> list[Any]:
     """What is asked for: where it is the plan, its action is not said."""
     offer = turn.offer
+    if offer.only is not None and offer.only.block:  # what its block is of is said in plans
+        return [None, offer.since, offer.last, offer.only.block]
     action = offer.only.action if offer.only is not None and offer.plan is not turn.plan else None
     # another draw than the plan's is made out anew
     made_anew = offer.only is None and offer.plan is not turn.plan
-    return [action, offer.since, 0 if made_anew else offer.last]
+    return [action, offer.since, 0 if made_anew else offer.last, 0]
 
 
 def offer_at(wheel: Wheel, turn: AskedTurn, at: Position) -> AskedTurn:
     """The turn, with what was asked for."""
-    action, since, last = at.offer
+    action, since, last, block = at.offer
+    if isinstance(wheel, JointWheel):
+        return with_plans(wheel, turn, at.plans, dict(at.told), [block, since, last])
     plan = turn.plan if action is None else Hold(action, max(1, last + 1 - since), ())
     return turn.with_offer(offer_of(plan, since, last, wheel.semi, wheel.roster.labels))
 

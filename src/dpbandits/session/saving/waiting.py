@@ -11,20 +11,22 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabels
 from dpbandits.session.decisions import MOST_PENDING, Play
 
+PendingRun = tuple[int, int, Action, tuple[int, ...] | None, bool, int]
+"""Consecutive decisions with one play: the first id, how many, action, arms to observe, whether
+their rewards count, and the number of their plan's block (0: none of their own).
+"""
 
-def pending_runs(
-    pending: Mapping[int, Play],
-) -> list[tuple[int, int, Action, tuple[int, ...] | None, bool]]:
-    """Pending decisions as runs of consecutive ids with one play: (first id, how many, action, arms
-    to observe, whether their rewards count).
-    """
-    runs = list[tuple[int, int, Action, tuple[int, ...] | None, bool]]()
+
+def pending_runs(pending: Mapping[int, Play]) -> list[PendingRun]:
+    """Pending decisions as runs of consecutive ids."""
+    runs = list[PendingRun]()
     for id, play in pending.items():
         first, many, *same = runs[-1] if runs else (0, 0)
-        if first + many == id and (play.action, play.observe, play.learn) == tuple(same):
-            runs[-1] = (first, many + 1, play.action, play.observe, play.learn)
+        said = play.action, play.observe, play.learn, play.block
+        if first + many == id and said == tuple(same):
+            runs[-1] = (first, many + 1, *said)
         else:
-            runs.append((id, 1, play.action, play.observe, play.learn))
+            runs.append((id, 1, *said))
     return runs
 
 
@@ -34,21 +36,23 @@ def pending_from(policy: Policy, data: object, asked: int, limit: int) -> dict[i
     """
     runs, last, waiting = list[tuple[range, Play]](), 0, 0
     for row in entries(data, "public.pending"):
-        first, many, action, observe, learn = entries(row, "an entry of public.pending", 5)
+        first, many, *said = entries(row, "an entry of public.pending", 6)
         first = whole(first, "the id of a pending decision", last + 1, asked)
         last = (
             first
             + whole(many, "a number of pending decisions", 1, min(asked - first + 1, MOST_PENDING))
             - 1
         )
-        runs.append((range(first, last + 1), play_from(policy, action, observe, learn)))
+        runs.append((range(first, last + 1), play_from(policy, first, *said)))
         waiting += many
         if waiting > limit:
             raise damaged("public.pending has more decisions than public.max_pending allows")
     return {id: play for ids, play in runs for id in ids}
 
 
-def play_from(policy: Policy, action: object, observe: object, learn: object) -> Play:
+def play_from(
+    policy: Policy, id: int, action: object, observe: object, learn: object, block: object
+) -> Play:
     if not isinstance(learn, bool):
         raise damaged("a pending decision does not say whether its reward counts")
     semi = policy.about.feedback == "semi"
@@ -60,7 +64,10 @@ def play_from(policy: Policy, action: object, observe: object, learn: object) ->
     if seen is not None and not are_arms(policy, seen):
         raise damaged("a pending decision observes what is no arm")
     played = action_from(policy, action)
-    return Play(played, seen, ArmLabels(policy.labels or ()).of(played), learn)
+    own = whole(block, "the block of a pending decision", 0, id)
+    if (own > 0) is not policy.reader.together:
+        raise damaged("a pending decision belongs to a block, or to none, where it should not")
+    return Play(played, seen, ArmLabels(policy.labels or ()).of(played), learn, own)
 
 
 def action_from(policy: Policy, data: object) -> Action:

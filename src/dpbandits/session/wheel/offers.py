@@ -1,8 +1,8 @@
 """A turn as a session asks about it: what is asked for now, and up to which decision."""
 
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dpbandits.campaign.believing.believed import Believed
@@ -13,6 +13,20 @@ from dpbandits.session.decisions import Play
 
 Waiting = Counter[Action]
 """By action, decisions that wait for their rewards and count."""
+
+
+class OpenPlan(NamedTuple):
+    """A plan whose block is open. told: its rounds that were told before the turn under way. step:
+    the turn in which it was made, or taken up again.
+    """
+
+    plan: Hold
+    told: int
+    step: int
+
+
+Plans = Mapping[int, OpenPlan]
+"""By the number of their block, which is that of the first decision that was asked for it."""
 
 
 class Offer(NamedTuple):
@@ -33,7 +47,7 @@ class AskedTurn:
 
     step: turns before this one. first: decisions asked before it. plays: its actions, each kept
         once. only, last: of `offer`, which are looked at in every round. believed: all releases so
-        far, in few numbers.
+        far, in few numbers. plans: those with an open block, where a record belongs to its plan.
     """
 
     state: Any
@@ -47,6 +61,7 @@ class AskedTurn:
     only: Play | None
     last: int
     believed: Believed
+    plans: Plans = field(default_factory=dict)
 
     def play(self, id: int, semi: bool, labels: ArmLabels) -> Play:
         """What decision `id` plays."""
@@ -73,12 +88,13 @@ class AskedTurn:
             offer.only,
             offer.last,
             self.believed,
+            self.plans,
         )
 
 
 def asked_after(first: int, opened: wheel.Turn, offer: Offer, believed: Believed) -> AskedTurn:
     """An opened turn, to be asked about after the first so many decisions."""
-    return AskedTurn(*opened, first, {}, offer, offer.only, offer.last, believed)
+    return AskedTurn(*opened, first, {}, offer, offer.only, offer.last, believed, {})
 
 
 def play_of(plan: Plan, action: Action, semi: bool, labels: ArmLabels) -> Play:

@@ -8,7 +8,7 @@ interruption may lose a reward, it never adds one twice.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, final
+from typing import Any
 
 from dpbandits.campaign.roster import Roster
 from dpbandits.core.errors import LedgerError, NotRecordedError
@@ -29,7 +29,6 @@ one's is not (else None).
 """
 
 
-@final
 class Wheel(Asks):
     """A policy and its vault at work, for one caller at a time.
 
@@ -54,9 +53,6 @@ class Wheel(Asks):
         if not play.learn:
             self.leave_unread(id)
             return
-        if vault.together and id <= self.turn.first:
-            self._tell_late(id, where, steps)
-            return
         self.busy = True
         before = progress.told.get(where, 0)
         self._claim = id, where, before, vault.records, self.lost, None
@@ -70,17 +66,6 @@ class Wheel(Asks):
             self.busy = False
         else:
             self.advance()
-
-    def _tell_late(self, id: int, where: Action, steps: Any) -> None:
-        """A record of an earlier plan, where a record belongs to its plan: it ends nothing."""
-        self.busy = True
-        self._claim = id, None, 0, self.vault.records, self.lost, None
-        del self.pending[id]
-        if self.waiting is not None:
-            self.waiting[where] -= 1
-        self.vault.enter(where, steps, late=True)
-        self._claim = None
-        self.busy = False
 
     def leave_unread(self, id: int) -> None:
         """Resolve a decision without reading any reward."""
