@@ -14,10 +14,10 @@ from dpbandits.service.rows import tables
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.memory import taken_name
 from dpbandits.service.rows.migrating import bring_up
-from dpbandits.service.rows.records import CampaignRow, Change, KeyRow, ScopeRow
-from dpbandits.service.rows.sql_rows import SqlRows, columns
+from dpbandits.service.rows.records import CampaignRow, KeyRow, RowChange, ScopeRow
+from dpbandits.service.rows.sql_rows import SqlRows, columns_of
 
-CAMPAIGN = columns(tables.campaign, CampaignRow)
+CAMPAIGN = columns_of(tables.campaign, CampaignRow)
 
 PATIENCE = 30
 """Seconds that a transaction waits for another one to end."""
@@ -76,7 +76,7 @@ class SqlBackend(Backend):
             if write:
                 connection.commit()
 
-    def create(self, row: CampaignRow, change: Change, scope: ScopeRow | None) -> None:
+    def create(self, row: CampaignRow, change: RowChange, scope: ScopeRow | None) -> None:
         with self._begun() as connection:
             try:
                 connection.execute(insert(tables.campaign), row._asdict())
@@ -132,12 +132,14 @@ class SqlBackend(Backend):
             SqlRows(connection, "", "")._put(tables.scope, scope._asdict(), "name")
 
     def access_keys(self) -> list[KeyRow]:
-        query = select(*columns(tables.access_key, KeyRow)).order_by(tables.access_key.c.created)
+        query = select(*columns_of(tables.access_key, KeyRow)).order_by(tables.access_key.c.created)
         with self._begun(write=False) as connection:
             return [KeyRow(*row) for row in connection.execute(query)]
 
     def key(self, hash: str) -> KeyRow | None:
-        query = select(*columns(tables.access_key, KeyRow)).where(tables.access_key.c.hash == hash)
+        query = select(*columns_of(tables.access_key, KeyRow)).where(
+            tables.access_key.c.hash == hash
+        )
         with self._begun(write=False) as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else KeyRow(*row)

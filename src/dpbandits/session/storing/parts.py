@@ -64,7 +64,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     return public, private
 
 
-def rows_of(session: Session) -> SessionRows:
+def rows_in(session: Session) -> SessionRows:
     """What a session holds in memory of what is kept a row each; it is not copied."""
     window = session._attribution
     pending = session._wheel.pending
