@@ -131,6 +131,11 @@ class CampaignStore:
                 "addresses. Nothing was created."
             )
         require_readable(policy)
+        if options.get("segments") is not None:
+            raise ValueError(
+                "Expected no segments=: make a campaign for each segment; each record is in one of "
+                "them, so the promise to it is that of one. Nothing was created."
+            )
         if "campaign" in options or "user_key" in options:
             raise ValueError(
                 "Expected neither campaign= nor user_key=: a campaign is known by its name, and "
