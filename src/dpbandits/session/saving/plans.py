@@ -4,15 +4,15 @@ belong to their plans. Public data, read strictly.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from dpbandits.core.plan import EVERY, FOREVER, Action, Hold, Progress
+from dpbandits.core.plan import EVERY, FOREVER, Action, Hold
 from dpbandits.core.values import damaged, entries, frozen, whole
 from dpbandits.policies.contract import Policy
 from dpbandits.session.saving.waiting import action_from, are_arms
+from dpbandits.session.wheel.blocks import BlockProgress
 from dpbandits.session.wheel.offers import AskedTurn, OpenPlan, Plans
-from dpbandits.session.wheel.together import JointWheel, left_of
+from dpbandits.session.wheel.together import JointWheel
 from dpbandits.vault.joint import JointVault
 
 
@@ -78,5 +78,5 @@ def with_plans(
     plan = plans[block].plan if block in plans else turn.plan
     assert isinstance(plan, Hold)
     offered = wheel.offered(plan, block, since, 0)._replace(last=last)
-    turn = replace(turn, plans=plans, progress=Progress(turn.plan, partial(left_of, plans)))
+    turn = replace(turn, plans=plans, progress=BlockProgress(turn.plan, plans))
     return turn.with_offer(offered)
