@@ -4,7 +4,7 @@ BIN := .venv/bin
 QUICK := tests/core tests/session tests/oracles tests/environments tests/mechanisms tests/theory tests/datasets
 STAMP := .venv/.installed
 
-.PHONY: demo check test test-all lint papers papers-full benchmarks audit controls docs lock clean
+.PHONY: demo check test test-all lint papers papers-full benchmarks audit controls docs dist lock clean
 
 demo: $(STAMP)
 	$(BIN)/dpbandits demo
@@ -57,6 +57,12 @@ audit: $(STAMP)
 controls: $(STAMP)
 	$(BIN)/python -m benchmarks.controls --out docs/controls.md
 
+# Wheel and sdist, each tried in an environment of its own that has nothing else: minutes, most of them for downloads.
+dist: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m tests.smoke dist
+
 # The environment exactly as locked; the package itself editable, without touching its dependencies.
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dpbandits needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -68,7 +74,7 @@ $(STAMP): requirements.lock pyproject.toml
 # Renew the lock file after a change of dependencies in pyproject.toml.
 lock:
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --extra dev --extra experiments --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
+	$(BIN)/pip-compile --quiet --extra dev --extra experiments --extra service --extra cluster --extra docs --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
 
 clean:
 	rm -rf .venv results demo build dist .pytest_cache .mypy_cache .ruff_cache

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpbandits.sweeps import Results, load_config, run_sweep
+from tests.families import KEPT, is_long
 from tests.places import DATA
 
 TINY = """
@@ -66,6 +67,24 @@ environments = ["linear"]
 """
 
 Write = Callable[..., Path]
+
+Collected = dict[str, set[bool]]
+"""By family, whether cases of it are long: some should be, and some not."""
+
+FAMILIES = pytest.StashKey[Collected]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what `tests/families.py` leaves to `make test-all`, before marks are looked at."""
+    found = config.stash[FAMILIES] = dict[str, set[bool]]()
+    for item in items:
+        test, _, case = item.nodeid.removeprefix("tests/").partition("[")
+        if test in KEPT:
+            long = is_long(test, case.removesuffix("]"))
+            found.setdefault(test, set()).add(long)
+            if long:
+                item.add_marker("long")
 
 
 @pytest.fixture

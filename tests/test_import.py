@@ -47,12 +47,3 @@ session.tell(session.ask(), 1.0)
 print(dpb.simulate(dpb.UCB1(arms=2), dpb.Bernoulli([.5, .4]), 100).plays.sum())
 """
     assert fresh(code) == "100"
-
-
-def test_command_says_what_to_install() -> None:
-    code = "import sys; sys.modules['typer'] = None; from dpbandits.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert (
-        done.stderr.strip() == "The command line needs typer: pip install 'dpbandits[experiments]'"
-    )

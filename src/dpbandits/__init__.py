@@ -27,6 +27,9 @@ from dpbandits.core.errors import (
     RequestsDiffer,
     RewardError,
     SharedError,
+    StoreError,
+    WitnessError,
+    WorkerError,
 )
 from dpbandits.core.privacy import Entry, Grid, Guarantee, spent
 from dpbandits.environments import (
@@ -66,6 +69,7 @@ from dpbandits.policies import *
 from dpbandits.policies import POLICIES as _POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.recommended import recommend
+from dpbandits.service.opening import open_store
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.segments import SegmentedSession
@@ -147,6 +151,7 @@ __all__ = [
     "SharedError",
     "SimulatedNoise",
     "SpanningTrees",
+    "StoreError",
     "Table",
     "TopK",
     "TopKMax",
@@ -155,6 +160,8 @@ __all__ = [
     "UniformDelay",
     "UniformMatroid",
     "UserDecisionSet",
+    "WitnessError",
+    "WorkerError",
     "__version__",
     "audit",
     "estimate",
@@ -163,6 +170,7 @@ __all__ = [
     "identify",
     "instance_independent_bound",
     "lower_bound",
+    "open_store",
     "policies",
     "simulate",
     "spent",

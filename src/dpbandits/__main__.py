@@ -7,8 +7,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-EXTRAS = ("jinja2", "joblib", "matplotlib", "polars", "pydantic", "rich", "typer")
-"""What `dpbandits[experiments]` installs and some command imports."""
+EXTRAS = {
+    **dict.fromkeys(("jinja2", "joblib", "matplotlib", "polars", "pydantic"), "experiments"),
+    **dict.fromkeys(("dask", "distributed"), "cluster"),
+}
+"""Which extra brings a library that some command imports; what comes without any is not here."""
 
 
 def main() -> None:
@@ -22,10 +25,11 @@ def main() -> None:
 
         app()
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in EXTRAS:
+        name = (missing.name or "").partition(".")[0]
+        if name not in EXTRAS:
             raise
         raise SystemExit(
-            f"The command line needs {missing.name}: pip install 'dpbandits[experiments]'"
+            f"This command needs {name}: pip install 'dpbandits[{EXTRAS[name]}]'"
         ) from None
 
 

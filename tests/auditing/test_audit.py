@@ -101,17 +101,21 @@ def test_an_epsilon_that_would_be_ignored_is_refused() -> None:
         dpb.audit(Leader, 1, epsilon=2)
 
 
-def test_classes_and_functions_that_make_one() -> None:
-    made = dpb.audit(LazyForgetful, epsilon="1/2", levels=["transcript"], runs=1000)
-    assert (made.passed, made.claim) == (True, Fraction(1, 2))
-    factory = dpb.audit(
-        lambda: dpb.AnytimeLazyUCB(arms=2, epsilon=1), levels=["transcript"], runs=1000
-    )
-    assert (factory.passed, factory.claim) == (True, 1)
+def test_a_class_that_needs_more_is_named() -> None:
     with pytest.raises(
         TypeError, match=r"EachArm cannot be made from nothing alone .* Pass an instance"
     ):
         dpb.audit(EachArm)
+
+
+@pytest.mark.long
+def test_classes_and_functions_that_make_one() -> None:
+    made = dpb.audit(LazyForgetful, epsilon="1/2", levels=["transcript"], runs=100)
+    assert (made.passed, made.claim) == (True, Fraction(1, 2))
+    factory = dpb.audit(
+        lambda: dpb.AnytimeLazyUCB(arms=2, epsilon=1), levels=["transcript"], runs=100
+    )
+    assert (factory.passed, factory.claim) == (True, 1)
 
 
 def test_what_a_level_leaves_the_next_ones_use(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,11 +164,12 @@ def test_no_claim_is_no_pass() -> None:
     assert report.lower_bound > 1
 
 
+@pytest.mark.long
 def test_report_is_plain_data(tmp_path: Path) -> None:
     report = dpb.audit(
         LazyForgetful(epsilon=Fraction(1), grid=Grid(steps=1)),
         levels=["transcript", "statistical"],
-        runs=2000,
+        runs=200,
         workers=1,
     )
     data = json.loads(report.to_json())
@@ -206,6 +211,7 @@ def test_a_bound_is_never_rounded_up(value: float, printed: str) -> None:
     assert figure_of(value) == printed
 
 
+@pytest.mark.long
 def test_with_a_number_of_runs_the_clock_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every level gives the same report though an hour seems to pass whenever somebody looks at the
     clock.

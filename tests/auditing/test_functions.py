@@ -52,6 +52,7 @@ def test_a_randomizer_by_itself() -> None:
         dpb.audit(LocalLaplace(epsilon=Fraction(1)), epsilon=2)
 
 
+@pytest.mark.long
 def test_a_randomizer_by_its_reports_alone() -> None:
     """It leaks 2. A bound above that comes with probability 10⁻⁶."""
     found = statistical_level(
@@ -64,6 +65,7 @@ def test_a_randomizer_by_its_reports_alone() -> None:
     ).shape == (5, 3)
 
 
+@pytest.mark.long
 def test_a_function_of_data() -> None:
     kept = statistical_level(
         FunctionSubject(noisy_sum, "noisy sum"), Fraction(1), workers=1, runs=20_000

@@ -55,6 +55,7 @@ def audit(make: Any, claim: Any = 1, runs: int = 500, **more: Any) -> AuditRepor
     return dpb.audit(make, claim, runs=runs, workers=1, **more)
 
 
+@pytest.mark.long
 def test_reach_is_the_largest_bound_of_so_many_runs() -> None:
     for runs in (30, 300, 5000):
         assert reach(runs, 1e-6) == bound([runs, 0, 0, runs], runs, 1e-6).epsilon

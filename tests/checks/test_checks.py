@@ -11,6 +11,7 @@ import pytest
 from dpbandits.checks import CHECKS, examples
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
+from tests.families import NEAR
 
 
 def concerns(check: str, policy: Policy) -> bool:
@@ -25,32 +26,32 @@ INSTANCES = [policy for instances in OF_EACH.values() for policy in instances]
 FIRST = [instances[0] for instances in OF_EACH.values()]
 
 
-HEAVY = ("compiled_law", "loss_within_claim", "beats_uniform", "answers_far_behind")
-"""Checks that take seconds: some 8 of 10 of the time of all."""
-
-FAMILIES = (
-    "AnytimeLazyUCB",
-    "CUCBDP",
-    "DPJointMAT",
-    "DPKLUCB",
-    "DPNAS",
-    "DPRateIMED",
-    "DPSE",
-    "DPTSMAT",
-    "HybridUCB",
-    "LDPKLUCB",
-    "LazyDPTS",
-    "RNMFTNL",
+EVERYWHERE = (
+    "ledger_equals_claim",
+    "only_reports_enter",
+    "replay_is_blind",
+    "state_is_a_fold",
+    "survives_json",
+    "unplanned_drops",
 )
-"""One policy of each kind of mechanism and of each compiled loop."""
+"""Safety that takes less than a second: of the first instance of every policy in `make test`."""
+
+LONG = ("beats_uniform", "answers_far_behind")
+"""Checks that take longest and find least; the first of the default policy is in `make test`."""
+
+
+def is_quick(policy: Policy, check: str) -> bool:
+    """What `make test` takes: further checks of the first instance of policies in `NEAR` only."""
+    if not any(policy is first for first in FIRST):
+        return False
+    name = type(policy).__name__
+    if check in LONG:
+        return name in ("DPKLUCB", "DPRateIMED")
+    return check in EVERYWHERE or name in NEAR
 
 
 def case(policy: Policy, check: str) -> Any:
-    """Heavy checks of the first instance of one policy a family are made in `make test`, all others
-    in `make test-all`.
-    """
-    near = type(policy).__name__ in FAMILIES and any(policy is first for first in FIRST)
-    marks = [pytest.mark.long] if check in HEAVY and not near else []
+    marks = [] if is_quick(policy, check) else [pytest.mark.long]
     return pytest.param(policy, check, id=f"{policy!r}-{check}", marks=marks)
 
 

@@ -115,6 +115,7 @@ def test_files_are_small_readable_and_always_the_same(tiny: Results, tmp_path: P
     assert again.read_bytes() == svg.read_bytes()
 
 
+@pytest.mark.long
 def test_figures_of_a_dozen_policies_are_small_and_share_their_scales(tmp_path: Path) -> None:
     others = ("AdaCUCB", "DPUCB", "DPUCBBound", "HybridUCB", "LDPUCB", "AdaPTT", "CTBTT")
     names = [

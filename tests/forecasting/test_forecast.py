@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,17 @@ from dpbandits.forecasting.outcome import EQUAL, Forecast
 from dpbandits.forecasting.prior import EachRate, drawn_means, rates_given
 
 RATES, VISITORS = [0.5, 0.4, 0.3], 3000
-SMALL = dpb.forecast(RATES, VISITORS, [1, "1/2"], policies=["DPKLUCB", dpb.AdaPUCB], draws=30)
+
+
+@cache
+def small() -> Forecast:
+    return dpb.forecast(RATES, VISITORS, [1, "1/2"], policies=["DPKLUCB", dpb.AdaPUCB], draws=30)
 
 
 def test_it_agrees_with_simulate() -> None:
     """The same seeds play the same runs, and the losses are theirs."""
     environment = dpb.Bernoulli(RATES)
-    for row in SMALL:
+    for row in small():
         if row.policy == EQUAL:
             continue
         cls: Any = getattr(dpb, row.policy)
@@ -43,7 +48,7 @@ def test_a_draw_of_a_prior_is_a_run_of_simulate() -> None:
 
 
 def test_rows_come_in_order() -> None:
-    assert [(row.policy, row.epsilon) for row in SMALL] == [
+    assert [(row.policy, row.epsilon) for row in small()] == [
         ("DPKLUCB", 0.5),
         ("DPKLUCB", 1.0),
         ("AdaPUCB", 0.5),
@@ -52,11 +57,11 @@ def test_rows_come_in_order() -> None:
         ("UCB1", None),
         (EQUAL, None),
     ]
-    assert len(SMALL) == 7
+    assert len(small()) == 7
 
 
 def test_equal_shares_lose_the_mean_gap() -> None:
-    row = SMALL.row(EQUAL)
+    row = small().row(EQUAL)
     assert row.loss == pytest.approx(0.1 * VISITORS)
     assert row.error == pytest.approx(0.0, abs=1e-9)
     assert (row.privacy, row.saved) == (None, 0.0)
@@ -64,9 +69,9 @@ def test_equal_shares_lose_the_mean_gap() -> None:
 
 
 def test_what_privacy_costs_is_the_difference_to_the_twin() -> None:
-    private, plain = SMALL.row("DPKLUCB", 0.5), SMALL.row("KLUCB")
+    private, plain = small().row("DPKLUCB", 0.5), small().row("KLUCB")
     assert private.privacy == pytest.approx(private.loss - plain.loss)
-    assert private.saved == pytest.approx(SMALL.row(EQUAL).loss - private.loss)
+    assert private.saved == pytest.approx(small().row(EQUAL).loss - private.loss)
     assert plain.privacy is None
 
 
@@ -79,7 +84,7 @@ def test_two_equal_arms_lose_nothing() -> None:
 
 def test_units_are_the_users() -> None:
     """Revenues up to 200 are rates of conversion, scaled; costs are turned round."""
-    unit = SMALL.row("DPKLUCB", 1.0)
+    unit = small().row("DPKLUCB", 1.0)
     for ruler, rates in (
         (dpb.Range(0, 200), [100, 80, 60]),
         (dpb.Range(0, 200, minimise=True), [100, 120, 140]),
@@ -90,15 +95,15 @@ def test_units_are_the_users() -> None:
 
 
 def test_the_epsilon_that_can_be_afforded() -> None:
-    half, one = SMALL.row("DPKLUCB", 0.5), SMALL.row("DPKLUCB", 1.0)
+    half, one = small().row("DPKLUCB", 0.5), small().row("DPKLUCB", 1.0)
     assert one.loss < half.loss
-    assert SMALL.within(half.loss, "DPKLUCB") == half
-    assert SMALL.within((half.loss + one.loss) / 2, "DPKLUCB") == one
-    assert SMALL.within(one.loss / 1000) is None
+    assert small().within(half.loss, "DPKLUCB") == half
+    assert small().within((half.loss + one.loss) / 2, "DPKLUCB") == one
+    assert small().within(one.loss / 1000) is None
     assert half.privacy is not None
-    assert SMALL.within(half.privacy, "DPKLUCB", of="privacy") == half
+    assert small().within(half.privacy, "DPKLUCB", of="privacy") == half
     with pytest.raises(ValueError, match="loss="):
-        SMALL.within("much")  # type: ignore[arg-type]
+        small().within("much")  # type: ignore[arg-type]
 
 
 def test_more_visitors_name_the_best_arm() -> None:
@@ -124,6 +129,7 @@ def test_progress_is_told_up_to_the_end() -> None:
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
+@pytest.mark.long
 def test_local_and_every_round_policies() -> None:
     found = dpb.forecast([0.9, 0.1], 400, 4, policies=["LDPKLUCB", "DPUCB"], draws=3)
     assert found.row("LDPKLUCB", 4.0).leads == 1.0
@@ -132,11 +138,11 @@ def test_local_and_every_round_policies() -> None:
 
 
 def test_a_table() -> None:
-    assert SMALL.to_polars().shape == (7, 11)
-    assert "DPKLUCB" in str(SMALL)
-    assert isinstance(SMALL, Forecast)
+    assert small().to_polars().shape == (7, 11)
+    assert "DPKLUCB" in str(small())
+    assert isinstance(small(), Forecast)
     with pytest.raises(KeyError, match="Nothing was forecast"):
-        SMALL.row("DPKLUCB", 7.0)
+        small().row("DPKLUCB", 7.0)
 
 
 def test_a_prior_holds_what_it_says() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,21 +11,24 @@ from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.figures.layout import NARROW
-from dpbandits.forecasting.outcome import EQUAL
+from dpbandits.forecasting.outcome import EQUAL, Forecast
 from dpbandits.forecasting.pictures import forecast_figure
 from dpbandits.terminal.cli import app
 
-FOUND = dpb.forecast([0.6, 0.5], 500, [0.5, 1], draws=5, units="<clicks>")
+
+@cache
+def found() -> Forecast:
+    return dpb.forecast([0.6, 0.5], 500, [0.5, 1], draws=5, units="<clicks>")
 
 
 def test_every_curve_has_its_name_and_its_numbers() -> None:
     for layout in (None, NARROW):
-        figure = forecast_figure(FOUND) if layout is None else forecast_figure(FOUND, layout)
+        figure = forecast_figure(found()) if layout is None else forecast_figure(found(), layout)
         (axes,) = figure.axes
-        curve = [row.loss for row in FOUND if row.policy == "DPKLUCB"]
+        curve = [row.loss for row in found() if row.policy == "DPKLUCB"]
         assert any(list(line.get_ydata()) == curve for line in axes.lines)
         assert axes.get_ylabel() == "<clicks>"
-    assert {text.get_text() for text in forecast_figure(FOUND).axes[0].texts} == {
+    assert {text.get_text() for text in forecast_figure(found()).axes[0].texts} == {
         "DPKLUCB",
         "KLUCB",
         EQUAL,
@@ -32,22 +36,22 @@ def test_every_curve_has_its_name_and_its_numbers() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    png, svg = FOUND.figure(tmp_path / "forecast")
+    png, svg = found().figure(tmp_path / "forecast")
     with Image.open(png) as image:
         assert image.size[0] > 800
     assert svg.read_text(encoding="utf-8").count("DPKLUCB") == 1
-    again = FOUND.figure(tmp_path / "again")
+    again = found().figure(tmp_path / "again")
     assert [path.read_bytes() for path in again] == [png.read_bytes(), svg.read_bytes()]
 
 
 def test_the_page_escapes_and_holds_everything(tmp_path: Path) -> None:
-    text = FOUND.page(tmp_path / "deep" / "page.html").read_text(encoding="utf-8")
+    text = found().page(tmp_path / "deep" / "page.html").read_text(encoding="utf-8")
     assert "&lt;clicks&gt;" in text
     assert "<clicks>" not in text
     assert "Nobody's data was read" in text
     assert text.count("data:image/svg+xml") == 2
     assert "http" not in text.replace("http://www.w3.org", "")
-    for row in FOUND:
+    for row in found():
         assert row.policy in text
 
 

@@ -78,6 +78,13 @@ def test_what_is_kept_of_a_decision_is_small(tmp_path: Path) -> None:
 
 def test_noise_beyond_every_message_is_refused_before_it_is_paid_for() -> None:
     text = dpb.Session(dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise()).description()
-    text = json.dumps(json.loads(text) | {"epsilon": f"1/{10**30 - 1}"})
-    with pytest.raises(MessageError, match=r"reports within 2\^60 steps"):
-        Client(text, most=1)
+    for epsilon in (f"1/{10**30 - 1}", f"1023/{2**50}"):  # the grid has 1024 steps
+        described = json.dumps(json.loads(text) | {"epsilon": epsilon})
+        with pytest.raises(MessageError, match=r"reports within 60 \* 2\^50 steps"):
+            Client(described, most=1)
+    described = json.dumps(json.loads(text) | {"epsilon": f"1024/{2**50}"})
+    asked = json.dumps(
+        {"version": 1, "campaign": json.loads(text)["campaign"], "id": 1, "action": 0}
+        | {"observe": None}
+    )
+    assert "steps" in Client(described, most=1).answer(asked, 1.0)

@@ -32,7 +32,7 @@ class Anew(Exception):
 
 
 class Coins:
-    """Throws the coins as given, in place of `randbelow` and `decayed`."""
+    """Throws the coins as given, in place of `whole_below` and `decayed`."""
 
     def __init__(self, given: Sequence[int]) -> None:
         self._given, self._first = iter(given), 0
@@ -42,7 +42,7 @@ class Coins:
             return outcome
         raise Undecided(chances)
 
-    def randbelow(self, size: int) -> int:
+    def whole_below(self, size: int) -> int:
         if size == self._first:
             raise Anew
         self._first = self._first or size
@@ -63,7 +63,7 @@ def law(
     while courses:
         given, chance = courses.pop()
         coins = Coins(given)
-        patch.setattr(draws, "randbelow", coins.randbelow)
+        patch.setattr(draws, "whole_below", coins.whole_below)
         patch.setattr(draws, "decayed", coins.decayed)
         try:
             outcome = sampler(coins)
@@ -159,7 +159,7 @@ def test_the_coin(part: int, whole: int, monkeypatch: pytest.MonkeyPatch) -> Non
         seen, script = list[int](), iter([0] * (tries - 1) + [10**9])
         monkeypatch.setattr(
             draws,
-            "randbelow",
+            "whole_below",
             lambda size, seen=seen, script=script: seen.append(size) or next(script),
         )
         if 0 < part <= whole:

@@ -207,7 +207,7 @@ def test_without_a_pool_nothing_is_drawn_ahead(monkeypatch: pytest.MonkeyPatch) 
         asked.append(size)
         return honest(size)
 
-    monkeypatch.setattr("random._urandom", counted)
+    monkeypatch.setattr(os, "urandom", counted)
     monkeypatch.setattr(noise_module, "secure_draws", None)
     monkeypatch.setattr(noise_module, "secure_choice", None)
     noise = SecureNoise(pool=False)

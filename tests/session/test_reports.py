@@ -51,6 +51,7 @@ def test_shuffled_first_blocks_come_in_one_random_order() -> None:
     assert [d.action for d in other] != [d.action for d in shuffled]
 
 
+@pytest.mark.long
 def test_places_in_a_shuffled_order_are_uniform() -> None:
     """Arm a's number of places among the first 60 of 120: mean 20, variance 20·(80/120)·(60/119).
 

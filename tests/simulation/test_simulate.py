@@ -94,6 +94,7 @@ def test_third_decision_has_its_exact_law(policy: Any, compiled: bool) -> None:
     assert abs(first - runs * exact) < 4.9 * math.sqrt(runs * exact * (1 - exact))
 
 
+@pytest.mark.long
 def test_noise_aware_weights_are_exact() -> None:
     """Two Gaussian arms: P(arm 0) = Φ((m0 − m1)/√(s0² + s1²)); many arms: against a fine numerical
     integral.
@@ -195,9 +196,9 @@ def test_mismatches_are_named() -> None:
         runs.regret([11])
 
 
-def test_certain_rewards_and_ties() -> None:
+@pytest.mark.parametrize("name", SEVERAL)
+def test_certain_rewards_and_ties(name: str) -> None:
     """Means 0 and 1, and all means equal: no division by zero, no regret where there is none."""
-    for name in SEVERAL:
-        policy = examples(name, arms=2)[0]
-        assert dpb.simulate(policy, dpb.Bernoulli([1.0, 0.0]), 500, runs=2).plays.sum() == 1000
-        assert dpb.simulate(policy, dpb.Bernoulli([0.5, 0.5]), 500, runs=2).regret().sum() == 0
+    policy = examples(name, arms=2)[0]
+    assert dpb.simulate(policy, dpb.Bernoulli([1.0, 0.0]), 500, runs=2).plays.sum() == 1000
+    assert dpb.simulate(policy, dpb.Bernoulli([0.5, 0.5]), 500, runs=2).regret().sum() == 0

@@ -31,7 +31,7 @@ means = [0.7, 0.5]
 [[policies]]
 class = "DPKLUCB"
 [[policies]]
-class = "ThompsonBeta"
+class = "UCB1"
 """
 OWN = """
 from dataclasses import dataclass
@@ -66,19 +66,19 @@ def written(folder: Path, text: str = SWEEP) -> Path:
         ),
         ('law = "bernoulli"', "", "expected law = one of bernoulli, .*, got none"),
         (
-            '"ThompsonBeta"',
+            '"UCB1"',
             '"UCB1"\ngrid = true',
             r"policies\[1\] \(UCB1\): Expected grid=True to be a whole number",
         ),
-        ('"ThompsonBeta"', '"UCB2"', r"There is no policy 'UCB2' \(did you mean UCB1"),
+        ('"UCB1"', '"UCB2"', r"There is no policy 'UCB2' \(did you mean UCB1"),
         (
-            '"ThompsonBeta"',
+            '"UCB1"',
             '"nowhere:Mine"',
             "module:object, importable from here: ModuleNotFoundError",
         ),
-        ('"ThompsonBeta"', '"my-file:Mine"', "module:object, for example mypolicies:MyPolicy"),
+        ('"UCB1"', '"my-file:Mine"', "module:object, for example mypolicies:MyPolicy"),
         (
-            '"ThompsonBeta"',
+            '"UCB1"',
             '"sweeps_own:no_class"',
             "sweeps_own:no_class to be the class of a policy",
         ),
@@ -136,7 +136,7 @@ def test_one_cell_with_two_numbers_of_runs_is_played_once(tmp_path: Path) -> Non
     results = run_sweep(load_config(written(tmp_path, text)), tmp_path / "out", workers=1)
     assert dict(results.summary.select("label", "runs").iter_rows()) == {
         "DPKLUCB": 4,
-        "ThompsonBeta": 4,
+        "UCB1": 4,
         "more": 6,
     }
 
@@ -145,7 +145,7 @@ def test_a_policy_of_ones_own_is_played_and_its_file_belongs_to_the_result(tmp_p
     (tmp_path / "sweeps_mine.py").write_text(OWN.format(extra=1.0))
     # leaves workers waiting that do not know Mine
     run_sweep(load_config(written(tmp_path)), tmp_path / "before", workers=2)
-    path = written(tmp_path, SWEEP.replace("ThompsonBeta", "sweeps_mine:Mine"))
+    path = written(tmp_path, SWEEP.replace("UCB1", "sweeps_mine:Mine"))
     results = run_sweep(load_config(path), tmp_path / "out", workers=2)
     assert results.summary["label"].to_list() == ["DPKLUCB", "Mine"]
     assert results.summary["runs"].to_list() == [4, 4]

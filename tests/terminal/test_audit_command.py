@@ -27,17 +27,21 @@ def dpbandits(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_command(tmp_path: Path) -> None:
+@pytest.mark.long
+def test_a_pass_and_its_page(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = CliRunner().invoke(
-        app, ["audit", "AnytimeLazyUCB", "--epsilon", "1/2", "--runs", "2000", "--html", str(page)]
+        app, ["audit", "AnytimeLazyUCB", "--epsilon", "1/2", "--runs", "200", "--html", str(page)]
     )
     assert done.exit_code == 0, done.output
     assert "Passed" in done.output
     assert page.exists()
+
+
+def test_exit_codes() -> None:
     failed = CliRunner().invoke(
         app,
-        ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1", "--runs", "2000", "--json"],
+        ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1", "--runs", "200", "--json"],
     )
     assert failed.exit_code == 1
     assert json.loads(failed.output)["passed"] is False
@@ -104,6 +108,7 @@ def test_a_page_that_cannot_be_written_is_found_before_the_audit(
     assert not asked
 
 
+@pytest.mark.long
 def test_a_page_that_fails_leaves_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,9 +134,7 @@ def test_without_the_template_library_the_command_says_what_to_install(tmp_path:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert (
-        done.stderr.strip() == "The command line needs jinja2: pip install 'dpbandits[experiments]'"
-    )
+    assert done.stderr.strip() == "This command needs jinja2: pip install 'dpbandits[experiments]'"
     assert not (tmp_path / "x").exists()
 
 

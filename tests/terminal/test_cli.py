@@ -13,7 +13,8 @@ from typer.testing import CliRunner, Result
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import size_argument
 from dpbandits.policies.recommended import RECOMMENDED
-from dpbandits.terminal.cli import SMALL_SWEEP, app
+from dpbandits.terminal.cli import app
+from dpbandits.terminal.commands.run import SMALL_SWEEP
 
 SWEEP = """
 name = "small"
@@ -45,7 +46,7 @@ def one_line(result: Result) -> str:
     return line
 
 
-@pytest.mark.parametrize("command", ["list", "explain", "run", "papers", "demo", "data"])
+@pytest.mark.parametrize("command", ["list", "explain", "run", "merge", "papers", "demo", "data"])
 def test_help_teaches_with_an_example(command: str) -> None:
     result = dpbandits(command, "--help")
     assert result.exit_code == 0
@@ -178,6 +179,7 @@ def test_a_missing_sweep_file_is_one_line() -> None:
     assert "there is no such file" in one_line(dpbandits("run", "nowhere.toml"))
 
 
+@pytest.mark.long
 def test_the_demo_compares_on_a_real_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = dpbandits("demo", "--quick", "--workers", "1")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import typer
 
+from dpbandits.__main__ import EXTRAS
 from dpbandits.terminal.commands.terminal import one_line_errors
 from dpbandits.version import __version__
+from tests.places import REPOSITORY
+from tests.terminal.test_cli import SWEEP
 
 OWN = "import dpbandits as dpb\nMine = dpb.UCB1\n"
 SHADOW = 'raise SystemExit("a file of the current folder ran")\n'
@@ -63,23 +67,58 @@ def test_python_m_puts_the_current_folder_last(tmp_path: Path) -> None:
 
 
 WITHOUT = (
-    "import sys; sys.modules['typer'] = None; sys.argv = ['dpbandits', {0}]; from "
-    "dpbandits.__main__ import main; main()"
+    "import sys\nfor name in {0!r}: sys.modules[name] = None\nsys.argv = ['dpbandits', *{1!r}]\n"
+    "from dpbandits.__main__ import main; main()"
 )
+"""The console script where some libraries are not installed."""
 
 
-def test_the_version_needs_no_extras(tmp_path: Path) -> None:
-    result = started(tmp_path, "-c", WITHOUT.format("'--version'"))
-    assert (result.returncode, result.stdout.strip()) == (0, __version__)
+def test_what_needs_no_extra_works_without_any(tmp_path: Path) -> None:
+    """As after `pip install dpbandits`, where newer versions of typer bring pydantic."""
+    missing = tuple(set(EXTRAS) - {"pydantic"})
+    for command, words in (
+        (["--version"], __version__),
+        (["--help"], "merge"),
+        (["list"], "DPKLUCB"),
+        (["explain", "DPKLUCB"], "Proof (proofs/dp_klucb.md)"),
+    ):
+        result = started(tmp_path, "-c", WITHOUT.format(missing, command))
+        assert result.returncode == 0, result.stderr
+        assert words in result.stdout
 
 
-def test_without_extras_the_command_says_what_to_install(tmp_path: Path) -> None:
-    result = started(tmp_path, "-c", WITHOUT.format("'list'"))
+@pytest.mark.parametrize(
+    ("missing", "command", "extra"),
+    [
+        ("polars", ["demo"], "experiments"),
+        ("joblib", ["merge", "sweep.toml", "folder"], "experiments"),
+        (
+            "distributed",
+            ["run", "sweep.toml", "--executor", "dask", "--scheduler", "tcp://x:1"],
+            "cluster",
+        ),
+    ],
+)
+def test_without_its_extra_a_command_says_what_to_install(
+    tmp_path: Path, missing: str, command: list[str], extra: str
+) -> None:
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    result = started(tmp_path, "-c", WITHOUT.format((missing,), command))
     assert result.returncode == 1
     assert (
-        result.stderr.strip()
-        == "The command line needs typer: pip install 'dpbandits[experiments]'"
+        result.stderr.strip() == f"This command needs {missing}: pip install 'dpbandits[{extra}]'"
     )
+
+
+def test_every_library_that_a_hint_names_is_in_its_extra() -> None:
+    extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    for library, extra in EXTRAS.items():
+        assert any(entry.startswith(library) for entry in extras[extra])
+    (whole,) = extras["all"]
+    names = whole.removeprefix("dpbandits[").removesuffix("]").split(",")
+    assert set(names) == set(extras) - {"all", "dev"}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,9 @@ __all__ = [
     "RequestsDiffer",
     "RewardError",
     "SharedError",
+    "StoreError",
+    "WitnessError",
+    "WorkerError",
 ]
 
 
@@ -56,6 +59,21 @@ class NotRecordedError(Error, RuntimeError):
 class SharedError(Error, RuntimeError):
     """A session was used by two threads at once, in a forked child, or from within one of its own
     calls. Nothing was done.
+    """
+
+
+# Campaigns
+
+
+class StoreError(Error, RuntimeError):
+    """A store that cannot be used: no such database, of a newer version, gone for the moment, or
+    one that would forget what it committed. Whatever was under way can be done again.
+    """
+
+
+class WitnessError(Error, RuntimeError):
+    """Database and witness do not belong together, and not because the database was restored: the
+    witness is missing, or is another one. Nothing was done.
     """
 
 
@@ -113,6 +131,12 @@ class MissingDataError(ConfigError):
 
 class DamagedCellError(Error, ValueError):
     """A stored cell that cannot be trusted; the message names the file."""
+
+
+class WorkerError(Error, ConnectionError):
+    """The workers that should play a sweep cannot be reached, were lost, or run other code. What
+    was finished is kept.
+    """
 
 
 # Checks

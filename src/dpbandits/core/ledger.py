@@ -5,7 +5,7 @@ It keeps two counts that have to agree, and says so where they do not: what ente
 (counted by the vault as rewards come in) and what left it, read or dropped (counted here).
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
@@ -87,6 +87,10 @@ class Ledger:
 
     def clock(self, coordinate: int) -> int:
         return self._clocks.get(coordinate, 0)
+
+    def left(self) -> dict[int, tuple[int, int]]:
+        """For each coordinate: the rewards that left its open block, and those never read."""
+        return {c: (clock, self._dropped.get(c, 0)) for c, clock in self._clocks.items()}
 
     def page(self, read: Sequence[Leaving], dropped: Sequence[Leaving]) -> Page:
         """The page for rewards that leave their open blocks now. This does not write it.
@@ -192,6 +196,27 @@ def require_lines(
         left[at] -= line.stop - line.start
     if any(left.values()) or not set(dropped) <= set(clocks):
         raise damaged("the lines of vault.ledger and what was dropped do not add up to its clocks")
+
+
+def lines_of(
+    lines: list[list[Any]], readings: Iterable[tuple[int, int, int]], cost: str | None
+) -> list[list[Any]]:
+    """Lines as `Ledger.to_data` writes them, with further readings.
+
+    readings: of each its coordinate, its first reward and the one after its last; consecutive
+        readings of one reward share a line, as they do in the ledger itself.
+    """
+    written = [list(line) for line in lines]
+    singles = {line[0]: at for at, line in enumerate(written) if line[2] - line[1] == line[4]}
+    for coordinate, start, stop in readings:
+        at = singles.get(coordinate) if stop - start == 1 else None
+        if at is not None and written[at][2] == start:
+            written[at][2], written[at][4] = stop, written[at][4] + 1
+            continue
+        if stop - start == 1:
+            singles[coordinate] = len(written)
+        written.append([coordinate, start, stop, cost, 1])
+    return written
 
 
 def counts_from_data(data: object, name: str) -> dict[int, int]:

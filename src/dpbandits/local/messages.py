@@ -23,6 +23,7 @@ from dpbandits.mechanisms.randomizers import (
     Report,
     sound,
 )
+from dpbandits.noise.draws import LARGEST_SCALE
 
 RANDOMIZERS: dict[str, type[Randomizer]] = {
     cls.__name__: cls for cls in (LocalLaplace, RandomizedResponse)
@@ -122,13 +123,13 @@ def randomizer_from_json(text: str) -> Described:
                 Grid(steps=grid["steps"], rounding=grid["rounding"]),
             )
             made = kind(epsilon=epsilon, grid=put, width=data["width"]) if short(epsilon) else None
-            if isinstance(made, LocalLaplace) and made.reach >= LARGEST_STEP:
-                made = None  # its reports would be no messages, and be paid for all the same
+            if isinstance(made, LocalLaplace) and made.reach > 60 * LARGEST_SCALE:
+                made = None  # its noise could not be drawn, and would be paid for all the same
     if made is None:
         raise MessageError(
             "Expected epsilon to be a text such as '1/10' with numbers of at most 100 digits, "
             "grid steps from 1 to 2^20, "
-            "rounding nearest or bernoulli, and reports within 2^60 steps."
+            "rounding nearest or bernoulli, and reports within 60 * 2^50 steps."
         )
     return Described(data["campaign"], made)
 

@@ -56,11 +56,13 @@ class Mechanism(ABC):
         promise.
     together: whether a release reads the coordinates of one plan's records as one, at the whole
         promise; what it does not read of them is thrown away.
+    public_memory: whether the memory holds nothing but what was released.
     """
 
     grid: Grid
     width: int = 1
     together: bool = False
+    public_memory: bool = False
 
     @abstractmethod
     def promise(self) -> Guarantee | None:
@@ -183,6 +185,7 @@ class Around(Mechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", self.inner.grid)
         object.__setattr__(self, "together", self.inner.together)
+        object.__setattr__(self, "public_memory", self.inner.public_memory)
 
     def promise(self) -> Guarantee | None:
         return self.inner.promise()

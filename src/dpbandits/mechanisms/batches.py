@@ -30,6 +30,7 @@ class LazyForgetful(Pure):
     Source: Hu, Huang and Mehta 2021, Algorithm 1 (the array side).
     """
 
+    public_memory = True
     proof: ClassVar[str] = "lazy_forgetful"
 
     @property
@@ -59,6 +60,7 @@ class LazyCumulative(Pure):
     The memory holds noised values only.
     """
 
+    public_memory = True
     proof: ClassVar[str] = "lazy_cumulative"
 
     @property
@@ -97,6 +99,7 @@ class GaussianBatches(Separable):
 
     rho: Fraction
     grid: Grid = Grid()
+    public_memory = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
@@ -127,6 +130,7 @@ class Exact(Separable):
     """Releases the exact running sum. Not private; its entries in the ledger cost None."""
 
     grid: Grid = Grid()
+    public_memory = True
 
     def promise(self) -> None:
         return None

@@ -53,6 +53,7 @@ class JointBatch(PurePrice):
 
     size: int = 1
     together = True
+    public_memory = True
     proof: ClassVar[str] = "joint_batch"
 
     def __post_init__(self) -> None:

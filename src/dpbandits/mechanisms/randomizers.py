@@ -25,7 +25,8 @@ from dpbandits.mechanisms.rewards import (
     tried,
     vector_on_grid,
 )
-from dpbandits.noise.protocol import Noise
+from dpbandits.noise.protocol import Noise, toss
+from dpbandits.noise.response_law import truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +191,18 @@ class RandomizedResponse(Randomizer):
 
     The reward is first rounded to a Bernoulli bit (which keeps the formula exact), then the bit is
     kept with probability 1/(1 + e^−ε), rounded towards one half so that the ratio never exceeds
-    e^ε.
+    e^ε. All of it in whole numbers: every device has the same law.
     """
+
+    @cached_property
+    def truths(self) -> int:
+        """Probability of reporting the true bit, in parts of 2^64; ε is that of one reward."""
+        return truth(self.epsilon / self.width)
 
     @property
     def keep(self) -> float:
-        """Probability of reporting the true bit: the largest multiple of 2^-53 not above e^ε/(1 +
-        e^ε) − 2^-50, ε that of one reward.
-        """
-        exact = 1 / (1 + math.exp(-float(self.epsilon / self.width)))
-        return max(0.5, math.floor((exact - 2.0**-50) * 2**53) / 2**53)
+        """Probability of reporting the true bit: a multiple of 2^-53, so this float is exact."""
+        return self.truths / 2**64
 
     @property
     def law(self) -> AnswerLaw:
@@ -215,8 +218,8 @@ class RandomizedResponse(Randomizer):
         return step in (0, self.grid.steps)
 
     def randomise(self, steps: int, noise: Noise) -> int:
-        bit = noise.uniform() * self.grid.steps < steps
-        truthful = noise.uniform() < self.keep
+        bit = toss(noise, steps, self.grid.steps)
+        truthful = toss(noise, self.truths, 2**64)
         return self.grid.steps * (bit is truthful)
 
     def promise(self) -> Guarantee:

@@ -97,6 +97,7 @@ class NoisyMax(PurePrice):
     """
 
     selection: Selection = "laplace"
+    public_memory = True
     proof: ClassVar[str] = "noisy_max"
 
     def promise(self) -> Guarantee:

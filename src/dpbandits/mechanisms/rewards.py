@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import number, numbers
 from dpbandits.core.privacy import Grid
+from dpbandits.noise.protocol import toss
 
 if TYPE_CHECKING:
     from dpbandits.noise.protocol import Noise
@@ -76,7 +77,7 @@ def on_grid(reward: float, grid: Grid, noise: Noise) -> int:
     """A checked reward in whole grid steps."""
     if grid.rounding == "nearest" or reward == 0.0 or reward == 1.0:
         return round(reward * grid.steps)
-    return grid.steps * (noise.uniform() < reward)
+    return grid.steps * toss(noise, *reward.as_integer_ratio())
 
 
 def checked_rewards(

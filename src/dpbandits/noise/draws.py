@@ -13,7 +13,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from secrets import randbelow
+
+from dpbandits.noise.words import whole_below
 
 LARGEST_SCALE = 2**50
 """Grid steps. Noise of this scale stays within 64 bits but with probability e^-8192."""
@@ -117,9 +118,9 @@ def fresh_choice(values: list[int], sensitivity: int, price: Fraction, law: str)
 def geometric(scale: Fraction) -> int:
     """P[X = x] is proportional to e^(−x/scale), x = 0, 1, 2, …"""
     whole, parts = scale.numerator, scale.denominator
-    rest = randbelow(whole)
+    rest = whole_below(whole)
     while not decayed(rest, whole):
-        rest = randbelow(whole)
+        rest = whole_below(whole)
     turns = 0
     while decayed(1, 1):
         turns += 1
@@ -137,14 +138,14 @@ def cube(dimension: int, geometrics: Callable[[int], list[int]]) -> list[int]:
     """
     while True:
         m = sum(geometrics(dimension + 1))
-        if all(randbelow(2 * (m + i)) < 2 * m + 1 for i in range(1, dimension + 1)):
-            return [randbelow(2 * m + 1) - m for _ in range(dimension)]
+        if all(whole_below(2 * (m + i)) < 2 * m + 1 for i in range(1, dimension + 1)):
+            return [whole_below(2 * m + 1) - m for _ in range(dimension)]
 
 
 def discrete_laplace(scale: Fraction) -> int:
     """Discrete Laplace: P[X = x] is proportional to e^(−|x|/scale)."""
     while True:
-        size, negative = geometric(scale), randbelow(2)
+        size, negative = geometric(scale), whole_below(2)
         if size or not negative:  # zero has one sign only
             return -size if negative else size
 
@@ -165,7 +166,7 @@ def permute_and_flip(values: Sequence[int], scale: Fraction) -> int:
     """
     left, largest = list(range(len(values))), max(values)
     while True:
-        index = left.pop(randbelow(len(left)))
+        index = left.pop(whole_below(len(left)))
         if decayed((largest - values[index]) * scale.denominator, scale.numerator):
             return index
 
@@ -176,7 +177,7 @@ def exponential(values: Sequence[int], scale: Fraction) -> int:
     """
     largest = max(values)
     while True:
-        index = randbelow(len(values))
+        index = whole_below(len(values))
         if decayed((largest - values[index]) * scale.denominator, scale.numerator):
             return index
 
@@ -188,7 +189,7 @@ def decayed(part: int, whole: int) -> bool:
             return False
         part -= whole
     tries = 1
-    while randbelow(whole * tries) < part:
+    while whole_below(whole * tries) < part:
         tries += 1
     return tries % 2 == 1
 

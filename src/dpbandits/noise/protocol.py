@@ -87,6 +87,14 @@ def laplaces(noise: Noise, values: Values, *, sensitivity: int, epsilon: Fractio
     return noised
 
 
+def toss(noise: Noise, part: int, whole: int) -> bool:
+    """A coin of bias part/whole: exact where the source's class throws such coins, else its uniform
+    number decides, to within the last bit of a float.
+    """
+    exact = getattr(type(noise), "toss", None)
+    return noise.uniform() < part / whole if exact is None else bool(exact(noise, part, whole))
+
+
 class Relay(ABC):
     """A noise source all of whose questions come to `ask`, but for those it answers itself."""
 

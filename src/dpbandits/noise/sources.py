@@ -6,7 +6,6 @@ a source that records or replays (the checks do) sees all there is to see.
 """
 
 import math
-import os
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
@@ -27,6 +26,7 @@ from dpbandits.noise.draws import (
     secure_draws,
 )
 from dpbandits.noise.protocol import Noise, Selection, Values
+from dpbandits.noise.words import whole_below
 
 
 class SimulatedNoise(Noise):
@@ -176,7 +176,11 @@ class SecureNoise(Noise):
         return secure_choice(exact.tolist(), sensitivity, epsilon, law)
 
     def uniform(self) -> float:
-        return (int.from_bytes(os.urandom(7)) >> 3) / 2**53
+        return (whole_below(2**64) >> 11) / 2**53
+
+    def toss(self, part: int, whole: int) -> bool:
+        """A coin of bias part/whole, exactly."""
+        return whole_below(whole) < part
 
     def state(self) -> dict[str, Any]:
         return {"kind": self.kind} if self.pool else {"kind": self.kind, "pool": False}

@@ -19,9 +19,10 @@ from dpbandits.papers.paper import Paper, Verdict, find_papers, judge, papers_in
 from dpbandits.simulation.simulate import simulate
 from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.config import Config
+from dpbandits.sweeps.progress import progress_on
 from dpbandits.sweeps.results import Results
 from dpbandits.sweeps.store import cell_path
-from dpbandits.sweeps.sweep import progress_on, run_sweep
+from dpbandits.sweeps.sweep import run_sweep
 
 PILOT = 300_000  # rounds timed where every round costs
 

@@ -16,8 +16,8 @@ class SpecialAsks(LiveSession):
         self, count: int, who: str | None, eligible: tuple[int, ...] | None
     ) -> Iterable[tuple[int, Play]]:
         """So many decisions: by the plan, or by chance; for a person, while a place is left."""
-        wheel, people, assignment = self._wheel, self._people, self._assignment
-        if people is None and assignment is None:
+        wheel, people, draws = self._wheel, self._people, self._draws(eligible)
+        if people is None and not draws:
             made = list(wheel.ask_many(count, eligible))
             self._wait_for(made)
             return made
@@ -27,7 +27,7 @@ class SpecialAsks(LiveSession):
             if people is not None and who is not None and not people.take(who, period):
                 plays.append(wheel.ask_unread(eligible))
                 continue
-            plays.append(self._drawn(eligible) if assignment else one_of(wheel, eligible))
+            plays.append(self._drawn(eligible) if draws else one_of(wheel, eligible))
             if people is not None and who is not None:
                 self._owners[plays[-1][0]] = who, period
         if len(self._owners) > 2 * len(wheel.pending) + 1_000:  # most wait no more
@@ -35,6 +35,14 @@ class SpecialAsks(LiveSession):
             self._owners = {id: place for id, place in self._owners.items() if id in waiting}
         self._wait_for(plays)
         return plays
+
+    def _draws(self, eligible: tuple[int, ...] | None) -> bool:
+        """Whether decisions are drawn now: an arm has its least share, or first blocks are open."""
+        if self._assignment is None:
+            return False
+        rounds = self._wheel.turn.state.rounds
+        arms = self._wheel.roster.in_play if eligible is None else eligible
+        return self._assignment.min_share > 0 or not all(rounds[arm] for arm in arms)
 
     def _wait_for(self, plays: Iterable[tuple[int, Play]]) -> None:
         """Their answers have a time from now on."""

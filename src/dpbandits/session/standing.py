@@ -190,6 +190,11 @@ class Standing:
         return tuple(zip(names, roster.standing, strict=True))
 
     @property
+    def attribution_window(self) -> float | None:
+        """For how many seconds an answer is waited for; None: it counts as it comes."""
+        return None if self._attribution is None else self._attribution.seconds
+
+    @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order. Public."""
         return self._events

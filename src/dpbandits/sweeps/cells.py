@@ -67,10 +67,17 @@ class Cell:
         """A hash of all that determines a run's numbers, this package's version and code included;
         names and `runs` do not.
         """
-        parts: dict[str, Any] = {
+        parts = self.work | {
             "version": __version__,
             "code": code_digest(),
             "own code": own_digest(type(self.policy)),
+        }
+        return digest_of(parts)[:20]
+
+    @property
+    def work(self) -> dict[str, Any]:
+        """What is to be played, whatever code plays it."""
+        return {
             "policy": policy_to_data(self.policy),
             "environment": fingerprint(self.environment),
             "rounds": self.rounds,
@@ -78,7 +85,6 @@ class Cell:
             "at": self.at,
             "shuffled": self.shuffled,
         }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
     def __str__(self) -> str:
         budget = (
@@ -87,6 +93,11 @@ class Cell:
             else ""
         )
         return f"{self.label} in {self.setting}{budget}"
+
+
+def digest_of(data: Any) -> str:
+    """A hash of plain data."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 @cache

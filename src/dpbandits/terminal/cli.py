@@ -1,4 +1,4 @@
-"""X"""
+"""The command line: parsing and printing only."""
 
 from enum import StrEnum
 from importlib.resources import as_file, files
@@ -10,7 +10,9 @@ import typer
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands import data
 from dpbandits.terminal.commands.audit import audit_command
+from dpbandits.terminal.commands.campaigns import campaign, keys, serve_command
 from dpbandits.terminal.commands.forecast import forecast_command
+from dpbandits.terminal.commands.run import SMALL_SWEEP, merge_command, run_command
 from dpbandits.terminal.commands.terminal import (
     QuickOption,
     WorkersOption,
@@ -44,6 +46,7 @@ def demo(
     Example: [bold]dpbandits demo[/]
     """
     from dpbandits.sweeps.config import load_config
+    from dpbandits.sweeps.executors.processes import Processes
     from dpbandits.terminal.tables import run_here
 
     with one_line_errors(), as_file(files("dpbandits.sweeps") / "demo.toml") as path:
@@ -52,31 +55,18 @@ def demo(
             out,
             console=console,
             command="dpbandits demo" + " --quick" * quick,
-            workers=workers,
+            executor=Processes(workers),
         )
 
 
 app.add_typer(data.app, name="data")
+app.add_typer(campaign, name="campaign")
+app.add_typer(keys, name="keys")
+app.command("serve")(serve_command)
 app.command("audit")(audit_command)
 app.command("forecast")(forecast_command)
-
-SMALL_SWEEP = """A small sweep file:
-
-\b
-name = "first"
-title = "A first look"
-rounds = 10_000
-runs = 100
-epsilons = \\[0.5, 1]
-\\[\\[environments]]
-name = "two arms"
-law = "bernoulli"
-means = \\[0.7, 0.5]
-\\[\\[policies]]
-class = "DPKLUCB"
-\\[\\[policies]]
-class = "KLUCB"
-"""
+app.command("run", epilog=SMALL_SWEEP)(run_command)
+app.command("merge")(merge_command)
 
 
 class Privacy(StrEnum):
@@ -137,35 +127,6 @@ def explain(
     with one_line_errors():
         for part in explanation(name):
             console.print(part)
-
-
-@app.command(epilog=SMALL_SWEEP)
-def run(
-    config: Annotated[
-        Path, typer.Argument(help="A sweep file (TOML): policies × environments × ε × runs.")
-    ],
-    out: Annotated[
-        Path | None, typer.Option(help="Where results go. By default results/NAME.")
-    ] = None,
-    quick: QuickOption = False,
-    workers: WorkersOption = None,
-) -> None:
-    """Run a sweep: Parquet tables, PNG and SVG figures, one HTML page. Finished work is never done
-    again.
-
-    A policy's class is a name that `dpbandits list` shows, or module:object for your own in a file
-    beside the sweep file. With more runs than before, only the missing ones are played.
-
-    Example: [bold]dpbandits run my-sweep.toml --quick[/]
-    """
-    from dpbandits.sweeps.config import load_config
-    from dpbandits.terminal.tables import run_here
-
-    with one_line_errors():
-        sweep = load_config(config, quick=quick)
-        folder = out or Path("results") / (sweep.name + "-quick" * quick)
-        command = f"dpbandits run {config.name}" + " --quick" * quick
-        run_here(sweep, folder, console=console, command=command, workers=workers)
 
 
 @app.command()

@@ -76,13 +76,8 @@ def explanation(name: str) -> Iterator[RenderableType]:
     yield parameter_table(cls)
     yield Text(example(cls) + "\n", style="cyan")
     if cls.about.proof:
-        page = proof_page(cls.about.proof)
-        yield Text(
-            f"Proof (proofs/{cls.about.proof}.md)"
-            + ("" if page else ": in the repository; it is not installed with the package.")
-        )
-        if page:
-            yield Markdown(page.read_text(encoding="utf-8"))
+        yield Text(f"Proof (proofs/{cls.about.proof}.md)")
+        yield Markdown(proof_page(cls.about.proof).read_text(encoding="utf-8"))
 
 
 def facts(cls: type[Policy]) -> Table:
@@ -148,15 +143,12 @@ def example(cls: type[Policy]) -> str:
     )
 
 
-def proof_page(proof: str) -> Path | None:
-    """The page's file, where the repository is at hand: around the installed package, or the
-    current folder.
-    """
-    for root in (Path(__file__).parents[3], Path()):
-        page = root / "proofs" / f"{proof}.md"
-        if page.is_file():
-            return page
-    return None
+def proof_page(proof: str) -> Path:
+    """The page's file: inside the installed package, or around it in the repository."""
+    package = Path(__file__).parents[1]
+    installed = package / "proofs"
+    folder = installed if installed.is_dir() else package.parents[1] / "proofs"
+    return folder / f"{proof}.md"
 
 
 def catalogue(rows: Iterable[PolicyRow]) -> Table:

@@ -12,8 +12,11 @@ from dpbandits.figures.panels import Panel, compared, panels_of
 from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, answers, table_rows
 from dpbandits.reports.publish import publish
 from dpbandits.sweeps.config import Config
+from dpbandits.sweeps.executors.base import Executor
+from dpbandits.sweeps.progress import progress_on, tally
 from dpbandits.sweeps.results import Results
-from dpbandits.sweeps.sweep import progress_on, run_sweep, tally
+from dpbandits.sweeps.shards import Shard
+from dpbandits.sweeps.sweep import run_sweep
 
 SIMULATED = "Noise is simulated (seeded): right for experiments, no protection for anybody's data."
 
@@ -62,14 +65,20 @@ def natural_width(table: Table, console: Console) -> int:
 
 
 def run_here(
-    config: Config, out: Path, *, console: Console, command: str, workers: int | None = None
+    config: Config, out: Path, *, console: Console, command: str, executor: Executor | None = None
 ) -> Path:
     """Run what is not finished, write everything under `out`, print the tables; returns the HTML
     page.
     """
     console.print(config.title, style="bold", markup=False)
     with progress_on(console) as tell:
-        results = run_sweep(config, out, progress=tell, workers=workers)
+        results = run_sweep(config, out, progress=tell, executor=executor)
+    return show_results(results, console=console, command=command)
+
+
+def show_results(results: Results, *, console: Console, command: str) -> Path:
+    """Write everything into the sweep's folder, and print the tables; returns the HTML page."""
+    out = results.out
     console.print(f"{tally(results)}\n", highlight=False)
     with console.status("drawing figures"):
         page = publish(results, command=command)
@@ -81,3 +90,19 @@ def run_here(
     where = f"\nFigures in {out / 'figures'}, tables in {out} (Parquet and CSV).\nPage: {page}"
     console.print(where, markup=False, highlight=False, soft_wrap=True)
     return page
+
+
+def run_shard(
+    config: Config, out: Path, shard: Shard, *, console: Console, executor: Executor
+) -> None:
+    """Run one part of a sweep, and say how the parts become one."""
+    console.print(f"{config.title}, shard {shard}", style="bold", markup=False, highlight=False)
+    with progress_on(console) as tell:
+        results = run_sweep(config, out, progress=tell, executor=executor, shard=shard)
+    console.print(
+        f"{tally(results)}\nShard {shard} is in {out}. When all {shard.parts} are there: "
+        "dpbandits merge CONFIG FOLDERS",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )

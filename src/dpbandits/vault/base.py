@@ -8,6 +8,7 @@ these steps, the next call carries them out again from the start.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -123,6 +124,23 @@ class Vault(ABC):
     @property
     def releases(self) -> int:
         return self._ledger.releases
+
+    @final
+    @property
+    def price(self) -> Fraction | None:
+        """What one reading costs a record; None: it is read without noise."""
+        return self._ledger.cost
+
+    @final
+    @property
+    def public_memory(self) -> bool:
+        """Whether the mechanism remembers nothing but what it released (see `Mechanism`)."""
+        return self._mechanism.public_memory
+
+    @final
+    def left(self) -> dict[int, tuple[int, int]]:
+        """What left the open blocks, by coordinate (see `Ledger.left`)."""
+        return self._ledger.left()
 
     @final
     @property

@@ -73,6 +73,7 @@ def test_counters_show_no_more_than_the_nodes_that_are_out(policy: Policy) -> No
     assert 0.3 < found.lower_bound <= found.attainable < 1
 
 
+@pytest.mark.long
 def test_known_values_on_a_finer_grid() -> None:
     """The figures of an independent program, on its grid of 1/16."""
     policy = AnytimeLazyUCB(arms=2, epsilon=1)
@@ -88,6 +89,7 @@ def test_known_values_on_the_coarse_grid() -> None:
     }
 
 
+@pytest.mark.long
 def test_releasing_old_rewards_again_shows_late() -> None:
     """Running sums with fresh noise: a reward pays twice from its second release on, which
     decisions show only once that is in.
@@ -125,6 +127,7 @@ def test_three_arms() -> None:
     assert 1.9 < found.lower_bound <= 2
 
 
+@pytest.mark.long
 def test_frequencies_are_the_exact_probabilities() -> None:
     """20,000 simulated runs of the real policy on one table: every sequence within 5.5 standard
     errors (false alarm below 1e-6).

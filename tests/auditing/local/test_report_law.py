@@ -110,6 +110,7 @@ def test_what_other_noise_may_make_up_for_is_not_failed() -> None:
         assert (found.outcome, found.lower_bound) == ("not applicable", 0.0), found
 
 
+@pytest.mark.long
 def test_a_scale_that_depends_on_the_reward_is_left_to_runs() -> None:
     def scaled(self: Randomizer, steps: int, noise: Any) -> int:
         return int(

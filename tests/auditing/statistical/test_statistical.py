@@ -62,6 +62,7 @@ def test_half_noise_is_caught() -> None:
     assert result.lower_bound > 1.5
 
 
+@pytest.mark.long
 def test_bounds_are_never_above_the_truth() -> None:
     """400 learnt events on small lots of a tight mechanism (epsilon = 1), counted at confidence
     0.9: more than 80 of 400 wrong bounds would have probability below 1e-8 if each is wrong with
@@ -136,6 +137,7 @@ def test_policy_runs_are_the_sessions() -> None:
     assert played == decisions(policy, table.tolist(), noise=SimulatedNoise(9 << 32), seed=9 << 32)
 
 
+@pytest.mark.long
 def test_grouped_runs_have_the_law_of_single_ones() -> None:
     """Chi-square of decision sequences against runs played one by one; false alarm 1e-6 a
     policy.
@@ -167,6 +169,7 @@ def test_grouped_runs_have_the_law_of_single_ones() -> None:
         assert chi2_contingency(both).pvalue > 1e-6
 
 
+@pytest.mark.long
 def test_decisions_of_a_policy() -> None:
     result = statistical_level(
         PolicySubject(AnytimeLazyUCB(arms=2, epsilon=4, grid=1)), Fraction(4), seed=3, runs=20_000

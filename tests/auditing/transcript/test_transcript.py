@@ -111,6 +111,7 @@ def test_no_run_costs_more_than_the_claim(policy: Policy, seed: int, rounds: int
     assert result.outcome != "failed", result.evidence
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(
     leaves=st.integers(1, 40),
@@ -199,6 +200,7 @@ def test_unnoised_first_block_has_no_epsilon() -> None:
     assert (result.outcome, result.lower_bound) == ("failed", float("inf"))
 
 
+@pytest.mark.long
 def test_unsplit_budget_of_a_record_is_caught() -> None:
     """Each of three arms of one record read at the whole epsilon."""
     assert (
@@ -211,6 +213,7 @@ def test_unsplit_budget_of_a_record_is_caught() -> None:
     )
 
 
+@pytest.mark.long
 def test_every_pair_is_replayed_if_there_are_replays_enough() -> None:
     some, all_ = (
         transcript_level(LAZY, rounds=2000, replays=replays).details for replays in (20, 10_000)

@@ -19,6 +19,7 @@ from dpbandits.simulation import play_events
 from tests.places import DATA
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("preset", "reference"), [("published", 48.4), ("corrected", 95.2)])
 def test_reference_regret(preset: Any, reference: float) -> None:
     """Within 3 % of the reference (a rounded mean of another program) plus five standard errors."""
@@ -47,6 +48,7 @@ def test_guarantees_say_what_holds() -> None:
     assert dpb.DecreasingHedge(actions=3).guarantee is None
 
 
+@pytest.mark.long
 def test_weights_earn_their_average() -> None:
     hedge = dpb.DecreasingHedge(actions=3, play="weights")
     weights = hedge.plan(Totals((2.0, 2.0, 2.0), 2), PublicRng(0, 0)).action

@@ -48,6 +48,7 @@ def test_wrong_arms_are_rare(policy: Policy, name: str) -> None:
     assert found.undecided <= (600 if getattr(policy, "preset", "") == "published" else 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", [2, 4])
 def test_first_test_stops_as_often_as_it_must(first: int) -> None:
     """K = 2: the probability of stopping at the first test is a double sum; compiled and plain runs

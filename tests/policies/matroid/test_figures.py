@@ -47,6 +47,7 @@ def test_seven_vectors(policy: Any, reference: float, runs: int) -> None:
     assert abs(found - reference) <= 0.03 * reference + 5 * error
 
 
+@pytest.mark.long
 def test_ours_on_the_seven_vectors() -> None:
     for cls in (DPKLMAT, NoiseAwareMAT):
         regret = dpb.simulate(

@@ -48,6 +48,7 @@ def random_state(rng: np.random.Generator, arms: int) -> Statistics:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [0.1, 10, 1000])
 def test_the_same_swap_as_by_all_pairs(epsilon: float) -> None:
     rng, swaps = np.random.default_rng(7), 0

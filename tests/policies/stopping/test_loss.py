@@ -80,6 +80,7 @@ def loss(mechanism: AboveThreshold, rewards: list[int], other: list[int], yes_at
     return outcomes(mechanism, other, first.draws).loss()
 
 
+@pytest.mark.long
 def test_loss_reaches_epsilon_and_never_exceeds_it() -> None:
     """Every 0/1 stream of six values, every change of one, every moment of the yes: ε where 0 is
     inside, 2ε/3 where it is not.

@@ -56,6 +56,7 @@ def test_super_arms_are_played_by_one_law(cls: Any, given: Any, problem: Any) ->
         assert smallest_p(slow, fast) > ALARM / (2 * len(PROBLEMS) * len(POLICIES))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("problem", [LISTED, COSTS], ids=["listed", "costs"])
 @pytest.mark.parametrize("preset", ["valid", "sharp"])
 def test_a_joint_radius_is_played_by_one_law(problem: Any, preset: str) -> None:

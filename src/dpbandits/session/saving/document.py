@@ -67,6 +67,15 @@ def read_document(
         part(data["private"], "private", "sums", "memory", "noise", "held"),
     )
     policy = policy_from_data(part(data["policy"], "policy"), given)
+    return policy, with_state(policy, public, private), private
+
+
+def with_state(policy: Policy, public: dict[str, Any], private: dict[str, Any]) -> dict[str, Any]:
+    """The public part with the policy's state rebuilt.
+
+    Raises:
+        ValueError: the parts contradict each other.
+    """
     vault = part(public["vault"], "public.vault", "records", "turns", "counts", "ledger")
     ledger = part(vault["ledger"], "vault.ledger", "dropped", "releases")
     if not entries(public["events"], "public.events"):  # else blocks may have been dropped by hand
@@ -81,7 +90,7 @@ def read_document(
         raise damaged("public.state and private.memory do not agree on whether the rule has halted")
     if isinstance(state, JointStatistics):
         require_joint(state, whole(vault["ledger"]["releases"], "vault.ledger.releases"))
-    return policy, public | {"state": state}, private
+    return public | {"state": state}
 
 
 def require_joint(state: JointStatistics, releases: int) -> None:

@@ -59,8 +59,12 @@ class Position(NamedTuple):
     plans: dict[int, OpenPlan]
 
 
-def position(policy: Policy, public: Mapping[str, Any]) -> Position:
+def position(
+    policy: Policy, public: Mapping[str, Any], waiting: dict[int, Play] | None = None
+) -> Position:
     """The public part's position.
+
+    waiting: the pending decisions, where they are kept apart from the public part.
 
     Raises:
         ValueError: damaged: a part of another type, or numbers that contradict each other.
@@ -70,7 +74,9 @@ def position(policy: Policy, public: Mapping[str, Any]) -> Position:
         for key in ("asked", "asked_before_plan", "lost", "unread", "step")
     )
     limit = whole(public["max_pending"], "public.max_pending", 1, MOST_PENDING)
-    pending = pending_from(policy, public["pending"], asked, limit)
+    pending = waiting
+    if pending is None:
+        pending = pending_from(policy, public["pending"], asked, limit)
     roster = roster_from_data(public["arms"], policy.arms, policy.labels)
     pairs = [
         entries(pair, "an entry of public.told_in_plan", 2)

@@ -14,6 +14,7 @@ from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, noise_from_state
 from dpbandits.policies.contract import Policy
+from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import read_document, write_document
 from dpbandits.session.saving.position import position, position_to_data, wheel_at
 from dpbandits.session.special import SpecialAsks
@@ -137,7 +138,21 @@ class Saved(SpecialAsks):
             is of another kind than the saved one, or weaker.
         """
         policy, public, private = read_document(text, policy, key)
-        at = position(policy, public)
+        return cls._continued(policy, public, private, noise, clock, user_key)
+
+    @classmethod
+    def _continued(
+        cls,
+        policy: Policy,
+        public: dict[str, Any],
+        private: dict[str, Any],
+        noise: Noise | None,
+        clock: Clock | None,
+        user_key: bytes | None,
+        waiting: dict[int, Play] | None = None,
+    ) -> Self:
+        """A session from its parts. waiting: its pending decisions, where they are kept apart."""
+        at = position(policy, public, waiting)
         noise = noise_to_continue(public["noise"], private["noise"], noise)
         session = cls(
             policy,

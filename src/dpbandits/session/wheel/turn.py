@@ -6,6 +6,7 @@ its decision, which is the moment it can no longer be told, and only then adds t
 interruption may lose a reward, it never adds one twice.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from dpbandits.campaign.roster import Roster
 from dpbandits.core.errors import LedgerError, NotRecordedError
 from dpbandits.core.ledger import unbalanced
 from dpbandits.core.plan import Action, Progress
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.turn import next_turn, open_turn, told_in
 from dpbandits.session.decisions import Play
 from dpbandits.session.wheel.asks import Asks
@@ -29,11 +30,15 @@ one's is not (else None).
 
 
 class Wheel(Asks):
-    """A policy and its vault at work, for one caller at a time."""
+    """A policy and its vault at work, for one caller at a time.
+
+    heard: told of every release as the turn that it begins is made; None: nobody listens.
+    """
 
     def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
         super().__init__(policy, vault, seed)
         self._claim: TellClaim | None = None
+        self.heard: Callable[[Release], None] | None = None
         self._grown: tuple[Policy, Any, Roster] | None = None
 
     def tell(self, id: int, play: Play, reward: object, steps: Any = None) -> None:
@@ -137,6 +142,8 @@ class Wheel(Asks):
         newest = self.vault.newest
         assert newest is not None
         self.turn = self.asked_about(opened, self.turn.believed.after(newest))
+        if self.heard is not None:
+            self.heard(newest)
         self.busy = False
 
     def take_out(self, arm: int) -> None:

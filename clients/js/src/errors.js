@@ -1,0 +1,16 @@
+// What is refused. No error repeats a reward or a message: errors end up in logs.
+
+/** The text is no such message, or it belongs to another campaign. Nothing was reported. */
+export class MessageError extends Error {
+  name = "MessageError";
+}
+
+/** The reward is no number in [0, 1], or one is missing. Nothing was reported. */
+export class RewardError extends Error {
+  name = "RewardError";
+}
+
+/** Less is left than the report costs, or the budget cannot be read. No report was made. */
+export class BudgetError extends Error {
+  name = "BudgetError";
+}

@@ -1,0 +1,23 @@
+"""What pyproject.toml cannot say: the proof pages, which lie beside the code, go into the wheel."""
+
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+
+class WithProofs(build_py):
+    """`dpbandits explain` prints them, in an installation without the repository, too."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            target = Path(self.build_lib) / "dpbandits" / "proofs"
+            shutil.rmtree(target, ignore_errors=True)
+            target.mkdir(parents=True)
+            for page in sorted(Path(__file__).parent.glob("proofs/*.md")):
+                shutil.copy(page, target)
+
+
+setup(cmdclass={"build_py": WithProofs})

@@ -1,0 +1,100 @@
+"""Who may do what: bearer keys, of which only hashes are kept."""
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, final
+
+from fastapi import HTTPException, Request
+
+from dpbandits.core.inputs import shown
+from dpbandits.service.rows.backend import Backend
+from dpbandits.service.rows.records import KeyRow
+
+ROLES = ("ask", "tell", "read", "admin")
+"""admin may do everything."""
+
+
+class Principal(NamedTuple):
+    """Who calls. campaign: the only one they may touch; None: any."""
+
+    name: str
+    roles: frozenset[str]
+    campaign: str | None
+
+
+EVERYBODY = Principal("", frozenset(ROLES), None)
+"""Whoever calls a server without keys, which listens on this machine only."""
+
+
+def hash_of(key: str) -> str:
+    return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
+
+
+@final
+class Access:
+    """The keys of a store.
+
+    open: whether the server asks for no key.
+    """
+
+    def __init__(self, backend: Backend, *, open: bool) -> None:
+        self._backend, self.open = backend, open
+
+    def create(self, name: str, roles: Iterable[str], campaign: str | None = None) -> str:
+        """A new key, which is shown this once.
+
+        Raises:
+            ValueError: no role, or one that there is not.
+        """
+        wanted = sorted(set(roles))
+        if not wanted or not set(wanted) <= set(ROLES):
+            raise ValueError(f"Expected roles among {', '.join(ROLES)}; got {shown(wanted)}.")
+        key = "dpb_" + secrets.token_urlsafe(32)
+        row = KeyRow(hash_of(key), name, " ".join(wanted), campaign, time.time())
+        self._backend.put_key(row)
+        return key
+
+    def keys(self) -> list[KeyRow]:
+        """All keys, by their hashes."""
+        return self._backend.access_keys()
+
+    def revoke(self, name: str) -> int:
+        """Keys of this name open nothing any more; how many there were."""
+        rows = [row for row in self.keys() if row.name == name and row.revoked is None]
+        for row in rows:
+            self._backend.put_key(row._replace(revoked=time.time()))
+        return len(rows)
+
+    def principal(self, request: Request) -> Principal:
+        """Who calls. A key that there is not takes as long to refuse as one that was revoked.
+
+        Raises:
+            HTTPException: 401, nobody that is known.
+        """
+        if self.open:
+            return EVERYBODY
+        kind, _, key = request.headers.get("authorization", "").partition(" ")
+        row = self._backend.key(hash_of(key.strip()))
+        if kind.lower() != "bearer" or row is None or row.revoked is not None:
+            raise HTTPException(401, "Expected a key: Authorization: Bearer dpb_….")
+        return Principal(row.name, frozenset(row.roles.split()), row.campaign)
+
+    def needs(self, role: str) -> Callable[[Request], Principal]:
+        """What a route depends on: somebody with this role, for this campaign.
+
+        Raises:
+            HTTPException: 401 or 403.
+        """
+
+        def allowed(request: Request) -> Principal:
+            who = self.principal(request)
+            name = request.path_params.get("name")
+            if role not in who.roles and "admin" not in who.roles:
+                raise HTTPException(403, f"This key is not for this: it needs the role {role}.")
+            if who.campaign is not None and name != who.campaign:
+                raise HTTPException(403, "This key is for another campaign.")
+            return who
+
+        return allowed

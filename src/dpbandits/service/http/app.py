@@ -1,0 +1,45 @@
+"""The application: routes, keys, limits, and errors as problem documents."""
+
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio.to_thread
+from fastapi import FastAPI
+
+from dpbandits.service.http.access import Access
+from dpbandits.service.http.limits import Limits
+from dpbandits.service.http.problems import install
+from dpbandits.service.http.reads import reads
+from dpbandits.service.http.verbs import verbs
+from dpbandits.service.store import CampaignStore
+from dpbandits.version import __version__
+
+THREADS = 128
+"""Requests that are worked on at a time; those of one campaign are done together."""
+
+LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "testserver"})
+
+
+def make_app(store: CampaignStore, *, open: bool = False) -> Any:
+    """The application that serves a store.
+
+    open: no key is asked for; then it may be called as localhost only.
+    """
+    access = Access(store.backend, open=open)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> Any:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+        yield
+
+    app = FastAPI(
+        title="dpbandits",
+        version=__version__,
+        summary="Differentially private campaigns",
+        lifespan=lifespan,
+        openapi_url="/openapi.json",
+    )
+    install(app)
+    app.include_router(verbs(store, access))
+    app.include_router(reads(store, access))
+    return Limits(app, LOCAL if open else None)

@@ -1,0 +1,143 @@
+"""What requests carry. An error says where something is wrong and what was expected, never what
+came.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dpbandits.campaign.ruler import Range
+from dpbandits.core.inputs import shown
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import Policy
+from dpbandits.session.saving.policy import policy_from_data
+
+MOST_TELLS = 10_000
+"""Answers, or decisions, of one request."""
+
+Arm = str | int
+
+
+class Body(BaseModel):
+    """What is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+class RangeBody(Body):
+    """The declared range of rewards."""
+
+    low: float
+    high: float
+    clip: bool = False
+    minimise: bool = False
+
+    def made(self) -> Range:
+        return Range(self.low, self.high, clip=self.clip, minimise=self.minimise)
+
+
+class CreateBody(Body):
+    """A new campaign: its name, its policy by name and arguments, and options of `Session`.
+
+    window, attribution_window: seconds. simulated_noise: a seed, for experiments only.
+    """
+
+    name: str = Field(min_length=1, max_length=100)
+    policy: dict[str, Any]
+    rewards: RangeBody | None = None
+    default: float | None = None
+    max_pending: int | None = None
+    privacy_unit: str | None = None
+    max_contributions: int | None = None
+    window: float | None = None
+    attribution_window: float | None = None
+    assignment: str | None = None
+    min_share: float | None = None
+    seed: int | None = None
+    scope: str | None = None
+    simulated_noise: int | None = None
+
+    def options(self) -> dict[str, Any]:
+        """What `CampaignStore.create` takes beside name and policy."""
+        found = {
+            name: getattr(self, name)
+            for name in type(self).model_fields
+            if name not in ("name", "policy", "rewards", "simulated_noise")
+            and getattr(self, name) is not None
+        }
+        for name in ("window", "attribution_window"):
+            if name in found:
+                found[name] = timedelta(seconds=found[name])
+        if self.rewards is not None:
+            found["rewards"] = self.rewards.made()
+        if self.simulated_noise is not None:
+            found["noise"] = SimulatedNoise(self.simulated_noise)
+        return found
+
+
+class AskBody(Body):
+    """Decisions to be made. key: made again with it, a request gives the same decisions."""
+
+    count: int = Field(default=1, ge=0, le=MOST_TELLS)
+    eligible: list[Arm] | None = None
+    user: Arm | None = None
+    segment: str | None = None
+    key: str | None = Field(default=None, max_length=200)
+
+
+class TellItem(Body):
+    """The answer to one decision: a reward, or in the local model the device's message."""
+
+    id: str = Field(max_length=100)
+    reward: float | list[float] | None = None
+    report: str | None = None
+
+
+class IdsBody(Body):
+    """Decisions that are meant."""
+
+    ids: list[str] = Field(max_length=MOST_TELLS)
+
+
+class ArmBody(Body):
+    """An arm: its name, or its number."""
+
+    arm: Arm | None = None
+
+
+class CloseBody(Body):
+    """Why a campaign is over."""
+
+    why: str = Field(min_length=1, max_length=500)
+
+
+class UserBody(Body):
+    """A person."""
+
+    user: Arm
+
+
+class ScopeBody(Body):
+    """A budget over campaigns. epsilon: an exact number as text, "4" or "1/2"."""
+
+    name: str = Field(min_length=1, max_length=100)
+    epsilon: str
+
+
+def policy_from(said: dict[str, Any]) -> Policy:
+    """A policy by its name and its arguments: {"name": "DPKLUCB", "arms": 2, "epsilon": "1"}.
+
+    Raises:
+        ValueError: there is no such policy, or it does not take these arguments.
+    """
+    name = said.get("name")
+    if not isinstance(name, str) or name not in POLICIES:
+        raise ValueError(
+            f"Expected policy.name to be one of {', '.join(sorted(POLICIES))}; got {shown(name)}."
+        )
+    arguments = {key: value for key, value in said.items() if key != "name"}
+    if "class" in arguments or "module" in arguments:
+        raise ValueError("Expected policy.name and the policy's own arguments.")
+    return policy_from_data({"class": name, **arguments}, None)

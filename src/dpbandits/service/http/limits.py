@@ -1,0 +1,129 @@
+"""What is refused before it is read: bodies that are too large, or nested too deeply, and hosts
+that are not ours.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, final
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+LARGEST_BODY = 4 * 2**20
+"""Bytes."""
+
+DEEPEST = 20
+"""Brackets within brackets."""
+
+
+@final
+class Limits:
+    """Around an application. hosts: names under which it may be called; None: any. The check keeps
+    a page of another origin from calling a server that asks for no key.
+    """
+
+    def __init__(self, app: App, hosts: frozenset[str] | None = None) -> None:
+        self.app, self.hosts = app, hosts
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        host = headers.get(b"host", b"").decode("latin-1").rsplit(":", 1)[0].strip("[]")
+        if self.hosts is not None and host not in self.hosts:
+            await refused(send, 421, "This server is called by its own name only.")
+            return
+        body = await whole_body(receive)
+        if body is None:
+            await refused(send, 413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
+            return
+        if body and not headers.get(b"content-type", b"").startswith(b"application/json"):
+            await refused(send, 415, "Expected a body of type application/json.")
+            return
+        if too_deep(body):
+            await refused(send, 422, f"Expected a body of at most {DEEPEST} nested brackets.")
+            return
+        given = False
+
+        async def again() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self.app(scope, again, with_headers(send))
+
+
+async def whole_body(receive: Receive) -> bytes | None:
+    """The body; None: it is too large."""
+    parts, size = list[bytes](), 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b""
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > LARGEST_BODY:
+            return None
+        parts.append(part)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def too_deep(body: bytes) -> bool:
+    """Whether brackets are nested deeper than they may be. Text between quotes does not count."""
+    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+        return False
+    depth, at, inside = 0, 0, False
+    while at < len(body):
+        byte = body[at]
+        if inside:
+            if byte == 0x5C:
+                at += 1
+            elif byte == 0x22:
+                inside = False
+        elif byte == 0x22:
+            inside = True
+        elif byte in b"[{":
+            depth += 1
+            if depth > DEEPEST:
+                return True
+        elif byte in b"]}":
+            depth -= 1
+        at += 1
+    return False
+
+
+HEADERS = [
+    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+]
+
+
+def with_headers(send: Send) -> Send:
+    """Answers that load nothing from elsewhere, and are not kept."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            known = {name for name, _ in message["headers"]}
+            message["headers"] = [
+                *message["headers"],
+                *(pair for pair in HEADERS if pair[0] not in known),
+            ]
+        await send(message)
+
+    return sent
+
+
+async def refused(send: Send, status: int, detail: str) -> None:
+    said = {"type": "about:blank", "title": "Refused", "status": status, "detail": detail}
+    body = json.dumps(said).encode()
+    headers = [(b"content-type", b"application/problem+json"), *HEADERS]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

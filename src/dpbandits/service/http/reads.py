@@ -1,0 +1,139 @@
+"""Routes that look: functions of public tables only."""
+
+import csv
+import io
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import PlainTextResponse
+
+from dpbandits.service.campaign import Campaign
+from dpbandits.service.http.access import Access, Principal
+from dpbandits.service.http.shapes import rows_data, summary_data
+from dpbandits.service.store import CampaignStore
+from dpbandits.version import __version__
+
+After = Annotated[int, Query(ge=0)]
+Limit = Annotated[int, Query(ge=1, le=10_000)]
+
+
+def reads(store: CampaignStore, access: Access) -> APIRouter:
+    """Routes for those who watch."""
+    router = APIRouter()
+    reader = Annotated[Principal, Depends(access.needs("read"))]
+
+    @router.get("/v1/campaigns")
+    def campaigns(who: reader) -> dict[str, Any]:
+        return {"campaigns": [summary_data(store[name]) for name in store]}
+
+    @router.get("/v1/campaigns/{name}")
+    def campaign(name: str, who: reader) -> dict[str, Any]:
+        return summary_data(store[name]) | {"options": store[name].options}
+
+    @router.get("/v1/campaigns/{name}/guarantee")
+    def guarantee(name: str, who: reader) -> dict[str, Any]:
+        found, spent = store[name].guarantee, store[name].spent
+        return {
+            "words": None if found is None else str(found),
+            "epsilon": None if found is None or found.epsilon is None else str(found.epsilon),
+            "spent": None if spent is None else str(spent),
+        }
+
+    @router.get("/v1/campaigns/{name}/ledger")
+    def ledger(name: str, who: reader) -> list[dict[str, Any]]:
+        return rows_data(store[name].ledger)
+
+    @router.get("/v1/campaigns/{name}/releases")
+    def releases(name: str, who: reader, after: After = 0, limit: Limit = 1_000) -> Any:
+        return rows_data(store[name].releases(after, limit))
+
+    @router.get("/v1/campaigns/{name}/beliefs")
+    def beliefs(
+        name: str,
+        who: reader,
+        confidence: Annotated[float, Query(gt=0, lt=1)] = 0.95,
+    ) -> list[dict[str, Any]]:
+        return rows_data(store[name].beliefs(confidence))
+
+    @router.get("/v1/campaigns/{name}/decisions")
+    def decisions(
+        name: str, who: reader, after: After = 0, limit: Limit = 1_000, format: str = "json"
+    ) -> Any:
+        page = store[name].decisions(after, limit)
+        if format == "csv":
+            return PlainTextResponse(csv_of(page.rows), media_type="text/csv")
+        return {"decisions": rows_data(page.rows), "after": page.after}
+
+    @router.get("/v1/campaigns/{name}/events")
+    def events(name: str, who: reader, limit: Limit = 100) -> list[dict[str, Any]]:
+        return rows_data(store[name].events(limit))
+
+    @router.get("/v1/campaigns/{name}/sample_ratio")
+    def sample_ratio(name: str, who: reader) -> dict[str, Any]:
+        return {"words": str(store[name].sample_ratio())}
+
+    @router.get("/v1/campaigns/{name}/statement")
+    def statement(name: str, who: reader) -> Any:
+        return PlainTextResponse(store[name].statement())
+
+    @router.get("/v1/campaigns/{name}/randomizer")
+    def randomizer(name: str, who: reader) -> Any:
+        return PlainTextResponse(store[name].randomizer(), media_type="application/json")
+
+    @router.get("/healthz")
+    def health() -> dict[str, str]:
+        return {"status": "ok", "version": __version__}
+
+    @router.get("/readyz")
+    def ready() -> dict[str, str]:
+        len(store)  # asks the database
+        return {"status": "ready"}
+
+    @router.get("/metrics")
+    def metrics(who: reader) -> Any:
+        return PlainTextResponse(metrics_of([store[name] for name in store]))
+
+    return router
+
+
+def csv_of(rows: Any) -> str:
+    """Rows for a spreadsheet. A cell that a spreadsheet would compute is text."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    for at, row in enumerate(rows):
+        if at == 0:
+            writer.writerow(row._fields)
+        writer.writerow([safe_cell(value) for value in row])
+    return out.getvalue()
+
+
+def safe_cell(value: object) -> str:
+    said = "" if value is None else str(value)
+    return "'" + said if isinstance(value, str) and said[:1] in "=+-@\t\r" else said
+
+
+METRICS = {
+    "asked": ("dpbandits_decisions_total", "counter", "Decisions made."),
+    "told": ("dpbandits_resolved_total", "counter", "Decisions that wait no more."),
+    "waiting": ("dpbandits_waiting", "gauge", "Decisions that wait for their rewards."),
+    "step": ("dpbandits_releases_total", "counter", "Releases."),
+    "generation": ("dpbandits_generation", "gauge", "Fences, plus one."),
+}
+"""Names for Prometheus. What is private for a campaign is left out of it."""
+
+
+def metrics_of(campaigns: list[Campaign]) -> str:
+    """Public counts, as Prometheus reads them."""
+    summaries = [campaign.summary() for campaign in campaigns]
+    lines = list[str]()
+    for field, (name, kind, words) in METRICS.items():
+        lines += [f"# HELP {name} {words}", f"# TYPE {name} {kind}"]
+        for each in summaries:
+            value = getattr(each, field)
+            if value is not None:
+                lines.append(f'{name}{{campaign="{escaped(each.name)}"}} {value}')
+    return "\n".join(lines) + "\n"
+
+
+def escaped(label: str) -> str:
+    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

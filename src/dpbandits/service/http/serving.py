@@ -1,0 +1,90 @@
+"""A server at work: one process on SQLite, several on PostgreSQL."""
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from dpbandits.core.errors import StoreError, WitnessError
+from dpbandits.service.http.app import LOCAL, make_app
+from dpbandits.service.http.visitors import entertain
+from dpbandits.service.opening import open_store
+from dpbandits.service.store import CampaignStore
+
+STORE, WITNESS, DEMO = "DPBANDITS_STORE", "DPBANDITS_WITNESS", "DPBANDITS_DEMO"
+
+OFTEN = 2.0
+"""Seconds between two looks for answers whose time has passed."""
+
+
+def serve(
+    url: str,
+    *,
+    port: int,
+    host: str = "127.0.0.1",
+    witness: str | Path | None = None,
+    workers: int = 1,
+    demo: bool = False,
+) -> None:
+    """Serve a store until it is stopped.
+
+    workers: processes behind one address; more than one on PostgreSQL only.
+    demo: with a campaign whose visitors are made up.
+
+    Raises:
+        ValueError: a store without keys is served to this machine only; SQLite by one process.
+        StoreError: the store cannot be opened.
+    """
+    with open_store(url, witness=witness) as store:
+        if not has_keys(store) and host not in LOCAL:
+            raise ValueError(
+                f"Expected keys before the store is served to {host}: without any, everybody may "
+                "do everything. Make one with `dpbandits keys create`, or serve to 127.0.0.1."
+            )
+    if workers > 1 and url.startswith(("sqlite", "memory")):
+        raise ValueError(
+            "Expected one worker: SQLite is served by one process. Use PostgreSQL for several."
+        )
+    os.environ[STORE], os.environ[WITNESS] = url, "" if witness is None else str(witness)
+    os.environ[DEMO] = "yes" if demo else ""
+    uvicorn.run(
+        "dpbandits.service.http.serving:app_from_environment",
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers,
+        log_level="warning",
+        access_log=False,
+    )
+
+
+def app_from_environment() -> Any:
+    """The application of one worker."""
+    store = open_store(os.environ[STORE], witness=os.environ.get(WITNESS) or None)
+    if os.environ.get(DEMO):
+        entertain(store)
+    threading.Thread(target=look_often, args=(store,), daemon=True).start()
+    return make_app(store, open=not has_keys(store))
+
+
+def has_keys(store: CampaignStore) -> bool:
+    """Whether anybody was given a key."""
+    return any(row.revoked is None for row in store.backend.access_keys())
+
+
+def look_often(store: CampaignStore) -> None:
+    """Record answers whose time has passed, though nobody calls."""
+    pause = threading.Event()
+    while not pause.wait(OFTEN):
+        with suppress(StoreError, WitnessError):  # whoever calls next is told
+            settle_all(store)
+
+
+def settle_all(store: CampaignStore) -> None:
+    """Record answers whose time has passed, in every campaign that waits for a time."""
+    for name in store:
+        if store[name].attribution_window is not None:
+            store[name].settle()

@@ -1,0 +1,119 @@
+"""Opening a store by its address."""
+
+import logging
+import os
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpbandits.campaign.register import Clock
+from dpbandits.core.inputs import shown
+from dpbandits.noise.protocol import Noise
+
+if TYPE_CHECKING:
+    from dpbandits.service.store import CampaignStore
+
+EXTRA = "pip install 'dpbandits[service]'"
+
+
+def open_store(
+    url: str,
+    *,
+    witness: str | Path | None = None,
+    key: bytes | None = None,
+    noise: Noise | None = None,
+    clock: Clock = time.time,
+    token: str | None = None,
+) -> "CampaignStore":
+    """Open a store of campaigns, or make one.
+
+    Args:
+        url: `sqlite:///trial.db` for a file, `postgresql+psycopg://user@host/database` for a
+            server, `memory:` for a store that forgets; `http://host:port` for a server that
+            `dpbandits serve` runs, of which this is then a client with the same verbs.
+        witness: the file that says how far campaigns have come, outside the database's own backup.
+            By default beside the database, with a warning.
+        key: at least 16 bytes; private rows are sealed with it, and people are known under it. By
+            default what DPBANDITS_KEY says, in hexadecimal digits; without one, private rows lie in
+            the database as they are.
+        noise: for campaigns that are created or opened here; by default `SecureNoise()`.
+        clock: says the time, in seconds; by default this machine's.
+        token: of a server, the bearer key; by default what DPBANDITS_TOKEN says.
+
+    Raises:
+        ValueError: no such address.
+        StoreError: no such database, or one that cannot be used.
+        ImportError: the `service` extra is not installed.
+    """
+    if not isinstance(url, str) or ":" not in url:
+        raise ValueError(f"Expected an address such as 'sqlite:///trial.db', got {shown(url)}.")
+    if url.startswith(("http://", "https://")):
+        return remote_store(url, token)  # type: ignore[no-any-return]  # the same verbs
+    require_extra("sqlalchemy", "alembic", "cryptography")
+    from dpbandits.service.rows.memory import MemoryBackend
+    from dpbandits.service.store import CampaignStore
+    from dpbandits.service.witness import Witness
+
+    key = key_from_environment() if key is None else key
+    if url in ("memory:", "memory://"):
+        return CampaignStore(MemoryBackend(), Witness(None), key=key, noise=noise, clock=clock)
+    from dpbandits.service.rows.sql import SqlBackend
+
+    backend = SqlBackend(url)
+    place = Path(witness) if witness is not None else beside(url)
+    return CampaignStore(backend, Witness(place), key=key, noise=noise, clock=clock)
+
+
+def remote_store(url: str, token: str | None) -> Any:
+    """A store behind HTTP."""
+    require_extra("httpx", "cryptography")
+    from dpbandits.service.remote import RemoteStore
+
+    return RemoteStore(url, token=token or os.environ.get("DPBANDITS_TOKEN"))
+
+
+def beside(url: str) -> Path:
+    """Where the witness lies if nobody says where."""
+    from sqlalchemy.engine import make_url
+
+    said = make_url(url)
+    if said.get_backend_name() == "sqlite" and said.database in (None, "", ":memory:"):
+        raise ValueError(
+            "Expected a file, such as 'sqlite:///trial.db'; for a store that forgets, write "
+            "'memory:'."
+        )
+    place = Path(f"{said.database}.witness")
+    logging.getLogger("dpbandits").warning(
+        "The witness is %s: a backup that takes database and witness together cannot be told from "
+        "the newest state. Give witness= a place outside of it.",
+        place,
+    )
+    return place
+
+
+def key_from_environment() -> bytes | None:
+    """The key that DPBANDITS_KEY says.
+
+    Raises:
+        ValueError: it is not written in hexadecimal digits. It is not shown.
+    """
+    said = os.environ.get("DPBANDITS_KEY")
+    if not said:
+        return None
+    try:
+        return bytes.fromhex(said)
+    except ValueError:
+        raise ValueError(
+            "Expected DPBANDITS_KEY to be hexadecimal digits, as secrets.token_hex(32) makes them."
+        ) from None
+
+
+def require_extra(*modules: str) -> None:
+    """
+    Raises:
+        ImportError: one of these is not installed.
+    """
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise ImportError(f"Campaign stores need {', '.join(missing)}: {EXTRA}.")

@@ -1,0 +1,139 @@
+"""What a campaign says of itself. All of it is public, and of rows that are witnessed."""
+
+import json
+from typing import Any, Literal, NamedTuple
+
+from dpbandits.service.rows.backend import CampaignRows
+from dpbandits.service.turns.working import Working, frozen_json
+
+
+class LedgerLine(NamedTuple):
+    """A reading: rewards `start` to `stop` (exclusive) of a coordinate, in one release, and what it
+    cost a record, an exact fraction as text (None: read without noise).
+
+    kind "lost": what a timeline that was lost may have read.
+    """
+
+    generation: int
+    coordinate: int
+    start: int
+    stop: int
+    cost: str | None
+    kind: Literal["read", "lost"] = "read"
+
+
+class StoredRelease(NamedTuple):
+    """One release. coordinates: of which arms; answers: as noised. asked: decisions until then."""
+
+    step: int
+    generation: int
+    coordinates: tuple[int, ...]
+    answers: tuple[Any, ...]
+    asked: int
+    made_at: float
+
+
+class StoredDecision(NamedTuple):
+    """One decision, for analysts. propensity: how likely it was; None where it was drawn from a
+    posterior. waiting: no answer yet; None where that is private, because answers are waited for.
+    """
+
+    id: int
+    action: Any
+    label: Any
+    propensity: float | None
+    eligible: Any
+    learn: bool
+    asked_at: float
+    waiting: bool | None
+
+
+class DecisionPage(NamedTuple):
+    """Decisions in order. after: what to ask for next; None: these were the last."""
+
+    rows: tuple[StoredDecision, ...]
+    after: int | None
+
+
+class Summary(NamedTuple):
+    """A campaign in a few numbers. waiting, told: None where they are private."""
+
+    name: str
+    policy: str
+    guarantee: str | None
+    epsilon: str | None
+    generation: int
+    version: int
+    step: int
+    asked: int
+    waiting: int | None
+    told: int | None
+    closed: str | None
+    arms: tuple[tuple[Any, str], ...]
+    created: float
+
+
+def ledger_lines(work: Working, rows: CampaignRows) -> list[LedgerLine]:
+    """The ledger, in order."""
+    return [
+        LedgerLine(row.generation, row.coordinate, row.start, row.stop, row.cost, row.kind)
+        for row in rows.readings(0)
+    ]
+
+
+def stored_releases(
+    work: Working, rows: CampaignRows, after: int, limit: int
+) -> list[StoredRelease]:
+    """Releases, in order."""
+    until = min(work.head.step, after + limit)
+    return [
+        StoredRelease(
+            row.step,
+            row.generation,
+            tuple(json.loads(row.coordinates)),
+            tuple(json.loads(row.answers)),
+            row.asked,
+            row.made_at,
+        )
+        for row in rows.releases(after, until)
+    ]
+
+
+def decision_page(work: Working, rows: CampaignRows, after: int, limit: int) -> DecisionPage:
+    """Decisions, in order."""
+    hidden = work.session.attribution_window is not None
+    found = tuple(
+        StoredDecision(
+            row.seq,
+            frozen_json(row.action),
+            frozen_json(row.label),
+            row.propensity,
+            frozen_json(row.eligible),
+            row.learn,
+            row.asked_at,
+            None if hidden else row.status == "waiting",
+        )
+        for row in rows.decisions(after, limit)
+    )
+    return DecisionPage(found, found[-1].id if len(found) == limit else None)
+
+
+def summary_of(work: Working, rows: CampaignRows) -> Summary:
+    """A campaign in a few numbers."""
+    session, head = work.session, work.head
+    guarantee, hidden = session.guarantee, session.attribution_window is not None
+    return Summary(
+        work.row.name,
+        session.policy.name,
+        None if guarantee is None else str(guarantee),
+        None if guarantee is None or guarantee.epsilon is None else str(guarantee.epsilon),
+        head.generation,
+        head.version,
+        head.step,
+        head.asked,
+        None if hidden else head.waiting,
+        None if hidden else head.asked - head.waiting,
+        head.closed,
+        tuple((name, standing) for name, standing in session.arms),
+        work.row.created,
+    )

@@ -1,0 +1,150 @@
+"""What a store has to do, whatever it is made of. `dpbandits.checks.store` checks one.
+
+A store keeps rows and knows nothing of policies. Everything a transaction reads it reads under the
+campaign's lock, and all that it writes comes in one `Change`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+
+from dpbandits.service.rows.records import (
+    CampaignRow,
+    Change,
+    DecisionRow,
+    EventRow,
+    HeadRow,
+    KeyRow,
+    ReadingRow,
+    ReleaseRow,
+    ScopeRow,
+)
+
+
+class NameTakenError(ValueError):
+    """A campaign of this name is there already. Nothing was created."""
+
+
+class CampaignRows(ABC):
+    """The rows of one campaign, within one transaction."""
+
+    @abstractmethod
+    def head(self) -> HeadRow:
+        """The campaign's head."""
+
+    @abstractmethod
+    def private(self) -> bytes:
+        """The private part, sealed."""
+
+    @abstractmethod
+    def moved(self, since: int) -> Iterator[DecisionRow]:
+        """Decisions that a version after `since` changed, oldest first; of 0, those that wait."""
+
+    @abstractmethod
+    def decision(self, seq: int) -> DecisionRow | None:
+        """One decision."""
+
+    @abstractmethod
+    def statuses(self, seqs: Sequence[int]) -> dict[int, str]:
+        """Where these decisions stand."""
+
+    @abstractmethod
+    def decisions(self, after: int, limit: int) -> list[DecisionRow]:
+        """Decisions in order, for those who read."""
+
+    @abstractmethod
+    def held(self, since: int) -> dict[int, bytes]:
+        """Answers that count only later, sealed, that came after a version."""
+
+    @abstractmethod
+    def readings(self, since: int) -> list[ReadingRow]:
+        """The ledger's lines, in order, that were written after a version."""
+
+    @abstractmethod
+    def releases(self, after: int, until: int) -> list[ReleaseRow]:
+        """Releases after one step up to another."""
+
+    @abstractmethod
+    def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """By pseudonym, the window and the places that were taken in it."""
+
+    @abstractmethod
+    def response(self, principal: str, key: str) -> str | None:
+        """What was replied to this call before."""
+
+    @abstractmethod
+    def events(self, limit: int) -> list[EventRow]:
+        """The newest public events, newest first."""
+
+    @abstractmethod
+    def counts(self) -> dict[str, dict[str, int]]:
+        """By action (as JSON), decisions by status."""
+
+    @abstractmethod
+    def write(self, change: Change) -> None:
+        """Write all of a change. Once in a transaction, as its last step.
+
+        Raises:
+            LedgerError: it reads a reward that was read before. Nothing will be written.
+        """
+
+    @abstractmethod
+    def waiting_of(self, pseudonym: str) -> list[int]:
+        """The decisions of a person that wait."""
+
+
+class Backend(ABC):
+    """Where campaigns are kept."""
+
+    durable: bool
+    """Whether what is committed outlives the process and a loss of power."""
+
+    @abstractmethod
+    def create(self, row: CampaignRow, change: Change, scope: ScopeRow | None) -> None:
+        """A campaign with its first rows; with a scope, that scope as it stands from now on.
+
+        Raises:
+            NameTakenError: so it is. Nothing was written.
+        """
+
+    @abstractmethod
+    def campaigns(self) -> list[CampaignRow]:
+        """All campaigns, oldest first."""
+
+    @abstractmethod
+    def campaign(self, name: str) -> CampaignRow | None:
+        """One campaign, by its name."""
+
+    @abstractmethod
+    def transaction(self, uid: str) -> AbstractContextManager[CampaignRows]:
+        """Lock a campaign. What is written is committed as the block is left, and rolled back where
+        an exception leaves it.
+        """
+
+    @abstractmethod
+    def reading(self, uid: str) -> AbstractContextManager[CampaignRows]:
+        """One state of a campaign's rows, without a lock."""
+
+    @abstractmethod
+    def scope(self, name: str) -> ScopeRow | None:
+        """A budget over campaigns."""
+
+    @abstractmethod
+    def put_scope(self, scope: ScopeRow) -> None:
+        """Write a scope."""
+
+    @abstractmethod
+    def access_keys(self) -> list[KeyRow]:
+        """All bearer keys."""
+
+    @abstractmethod
+    def key(self, hash: str) -> KeyRow | None:
+        """One of them, by its hash."""
+
+    @abstractmethod
+    def put_key(self, key: KeyRow) -> None:
+        """Write a key, or write it anew."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of connections."""

@@ -1,0 +1,230 @@
+"""The store in memory: for tests, and for trying things out. It forgets when its process ends."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import final
+
+from dpbandits.core.errors import LedgerError
+from dpbandits.service.rows.backend import Backend, CampaignRows, NameTakenError
+from dpbandits.service.rows.records import (
+    CampaignRow,
+    Change,
+    DecisionRow,
+    EventRow,
+    HeadRow,
+    KeyRow,
+    ReadingRow,
+    ReleaseRow,
+    ScopeRow,
+)
+
+
+@dataclass
+class Tables:
+    """Everything of one campaign."""
+
+    head: HeadRow
+    private: bytes
+    group: dict[str, tuple[int, int]]
+    decisions: dict[int, DecisionRow] = field(default_factory=dict)
+    held: dict[int, tuple[int, bytes]] = field(default_factory=dict)
+    readings: list[ReadingRow] = field(default_factory=list)
+    releases: list[ReleaseRow] = field(default_factory=list)
+    events: list[EventRow] = field(default_factory=list)
+    responses: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+@final
+class MemoryRows(CampaignRows):
+    """Rows in dictionaries."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._written: Change | None = None
+
+    def head(self) -> HeadRow:
+        return self._tables.head
+
+    def private(self) -> bytes:
+        return self._tables.private
+
+    def moved(self, since: int) -> Iterator[DecisionRow]:
+        for row in list(self._tables.decisions.values()):
+            if row.moved > since and (since or row.status == "waiting"):
+                yield row
+
+    def decision(self, seq: int) -> DecisionRow | None:
+        return self._tables.decisions.get(seq)
+
+    def statuses(self, seqs: Sequence[int]) -> dict[int, str]:
+        known = self._tables.decisions
+        return {seq: known[seq].status for seq in seqs if seq in known}
+
+    def decisions(self, after: int, limit: int) -> list[DecisionRow]:
+        known = self._tables.decisions
+        last = min(len(known), after + limit)
+        return [known[seq] for seq in range(after + 1, last + 1)]
+
+    def held(self, since: int) -> dict[int, bytes]:
+        return {seq: body for seq, (moved, body) in self._tables.held.items() if moved > since}
+
+    def readings(self, since: int) -> list[ReadingRow]:
+        return [row for row in self._tables.readings if row.moved > since]
+
+    def releases(self, after: int, until: int) -> list[ReleaseRow]:
+        return self._tables.releases[after:until]
+
+    def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        used = self._tables.group
+        return {who: used[who] for who in pseudonyms if who in used}
+
+    def response(self, principal: str, key: str) -> str | None:
+        return self._tables.responses.get((principal, key))
+
+    def events(self, limit: int) -> list[EventRow]:
+        return self._tables.events[::-1][:limit]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        found = dict[str, Counter[str]]()
+        for row in list(self._tables.decisions.values()):
+            found.setdefault(row.action, Counter())[row.status] += 1
+        return {action: dict(each) for action, each in found.items()}
+
+    def write(self, change: Change) -> None:
+        require_once(self._tables.readings, change.readings)
+        self._written = change
+
+    def commit(self) -> None:
+        """Carry out what was written."""
+        tables, change = self._tables, self._written
+        if change is None:
+            return
+        tables.head = change.head
+        if change.private is not None:
+            tables.private = change.private
+        for row in change.asked:
+            tables.decisions[row.seq] = row
+        version = change.head.version
+        if change.drop_held:
+            tables.held.clear()
+        for seq, status in change.resolved.items():
+            self._move(seq, status=status, pseudonym=None, window=None, moved=version)
+            tables.held.pop(seq, None)
+        for seq in change.unlearned:
+            self._move(seq, learn=False, moved=version)
+        tables.held |= {seq: (version, body) for seq, body in change.held.items()}
+        tables.readings += change.readings
+        tables.releases += change.releases
+        tables.events += change.events
+        tables.group.update(change.used)
+        tables.responses |= change.responses
+
+    def _move(self, seq: int, **to: object) -> None:
+        decisions = self._tables.decisions
+        decisions[seq] = decisions[seq]._replace(**to)  # type: ignore[arg-type]  # fields by name
+
+    def waiting_of(self, pseudonym: str) -> list[int]:
+        rows = self._tables.decisions.values()
+        return [row.seq for row in rows if row.pseudonym == pseudonym and row.status == "waiting"]
+
+
+def require_once(written: Sequence[ReadingRow], new: Sequence[ReadingRow]) -> None:
+    """Refuse a reading of what was read before.
+
+    Raises:
+        LedgerError: so it is.
+    """
+    ends = dict[tuple[int, int], int]()
+    for row in [*written, *new]:
+        place = row.generation, row.coordinate
+        if row.kind == "read" and row.start < ends.get(place, 0):
+            raise LedgerError(
+                "The store refused to read a reward that was read before. Nothing was written."
+            )
+        ends[place] = max(row.stop, ends.get(place, 0))
+
+
+@final
+class MemoryBackend(Backend):
+    """Campaigns in dictionaries, one transaction at a time."""
+
+    durable = False
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._campaigns = dict[str, CampaignRow]()
+        self._tables = dict[str, Tables]()
+        self._groups = dict[str, dict[str, tuple[int, int]]]()
+        self._scopes = dict[str, ScopeRow]()
+        self._keys = dict[str, KeyRow]()
+
+    def create(self, row: CampaignRow, change: Change, scope: ScopeRow | None) -> None:
+        with self._lock:
+            if row.name in self._campaigns:
+                raise taken_name()
+            group = self._groups.setdefault(row.group, {})
+            tables = Tables(change.head, b"", group)
+            rows = MemoryRows(tables)
+            rows.write(change)
+            rows.commit()
+            self._tables[row.uid], self._campaigns[row.name] = tables, row
+            if scope is not None:
+                self._scopes[scope.name] = scope
+
+    def campaigns(self) -> list[CampaignRow]:
+        return list(self._campaigns.values())
+
+    def campaign(self, name: str) -> CampaignRow | None:
+        return self._campaigns.get(name)
+
+    @contextmanager
+    def transaction(self, uid: str) -> Iterator[CampaignRows]:
+        with self._lock:
+            rows = MemoryRows(self._tables[uid])
+            yield rows
+            rows.commit()
+
+    @contextmanager
+    def reading(self, uid: str) -> Iterator[CampaignRows]:
+        with self._lock:
+            yield MemoryRows(self._tables[uid])
+
+    def scope(self, name: str) -> ScopeRow | None:
+        return self._scopes.get(name)
+
+    def put_scope(self, scope: ScopeRow) -> None:
+        self._scopes[scope.name] = scope
+
+    def access_keys(self) -> list[KeyRow]:
+        return list(self._keys.values())
+
+    def key(self, hash: str) -> KeyRow | None:
+        return self._keys.get(hash)
+
+    def put_key(self, key: KeyRow) -> None:
+        self._keys[key.hash] = key
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def copy(self) -> "MemoryBackend":
+        """A backup, as a file would be copied."""
+        other = MemoryBackend()
+        with self._lock:
+            for name in ("_campaigns", "_tables", "_groups", "_scopes", "_keys"):
+                setattr(other, name, deepcopy(getattr(self, name)))
+        for uid, tables in other._tables.items():
+            row = next(each for each in other._campaigns.values() if each.uid == uid)
+            tables.group = other._groups[row.group]
+        return other
+
+
+def taken_name() -> NameTakenError:
+    return NameTakenError(
+        "Expected a name that no campaign of this store has; this one is taken. Open it with "
+        "store[name], or choose another name. Nothing was created."
+    )

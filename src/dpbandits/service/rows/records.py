@@ -1,0 +1,151 @@
+"""The rows of a campaign. All are public but `private` and `held`, which only the turn reads."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+Status = Literal["waiting", "told", "expired", "void", "passed", "lost"]
+"""Where a decision stands. passed: its time has passed, answered or not. lost: a fence gave it up.
+"""
+
+
+class CampaignRow(NamedTuple):
+    """A campaign as it was created.
+
+    uid: a random name that no other campaign ever has, by which witnesses know it. group: whose
+        contributions are counted together. options: as JSON, for those who read.
+    """
+
+    uid: str
+    name: str
+    group: str
+    options: str
+    created: float
+
+
+class HeadRow(NamedTuple):
+    """The one row that a campaign's transactions lock, as the last of them left it.
+
+    version: transactions so far. generation: fences so far, plus one. step: releases so far, in all
+        generations; chain: a hash over them. before, chain_before: the step and the chain that the
+        newest transaction began with. closed: why nothing more is asked; None while it runs.
+    """
+
+    version: int
+    generation: int
+    step: int
+    chain: str
+    before: int
+    chain_before: str
+    asked: int
+    waiting: int
+    public: str
+    closed: str | None = None
+
+
+class DecisionRow(NamedTuple):
+    """A decision. action, observe, label: as JSON. pseudonym, window: whose place it took, until it
+    is resolved. moved: the version that changed it last.
+    """
+
+    seq: int
+    generation: int
+    step: int
+    action: str
+    observe: str | None
+    label: str | None
+    learn: bool
+    propensity: float | None
+    eligible: str | None
+    asked_at: float
+    due_at: float | None
+    pseudonym: str | None
+    window: int | None
+    status: Status
+    moved: int
+
+
+class ReleaseRow(NamedTuple):
+    """A release: coordinates and answers as JSON, as noised. asked: decisions until then."""
+
+    step: int
+    generation: int
+    coordinates: str
+    answers: str
+    asked: int
+    made_at: float
+    chain: str
+
+
+class ReadingRow(NamedTuple):
+    """A line of the ledger: these rewards of a coordinate were read in this release, at this cost.
+
+    cost: an exact fraction as text; None: read without noise. kind "lost": what a lost timeline may
+        have read, which is counted as read (coordinate, start and stop are 0 there).
+    """
+
+    generation: int
+    coordinate: int
+    start: int
+    stop: int
+    cost: str | None
+    step: int
+    kind: Literal["read", "lost"]
+    moved: int
+
+
+class EventRow(NamedTuple):
+    """Something public that was done to a campaign, for its log."""
+
+    at: float
+    what: str
+    about: str | None
+    asked: int
+    by: str | None
+
+
+@dataclass(frozen=True)
+class Change:
+    """All that one transaction writes.
+
+    private: the private part, sealed; None: as it was. resolved: decisions that wait no more, and
+        their status. unlearned: those whose rewards will not be read. used: by pseudonym, a window
+        and the places taken in it. held: answers that count only later, sealed; they are deleted
+        when their decision is resolved. drop_held: delete all. responses: replies to be given again
+        to whoever repeats a call, by principal and key.
+    """
+
+    head: HeadRow
+    private: bytes | None = None
+    asked: Sequence[DecisionRow] = ()
+    resolved: Mapping[int, Status] = field(default_factory=dict)
+    unlearned: Sequence[int] = ()
+    releases: Sequence[ReleaseRow] = ()
+    readings: Sequence[ReadingRow] = ()
+    used: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    held: Mapping[int, bytes] = field(default_factory=dict)
+    drop_held: bool = False
+    events: Sequence[EventRow] = ()
+    responses: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Change(version={self.head.version})"
+
+
+class KeyRow(NamedTuple):
+    """A bearer key, by its hash. campaign: the only one it opens; None: all."""
+
+    hash: str
+    name: str
+    roles: str
+    campaign: str | None
+    created: float
+    revoked: float | None = None
+
+
+class ScopeRow(NamedTuple):
+    """A budget over campaigns. epsilon, spent: exact fractions as text."""
+
+    name: str
+    epsilon: str
+    spent: str

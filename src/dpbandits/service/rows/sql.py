@@ -1,0 +1,197 @@
+"""Campaigns in a database: SQLite in one file, or PostgreSQL."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, final
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+
+from dpbandits.core.errors import Error, StoreError
+from dpbandits.service.rows import tables
+from dpbandits.service.rows.backend import Backend, CampaignRows
+from dpbandits.service.rows.memory import taken_name
+from dpbandits.service.rows.migrating import bring_up
+from dpbandits.service.rows.records import CampaignRow, Change, KeyRow, ScopeRow
+from dpbandits.service.rows.sql_rows import SqlRows, columns
+
+CAMPAIGN = columns(tables.campaign, CampaignRow)
+
+PATIENCE = 30
+"""Seconds that a transaction waits for another one to end."""
+
+
+@final
+class SqlBackend(Backend):
+    """Campaigns in a database.
+
+    url: as SQLAlchemy writes it, `sqlite:///trial.db` or `postgresql+psycopg://host/database`.
+
+    Raises:
+        StoreError: no such database, one of a newer version, or one that forgets what it committed.
+    """
+
+    durable = True
+
+    def __init__(self, url: str | URL) -> None:
+        self.url = make_url(url)
+        self._lite = self.url.get_backend_name() == "sqlite"
+        self._engine = lite_engine(self.url) if self._lite else big_engine(self.url)
+        with told("opened"):
+            bring_up(self._engine)
+            self._require_durable()
+        self._groups = dict[str, str]()
+
+    def _require_durable(self) -> None:
+        """Refuse a database that may forget what it committed: then noise would be drawn twice."""
+        settings = ("fsync", "full_page_writes", "synchronous_commit")
+        with self._engine.connect() as connection:
+            if self._lite:
+                off = int(connection.execute(text("PRAGMA synchronous")).scalar_one()) < 2
+                forgets = ["synchronous"] if off else []
+            else:
+                said = {
+                    name: connection.execute(text(f"SHOW {name}")).scalar() for name in settings
+                }
+                forgets = [name for name, value in said.items() if value == "off"]
+        if forgets:
+            raise StoreError(
+                f"Expected a database that keeps what it commits; {', '.join(forgets)} is off, so "
+                "a loss of power could bring back blocks that were read. Switch it on."
+            )
+
+    @contextmanager
+    def _begun(self, *, write: bool = True) -> Iterator[Connection]:
+        """A transaction, committed as the block is left."""
+        with told("written" if write else "read"), self._engine.connect() as connection:
+            if self._lite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+            elif not write:
+                connection.execute(
+                    text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                )
+            yield connection
+            if write:
+                connection.commit()
+
+    def create(self, row: CampaignRow, change: Change, scope: ScopeRow | None) -> None:
+        with self._begun() as connection:
+            try:
+                connection.execute(insert(tables.campaign), row._asdict())
+            except IntegrityError:
+                raise taken_name() from None
+            rows = SqlRows(connection, row.uid, row.group)
+            rows.write(change)
+            if scope is not None:
+                rows._put(tables.scope, scope._asdict(), "name")
+
+    def campaigns(self) -> list[CampaignRow]:
+        query = select(*CAMPAIGN).order_by(tables.campaign.c.created, tables.campaign.c.uid)
+        with self._begun(write=False) as connection:
+            return [CampaignRow(*row) for row in connection.execute(query)]
+
+    def campaign(self, name: str) -> CampaignRow | None:
+        query = select(*CAMPAIGN).where(tables.campaign.c.name == name)
+        with self._begun(write=False) as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else CampaignRow(*row)
+
+    @contextmanager
+    def transaction(self, uid: str) -> Iterator[CampaignRows]:
+        with self._begun() as connection:
+            if not self._lite:  # SQLite locks the whole file
+                lock = select(tables.head.c.version).where(tables.head.c.campaign == uid)
+                connection.execute(lock.with_for_update())
+            yield SqlRows(connection, uid, self._group_of(connection, uid))
+
+    @contextmanager
+    def reading(self, uid: str) -> Iterator[CampaignRows]:
+        with self._begun(write=False) as connection:
+            yield SqlRows(connection, uid, self._group_of(connection, uid))
+
+    def _group_of(self, connection: Connection, uid: str) -> str:
+        if uid not in self._groups:
+            c = tables.campaign.c
+            found = connection.execute(select(c.group).where(c.uid == uid)).scalar_one_or_none()
+            if found is None:
+                raise StoreError("This campaign is not in the database any more.")
+            self._groups[uid] = found
+        return self._groups[uid]
+
+    def scope(self, name: str) -> ScopeRow | None:
+        c = tables.scope.c
+        query = select(c.name, c.epsilon, c.spent).where(c.name == name)
+        with self._begun(write=False) as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else ScopeRow(*row)
+
+    def put_scope(self, scope: ScopeRow) -> None:
+        with self._begun() as connection:
+            SqlRows(connection, "", "")._put(tables.scope, scope._asdict(), "name")
+
+    def access_keys(self) -> list[KeyRow]:
+        query = select(*columns(tables.access_key, KeyRow)).order_by(tables.access_key.c.created)
+        with self._begun(write=False) as connection:
+            return [KeyRow(*row) for row in connection.execute(query)]
+
+    def key(self, hash: str) -> KeyRow | None:
+        query = select(*columns(tables.access_key, KeyRow)).where(tables.access_key.c.hash == hash)
+        with self._begun(write=False) as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else KeyRow(*row)
+
+    def put_key(self, key: KeyRow) -> None:
+        with self._begun() as connection:
+            SqlRows(connection, "", "")._put(tables.access_key, key._asdict(), "hash")
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def lite_engine(url: URL) -> Engine:
+    """SQLite: transactions begin as we say, and a commit is on disk when it returns."""
+    engine = create_engine(
+        url, connect_args={"timeout": PATIENCE, "check_same_thread": False}, pool_size=20
+    )
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # no BEGIN but ours
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine
+
+
+def big_engine(url: URL) -> Engine:
+    return create_engine(
+        url,
+        pool_size=20,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": PATIENCE, "options": f"-c lock_timeout={PATIENCE}s"},
+    )
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """A database's errors in our words: theirs show what was to be written."""
+    try:
+        yield
+    except Error:
+        raise
+    except (SQLAlchemyError, DBAPIError, OSError) as error:
+        raise StoreError(
+            f"The database could not be {what} ({plainly(error)}). If this was a change, whether "
+            "it stands is not known: make the same call again; no reward is counted twice."
+        ) from None
+
+
+def plainly(error: Exception) -> str:
+    """What went wrong, without any value that was to be written."""
+    cause = getattr(error, "orig", None) or error
+    said = getattr(getattr(cause, "diag", None), "message_primary", None)
+    if said is None and isinstance(cause, (sqlite3.OperationalError, OSError)):
+        said = str(cause).splitlines()[0]
+    return f"{type(cause).__name__}: {said}" if said else type(cause).__name__

@@ -1,0 +1,232 @@
+"""The rows of a campaign in a database."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, final
+
+from sqlalchemy import Connection, Table, delete, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
+
+from dpbandits.core.errors import LedgerError
+from dpbandits.service.rows import tables
+from dpbandits.service.rows.backend import CampaignRows
+from dpbandits.service.rows.records import (
+    Change,
+    DecisionRow,
+    EventRow,
+    HeadRow,
+    ReadingRow,
+    ReleaseRow,
+)
+
+MANY = 500
+"""Rows that one statement names."""
+
+
+def columns(table: Table, kind: Any) -> list[Any]:
+    """The columns of a table that make this kind of row."""
+    return [table.c[name] for name in kind._fields]
+
+
+HEAD = columns(tables.head, HeadRow)
+DECISION = columns(tables.decision, DecisionRow)
+READING = columns(tables.ledger, ReadingRow)
+RELEASE = columns(tables.release, ReleaseRow)
+EVENT = columns(tables.event, EventRow)
+
+RESOLVE = (
+    'UPDATE decision SET status = ?, moved = ?, pseudonym = NULL, "window" = NULL '
+    "WHERE campaign = ? AND seq BETWEEN ? AND ?"
+)
+"""As the driver takes it: this one and the inserts of many rows are most of a store's work."""
+
+
+@final
+class SqlRows(CampaignRows):
+    """Rows behind an open transaction."""
+
+    def __init__(self, connection: Connection, uid: str, group: str) -> None:
+        self._connection, self._uid, self._group = connection, uid, group
+        self._all = partial(self._rows_of)
+
+    def _rows_of(self, table: Table, *where: Any) -> Any:
+        return select(*self._columns(table)).where(table.c.campaign == self._uid, *where)
+
+    def _columns(self, table: Table) -> list[Any]:
+        return {
+            "decision": DECISION,
+            "ledger": READING,
+            "release": RELEASE,
+            "event": EVENT,
+            "head": HEAD,
+        }[table.name]
+
+    def head(self) -> HeadRow:
+        row = self._connection.execute(self._rows_of(tables.head)).one()
+        return HeadRow(*row)
+
+    def private(self) -> bytes:
+        table = tables.private_state
+        found = select(table.c.body).where(table.c.campaign == self._uid)
+        return bytes(self._connection.execute(found).scalar_one())
+
+    def moved(self, since: int) -> Iterator[DecisionRow]:
+        c = tables.decision.c
+        where = c.moved > since if since else c.status == "waiting"
+        query = self._rows_of(tables.decision, where).order_by(c.seq)
+        for row in self._connection.execute(query):
+            yield DecisionRow(*row)
+
+    def decision(self, seq: int) -> DecisionRow | None:
+        query = self._rows_of(tables.decision, tables.decision.c.seq == seq)
+        row = self._connection.execute(query).one_or_none()
+        return None if row is None else DecisionRow(*row)
+
+    def statuses(self, seqs: Sequence[int]) -> dict[int, str]:
+        c, found = tables.decision.c, dict[int, str]()
+        for at in range(0, len(seqs), MANY):
+            query = select(c.seq, c.status).where(
+                c.campaign == self._uid, c.seq.in_(seqs[at : at + MANY])
+            )
+            for seq, status in self._connection.execute(query):
+                found[seq] = status
+        return found
+
+    def decisions(self, after: int, limit: int) -> list[DecisionRow]:
+        c = tables.decision.c
+        query = self._rows_of(tables.decision, c.seq > after).order_by(c.seq).limit(limit)
+        return [DecisionRow(*row) for row in self._connection.execute(query)]
+
+    def held(self, since: int) -> dict[int, bytes]:
+        c = tables.held.c
+        query = select(c.seq, c.body).where(c.campaign == self._uid, c.moved > since)
+        return {seq: bytes(body) for seq, body in self._connection.execute(query.order_by(c.seq))}
+
+    def readings(self, since: int) -> list[ReadingRow]:
+        c = tables.ledger.c
+        query = self._rows_of(tables.ledger, c.moved > since).order_by(c.id)
+        return [ReadingRow(*row) for row in self._connection.execute(query)]
+
+    def releases(self, after: int, until: int) -> list[ReleaseRow]:
+        c = tables.release.c
+        query = self._rows_of(tables.release, c.step > after, c.step <= until).order_by(c.step)
+        return [ReleaseRow(*row) for row in self._connection.execute(query)]
+
+    def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        c = tables.contribution.c
+        query = select(c.pseudonym, c.window, c.used).where(
+            c.group == self._group, c.pseudonym.in_(pseudonyms)
+        )
+        return {who: (window, used) for who, window, used in self._connection.execute(query)}
+
+    def response(self, principal: str, key: str) -> str | None:
+        c = tables.request.c
+        query = select(c.response).where(
+            c.campaign == self._uid, c.principal == principal, c.key == key
+        )
+        return self._connection.execute(query).scalar_one_or_none()
+
+    def events(self, limit: int) -> list[EventRow]:
+        query = self._rows_of(tables.event).order_by(tables.event.c.id.desc()).limit(limit)
+        return [EventRow(*row) for row in self._connection.execute(query)]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        c, found = tables.decision.c, dict[str, dict[str, int]]()
+        query = select(c.action, c.status, func.count()).where(c.campaign == self._uid)
+        for action, status, many in self._connection.execute(query.group_by(c.action, c.status)):
+            found.setdefault(action, {})[status] = many
+        return found
+
+    def write(self, change: Change) -> None:
+        uid, version = self._uid, change.head.version
+        self._put(tables.head, {"campaign": uid, **change.head._asdict()}, "campaign")
+        if change.private is not None:
+            body = {"campaign": uid, "body": change.private}
+            self._put(tables.private_state, body, "campaign")
+        if change.drop_held:
+            self._connection.execute(delete(tables.held).where(tables.held.c.campaign == uid))
+        self._insert(tables.decision, DecisionRow._fields, change.asked)
+        self._resolve(change)
+        held = [(seq, body, version) for seq, body in change.held.items()]
+        self._insert(tables.held, ("seq", "body", "moved"), held)
+        self._insert(tables.release, ReleaseRow._fields, change.releases)
+        self._read(change.readings)
+        self._insert(tables.event, EventRow._fields, change.events)
+        self._contribute(change.used)
+        said = [(*place, text) for place, text in change.responses.items()]
+        self._insert(tables.request, ("principal", "key", "response"), said)
+
+    def _resolve(self, change: Change) -> None:
+        """Decisions that wait no more, and what was held for them; and those nobody learns from."""
+        uid, version, run = self._uid, change.head.version, self._connection.execute
+        c = tables.decision.c
+        self._many(
+            RESOLVE,
+            [(status, version, uid, first, last) for first, last, status in runs(change.resolved)],
+        )
+        windowed = [seq for seq, status in change.resolved.items() if status in ("passed", "void")]
+        for at in range(0, len(windowed), MANY):
+            gone = tables.held.c.seq.in_(windowed[at : at + MANY])
+            run(delete(tables.held).where(tables.held.c.campaign == uid, gone))
+        for at in range(0, len(change.unlearned), MANY):
+            which = c.seq.in_(change.unlearned[at : at + MANY])
+            unlearn = update(tables.decision).where(c.campaign == uid, which)
+            run(unlearn.values(learn=False, moved=version))
+
+    def _read(self, readings: Sequence[ReadingRow]) -> None:
+        """The ledger's lines. The database itself refuses one that overlaps another."""
+        try:
+            self._insert(tables.ledger, ReadingRow._fields, readings)
+        except DBAPIError as error:
+            if "read before" in str(error.orig) or "ledger_once" in str(error.orig):
+                raise LedgerError(
+                    "The store refused to read a reward that was read before. Nothing was written."
+                ) from None
+            raise
+
+    def _contribute(self, used: Mapping[str, tuple[int, int]]) -> None:
+        for who, (window, many) in used.items():
+            row = {"group": self._group, "pseudonym": who, "window": window, "used": many}
+            self._put(tables.contribution, row, "group", "pseudonym")
+
+    def _insert(self, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+        quoted = ", ".join(f'"{name}"' for name in ("campaign", *names))
+        marks = ", ".join("?" * (1 + len(names)))
+        sql = f'INSERT INTO "{table.name}" ({quoted}) VALUES ({marks})'
+        self._many(sql, [(self._uid, *row) for row in rows])
+
+    def _many(self, sql: str, rows: list[tuple[Any, ...]]) -> None:
+        """Run a statement for each of these rows."""
+        if rows:
+            lite = self._connection.dialect.name == "sqlite"
+            self._connection.exec_driver_sql(sql if lite else sql.replace("?", "%s"), rows)
+
+    def _put(self, table: Table, row: dict[str, Any], *by: str) -> None:
+        """Write a row, or write it anew."""
+        kind = postgresql if self._connection.dialect.name == "postgresql" else sqlite
+        rest = {name: value for name, value in row.items() if name not in by}
+        put = kind.insert(table).values(row).on_conflict_do_update(index_elements=by, set_=rest)
+        self._connection.execute(put)
+
+    def waiting_of(self, pseudonym: str) -> list[int]:
+        c = tables.decision.c
+        query = select(c.seq).where(
+            c.campaign == self._uid, c.pseudonym == pseudonym, c.status == "waiting"
+        )
+        return list(self._connection.execute(query.order_by(c.seq)).scalars())
+
+
+def runs(resolved: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
+    """Decisions as runs of consecutive ones that stand alike: first, last, status."""
+    first = last = 0
+    status = ""
+    for seq in sorted(resolved):
+        if seq == last + 1 and resolved[seq] == status:
+            last = seq
+            continue
+        if first:
+            yield first, last, status
+        first, last, status = seq, seq, resolved[seq]
+    if first:
+        yield first, last, status

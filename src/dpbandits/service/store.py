@@ -1,0 +1,222 @@
+"""A store of campaigns."""
+
+import secrets
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, final
+
+from dpbandits.campaign.register import Clock, seconds_of
+from dpbandits.core.inputs import shown
+from dpbandits.core.privacy import as_fraction
+from dpbandits.core.values import checked_name
+from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SecureNoise
+from dpbandits.policies.contract import Policy
+from dpbandits.service.campaign import Campaign
+from dpbandits.service.rows.backend import Backend
+from dpbandits.service.rows.records import CampaignRow, Change, HeadRow, ScopeRow
+from dpbandits.service.scope import Scope, joined
+from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.turns.fence import mark_of
+from dpbandits.service.turns.ids import DecisionIds
+from dpbandits.service.turns.turning import Turning
+from dpbandits.service.turns.working import Setting
+from dpbandits.service.turns.writing import compact, head_public, next_chain, sealed_private
+from dpbandits.service.witness import Witness
+from dpbandits.session.saving.policy import require_readable
+from dpbandits.session.session import Session
+from dpbandits.session.storing.parts import small_parts
+
+
+@final
+class CampaignStore:
+    """Campaigns in one place. `dpbandits.open_store(url)` opens one.
+
+    A campaign has the same verbs as a `Session`; its calls return once what they did is on disk.
+    Threads and processes may share a store.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        witness: Witness,
+        *,
+        key: bytes | None = None,
+        noise: Noise | None = None,
+        clock: Clock = time.time,
+    ) -> None:
+        self._backend, self._witness, self._clock = backend, witness, clock
+        self._seal, self._noise = StoreSeal(key), noise
+        self._open = dict[str, Campaign]()
+
+    def __repr__(self) -> str:
+        return f"CampaignStore({len(self)} campaigns)"
+
+    def __enter__(self) -> "CampaignStore":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def backend(self) -> Backend:
+        """Where its rows are kept."""
+        return self._backend
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._backend.close()
+
+    def __len__(self) -> int:
+        return len(self._backend.campaigns())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([row.name for row in self._backend.campaigns()])
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._backend.campaign(name) is not None
+
+    def __getitem__(self, name: str) -> Campaign:
+        """A campaign of this store.
+
+        Raises:
+            KeyError: there is none of this name.
+        """
+        if name not in self._open:
+            row = self._backend.campaign(name) if isinstance(name, str) else None
+            if row is None:
+                raise KeyError(f"There is no campaign {shown(name)} in this store.")
+            self._open[name] = self._campaign(row, None)
+        return self._open[name]
+
+    def open(self, name: str, *, policy: Policy | type[Policy]) -> Campaign:
+        """A campaign whose policy is one of your own: a database names no code."""
+        row = self._backend.campaign(name)
+        if row is None:
+            raise KeyError(f"There is no campaign {shown(name)} in this store.")
+        self._open[name] = self._campaign(row, policy)
+        return self._open[name]
+
+    def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Campaign:
+        setting = Setting(self._seal, self._clock, self._noise, policy)
+        return Campaign(Turning(row, self._backend, self._witness, setting))
+
+    def create(
+        self,
+        name: str,
+        policy: Policy,
+        *,
+        noise: Noise | None = None,
+        scope: str | Scope | None = None,
+        **options: Any,
+    ) -> Campaign:
+        """A new campaign.
+
+        Args:
+            name: its name, which decisions carry; at most 100 characters.
+            policy: any policy.
+            noise: by default `SecureNoise()`; `SimulatedNoise(seed)` for experiments.
+            scope: a budget over campaigns that it joins (see `scope`).
+            options: those of `Session`, but for `segments`. Arms are assigned "shuffled" by
+                default, where the policy can choose among them.
+
+        Raises:
+            ValueError: the name is taken, options contradict each other, or the scope has not so
+                much left. Nothing was created.
+        """
+        if set(checked_name(name)) & set("/\\?#%"):
+            raise ValueError(
+                f"Expected name={shown(name)} to be without / \\ ? # and %: it stands in "
+                "addresses. Nothing was created."
+            )
+        require_readable(policy)
+        if "campaign" in options or "user_key" in options:
+            raise ValueError(
+                "Expected neither campaign= nor user_key=: a campaign is known by its name, and "
+                "its people under a key that is made from the store's."
+            )
+        uid = secrets.token_hex(16)
+        session = self._session(name, uid, policy, noise, options)
+        now = seconds_of(self._clock())
+        taken = None
+        if scope is not None:
+            taken = joined(self._scope(str(getattr(scope, "name", scope))), name, session.guarantee)
+        row, change = first_rows(uid, name, session, self._seal, options, now)
+        self._backend.create(row, change, taken)
+        if taken is not None:
+            self._witness.add_scope(taken.name, taken.spent)
+        self._witness.add(uid, mark_of(change.head), None)
+        self._open[name] = self._campaign(row, type(policy))
+        return self._open[name]
+
+    def _session(
+        self, name: str, uid: str, policy: Policy, noise: Noise | None, options: dict[str, Any]
+    ) -> Session:
+        """The session that a campaign begins with."""
+        people = options.get("privacy_unit", "round") == "user"
+        if people and self._seal.user_key(uid) is None:
+            raise ValueError(
+                "Expected a store with a key: people who come back are known by pseudonyms that "
+                "are made with it. Open it with open_store(url, key=secrets.token_bytes(32)), or "
+                "set DPBANDITS_KEY, and keep that key apart from the database. Nothing was created."
+            )
+        chooses = policy.chooses and policy.about.feedback == "bandit"
+        return Session(
+            policy,
+            noise=noise or self._noise or SecureNoise(),
+            campaign=name,
+            clock=self._clock,
+            user_key=self._seal.user_key(uid) if people else None,
+            **{"assignment": "shuffled" if chooses else "planned", **options},
+        )
+
+    def scope(self, name: str, epsilon: Any = None) -> Scope:
+        """A budget over campaigns: those that join it spend at most so much together.
+
+        epsilon: the budget, for a new scope; of a known one it has to be the same, or left out.
+
+        Raises:
+            ValueError: no budget for a new scope, or another one for a known one.
+        """
+        known = self._scope(checked_name(name)) if self._backend.scope(name) else None
+        if known is None:
+            if epsilon is None:
+                raise ValueError(f"Expected epsilon= for the new scope {shown(name)}.")
+            row = ScopeRow(name, str(as_fraction(epsilon, "epsilon")), "0")
+            self._backend.put_scope(row)
+            known = row
+        elif epsilon is not None and as_fraction(epsilon, "epsilon") != Fraction(known.epsilon):
+            raise ValueError(
+                f"The scope {shown(name)} has a budget of {known.epsilon}; it stays as it is."
+            )
+        return Scope(known.name, Fraction(known.epsilon), Fraction(known.spent))
+
+    def _scope(self, name: str) -> ScopeRow:
+        """A scope as it stands; what a witness saw spent is spent, whatever a copy says.
+
+        Raises:
+            ValueError: there is none.
+        """
+        row = self._backend.scope(name)
+        if row is None:
+            raise ValueError(
+                f"There is no scope {shown(name)} in this store. Make it first: "
+                "store.scope(name, epsilon=4)."
+            )
+        seen = Fraction(self._witness.scope(name) or 0)
+        return row._replace(spent=str(max(seen, Fraction(row.spent))))
+
+
+def first_rows(
+    uid: str, name: str, session: Session, seal: StoreSeal, options: dict[str, Any], now: float
+) -> tuple[CampaignRow, Change]:
+    """What is written of a campaign as it begins."""
+    public, private = small_parts(session)
+    shown_options = {key: str(value) for key, value in options.items() if key != "seed"}
+    told = {"shown": {"policy": repr(session.policy), **shown_options}, "first": [public, private]}
+    row = CampaignRow(uid, name, uid, compact(told), now)
+    chain = next_chain("", uid, name)
+    head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
+    body = sealed_private(private, DecisionIds.fresh(), seal, uid)
+    return row, Change(head, private=body)

@@ -1,0 +1,137 @@
+"""Calls that ask: decisions for callers, and what is done with them besides telling."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, final
+
+from dpbandits.core.plan import Action
+from dpbandits.policies.labels import ArmLabel
+from dpbandits.service.rows.backend import CampaignRows
+from dpbandits.service.rows.records import EventRow
+from dpbandits.service.turns.working import Working
+from dpbandits.session.decisions import Decision
+from dpbandits.session.storing.parts import (
+    fill_places,
+    pseudonym_in,
+    set_places,
+    window_of,
+)
+
+LONGEST_KEY = 200
+"""Characters of a key under which a call is repeated."""
+
+
+class CampaignDecision(NamedTuple):
+    """Public: play `action` and tell the reward under `id`. As `Decision`, but known by a name of
+    32 hexadecimal digits.
+
+    campaign: its name. propensity: how likely the action was; None where it was drawn from a
+    posterior.
+    """
+
+    id: str
+    action: Action
+    round: int
+    observe: tuple[int, ...] | None = None
+    campaign: str = ""
+    label: ArmLabel = None
+    learn: bool = True
+    propensity: float | None = 1.0
+
+    def to_json(self) -> str:
+        """The message for the user's device (`dpbandits.local.client`)."""
+        played = Decision(self.round, self.action, self.round, self.observe, self.campaign)
+        return played.to_json()
+
+
+@dataclass
+class Scratch:
+    """What calls of one transaction write beside the session.
+
+    eligible: by decision, the arms it was chosen among, as JSON. now: the time of the transaction.
+    keyed: asks that may be made again, by principal and key.
+    """
+
+    rows: CampaignRows
+    now: float
+    eligible: dict[int, str] = field(default_factory=dict)
+    events: list[EventRow] = field(default_factory=list)
+    keyed: "dict[tuple[str, str], Asked]" = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+    closed: str | None = None
+
+
+class Asked(NamedTuple):
+    """Decisions that a transaction made; they have names once it is written."""
+
+    plays: tuple[Decision, ...]
+
+
+@final
+@dataclass(frozen=True)
+class AskOp:
+    """The next so many decisions, or none.
+
+    principal, key: who asks, and a word of theirs: made again, the call gives the same decisions.
+    """
+
+    count: int
+    eligible: tuple[str | int, ...] | None
+    user: str | int | None
+    principal: str
+    key: str | None
+
+    def run(self, work: Working, scratch: Scratch) -> Asked | list[CampaignDecision]:
+        if self.key is not None:
+            place = self.principal, self.key
+            if place in scratch.keyed:
+                return scratch.keyed[place]
+            said = scratch.rows.response(*place)
+            if said is not None:
+                return [decision_from(row) for row in json.loads(said)]
+        require_open(work, scratch)
+        who = pseudonym_in(work.session, self.user) if self.user is not None else None
+        if who is not None:
+            set_places(work.session, scratch.rows.used([who]))
+            closed, now = json.loads(work.head.public)["closed_window"], window_of(work.session)
+            if closed is not None and now is not None and now <= closed:
+                fill_places(work.session, who)
+        asked = work.session.ask(self.count, eligible=self.eligible, user=self.user)
+        if self.eligible is not None:
+            text = json.dumps(list(self.eligible), separators=(",", ":"))
+            scratch.eligible.update((decision.id, text) for decision in asked)
+        made = Asked(tuple(asked))
+        if self.key is not None:
+            scratch.keyed[self.principal, self.key] = made
+        return made
+
+
+def require_open(work: Working, scratch: Scratch) -> None:
+    """Refuse to ask of a campaign that is over.
+
+    Raises:
+        RuntimeError: it is.
+    """
+    why = scratch.closed or work.head.closed
+    if why is not None:
+        raise RuntimeError(
+            f"This campaign is over ({why}): it makes no decisions any more. What waits can still "
+            "be told."
+        )
+
+
+def named(
+    asked: Iterable[Decision], names: Iterable[str], propensities: dict[int, float | None]
+) -> list[CampaignDecision]:
+    """Decisions under the names by which callers know them."""
+    return [
+        CampaignDecision(name, *decision[1:], propensities[decision.id])
+        for name, decision in zip(names, asked, strict=True)
+    ]
+
+
+def decision_from(row: list[Any]) -> CampaignDecision:
+    """A decision after a trip through JSON."""
+    fields: list[Any] = [tuple(v) if isinstance(v, list) else v for v in row]
+    return CampaignDecision(*fields)

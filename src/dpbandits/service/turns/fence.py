@@ -1,0 +1,127 @@
+"""Database and witness, compared at the start of every transaction: a crash is made good, a
+database that was restored from a copy is fenced.
+
+A fence gives up what the copy may have lost: all open blocks are dropped unread, decisions that
+wait are void, answers that are held are deleted, and nobody who came back is learned from before
+the next window. So every record is read at most once over both timelines. Proof: proofs/fence.md.
+"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from dpbandits.core.errors import WitnessError
+from dpbandits.service.rows.backend import CampaignRows
+from dpbandits.service.rows.records import Change, EventRow, HeadRow, ReadingRow
+from dpbandits.service.turns.working import Setting, Working, session_of
+from dpbandits.service.turns.writing import change_of, next_chain
+from dpbandits.service.witness import Mark, Witness
+from dpbandits.session.storing.changes import Watch
+from dpbandits.session.storing.parts import (
+    begun_anew,
+    give_up,
+    keeps_exact_sums,
+    price_of,
+    window_of,
+)
+
+
+def mark_of(head: HeadRow) -> Mark:
+    """How far a campaign has come, for its witness."""
+    return Mark(head.generation, head.step, head.chain)
+
+
+def is_behind(head: HeadRow, uid: str, witness: Witness) -> bool:
+    """Whether the database lost something that was shown. What a crash left unwitnessed is
+    witnessed now.
+
+    Raises:
+        WitnessError: the witness is the one that lost something, or is another one.
+    """
+    if witness.path is None:
+        return False
+    seen, now = witness.latest(uid), mark_of(head)
+    if seen == now:
+        return False
+    if seen is None and head.version == 1:
+        witness.add(uid, now, None)
+        return False
+    if seen is None:
+        raise WitnessError(
+            f"The witness {witness.path} does not know this campaign. If it is another file, open "
+            "the store with witness= of the right one. If the witness is lost, nobody can say "
+            "whether the database is the newest: `dpbandits campaign fence` gives up what may have "
+            "been read, and goes on."
+        )
+    if seen.chain == head.chain_before and seen.step == head.before:
+        witness.add(uid, now, seen)
+        return False
+    if (seen.generation, seen.step) < (head.generation, head.before):
+        raise WitnessError(
+            f"The witness {witness.path} is older than the database: it was put back. Put back the "
+            "newest one; if that is lost, `dpbandits campaign fence` gives up what may have been "
+            "read, and goes on."
+        )
+    return True
+
+
+def fence(
+    work: Working, rows: CampaignRows, setting: Setting, seen: Mark | None, now: float
+) -> HeadRow:
+    """Go on from a copy that may have lost something: nothing is read of it that may have been
+    read. Returns the head as it is written.
+
+    seen: how far the campaign is known to have come.
+    """
+    seen = seen or mark_of(work.head)
+    generation = max(seen.generation, work.head.generation) + 1
+    chain = next_chain(seen.chain, "fence", generation)
+    step = max(seen.step, work.head.step) + 1
+    lost = ReadingRow(
+        generation, 0, 0, 0, price_of(work.session), step, "lost", work.head.version + 1
+    )
+    begin_again(work, setting, generation)
+    work.head = work.head._replace(generation=generation, step=step, chain=chain)
+    notes: dict[str, Any] = {"closed_window": window_of(work.session)}
+    if keeps_exact_sums(work.session):
+        notes["fresh_since"] = generation
+    change = change_of(
+        work,
+        setting.seal,
+        now,
+        notes=notes,
+        events=[EventRow(now, "fence", f"generation {generation}", work.head.asked, None)],
+    )
+    # where the witness stands now: should what follows be cut off, it is taken up from there
+    head = change.head._replace(before=seen.step, chain_before=seen.chain)
+    rows.write(replace(change, head=head, readings=[lost, *change.readings], drop_held=True))
+    return head
+
+
+def begin_again(work: Working, setting: Setting, generation: int) -> None:
+    """Give up all that is open; a policy whose mechanism remembers exact sums begins anew."""
+    give_up(work.session)
+    work.watch.note("lost")
+    if not keeps_exact_sums(work.session):
+        return
+    first = json.loads(work.row.options)["first"]
+    anew = begun_anew(work.session, *first)
+    given_up = work.watch.changes()
+    work.session = session_of(work.row, anew, setting, work)
+    work.watch = Watch(work.session)
+    work.watch.take_over(given_up)
+
+
+def unchanged(change: Change, head: HeadRow) -> bool:
+    """Whether a transaction wrote nothing that anybody could notice."""
+    nothing = not (
+        change.asked
+        or change.resolved
+        or change.unlearned
+        or change.releases
+        or change.used
+        or change.held
+        or change.events
+        or change.responses
+    )
+    return nothing and change.head.public == head.public and change.head.closed == head.closed

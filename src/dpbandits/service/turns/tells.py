@@ -1,0 +1,125 @@
+"""Calls that answer: each decision is resolved once, and a call made again says so."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+from dpbandits.core.errors import DecisionError
+from dpbandits.service.turns.asks import Scratch
+from dpbandits.service.turns.working import Working
+from dpbandits.session.storing.parts import (
+    counts_of,
+    owned_by,
+    set_places,
+    waits,
+)
+
+TellStatus = Literal["recorded", "already", "unknown", "gone"]
+"""What became of an answer. already: the decision was resolved before. unknown: there is no such
+decision. gone: it is void, its time has passed, or a restored database gave it up.
+"""
+
+TRIES = 3
+
+
+@final
+@dataclass(frozen=True)
+class TellOp:
+    """Several answers, in this order. One that is no reward refuses them all."""
+
+    pairs: Sequence[tuple[object, object]]
+
+    def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
+        for _ in range(TRIES):
+            work.session.settle()
+            work.watch.note("passed")
+            found = placed([name for name, _ in self.pairs], work, scratch)
+            valid = [
+                (seq, reward)
+                for (_, seq), (_, reward) in zip(found, self.pairs, strict=True)
+                if seq is not None
+            ]
+            try:
+                work.session.tell_many(valid)
+            except DecisionError:  # its time passed this very moment
+                continue
+            work.watch.note("told", [seq for seq, _ in valid])
+            return [status for status, _ in found]
+        return [status for status, _ in placed([n for n, _ in self.pairs], work, scratch)]
+
+
+@final
+@dataclass(frozen=True)
+class ExpireOp:
+    """Nobody answered: the declared default counts."""
+
+    names: Sequence[object]
+
+    def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
+        work.session.settle()
+        work.watch.note("passed")
+        found = placed(self.names, work, scratch)
+        for _, seq in found:
+            if seq is not None:
+                work.session.expire(seq)
+                work.watch.note("expired", [seq])
+        return [status for status, _ in found]
+
+
+@final
+@dataclass(frozen=True)
+class VoidOp:
+    """Decisions that were never carried out: nothing is recorded, and a person's place is free."""
+
+    names: Sequence[object]
+
+    def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
+        work.session.settle()
+        work.watch.note("passed")
+        found = placed(self.names, work, scratch)
+        for _, seq in found:
+            if seq is None:
+                continue
+            row = scratch.rows.decision(seq)
+            if row is not None and row.pseudonym is not None and row.window is not None:
+                set_places(work.session, scratch.rows.used([row.pseudonym]))
+                owned_by(work.session, seq, row.pseudonym, row.window)
+            work.session.void(seq)
+            work.watch.note("void", [seq])
+        return [status for status, _ in found]
+
+
+def placed(
+    names: Iterable[object], work: Working, scratch: Scratch
+) -> list[tuple[TellStatus, int | None]]:
+    """Of each name, what is said of it, and the decision if its answer counts now."""
+    windowed = work.session.attribution_window is not None
+    asked, _ = counts_of(work.session)
+    found = list[tuple[TellStatus, int | None]]()
+    resolved, seen = list[int](), set[int]()
+    opened = work.ids.opened(names)
+    for place in opened:
+        if place is None or place.generation > work.head.generation or place.seq > asked:
+            found.append(("unknown", None))
+        elif place.generation < work.head.generation:
+            found.append(("gone", None))
+        elif not waits(work.session, place.seq):
+            resolved.append(place.seq)
+            found.append(("already", None))
+        elif place.seq in seen and not windowed:
+            found.append(("already", None))
+        else:
+            seen.add(place.seq)
+            found.append(("recorded", place.seq))
+    if resolved:
+        gone = gone_among(resolved, scratch)
+        for at, place in enumerate(opened):
+            if place is not None and found[at] == ("already", None) and place.seq in gone:
+                found[at] = "gone", None
+    return found
+
+
+def gone_among(seqs: Sequence[int], scratch: Scratch) -> set[int]:
+    """Those of these decisions that are void, or whose time has passed."""
+    stand: dict[int, Any] = scratch.rows.statuses(sorted(set(seqs)))
+    return {seq for seq, status in stand.items() if status in ("void", "passed", "lost")}

@@ -1,0 +1,238 @@
+"""The one way in which a campaign changes: lock, bring up to date, compare with the witness, do
+what callers want, write, commit, witness, and only then answer.
+
+Calls that wait for one campaign are done together in one transaction. Whatever goes wrong, what is
+in memory is thrown away and read anew; a call that did it alone fails alone.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import Any, Protocol, TypeVar, final
+
+from dpbandits.campaign.register import seconds_of
+from dpbandits.core.errors import StoreError
+from dpbandits.service.rows.backend import Backend, CampaignRows
+from dpbandits.service.rows.records import CampaignRow, Change
+from dpbandits.service.turns.asks import Asked, AskOp, Scratch, named
+from dpbandits.service.turns.fence import fence, is_behind, mark_of, unchanged
+from dpbandits.service.turns.working import Setting, Working, working_at
+from dpbandits.service.turns.writing import change_of, compact
+from dpbandits.service.witness import Witness
+from dpbandits.session.storing.parts import counts_of, forget_places
+
+TOGETHER = 256
+"""Calls that one transaction does."""
+
+Value = TypeVar("Value")
+
+
+class Op(Protocol):
+    """A call: what it does to a campaign, and what it answers."""
+
+    def run(self, work: Working, scratch: Scratch) -> Any: ...
+
+
+class Ticket:
+    """A call that waits to be done."""
+
+    __slots__ = ("done", "error", "op", "value")
+
+    def __init__(self, op: Op) -> None:
+        self.op, self.done = op, False
+        self.value: Any = None
+        self.error: BaseException | None = None
+
+    def answer(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+@final
+class Turning:
+    """One campaign of a store, for all threads of a process. Other processes may have it, too."""
+
+    def __init__(
+        self, row: CampaignRow, backend: Backend, witness: Witness, setting: Setting
+    ) -> None:
+        self.row, self.backend, self.witness, self.setting = row, backend, witness, setting
+        self._lock, self._queue = Lock(), deque[Ticket]()
+        self._work: Working | None = None
+        self._home = os.getpid()
+
+    def do(self, op: Op) -> Any:
+        """Do a call, together with those that wait; returns once it is committed and witnessed."""
+        ticket = Ticket(op)
+        self._queue.append(ticket)
+        while not ticket.done:
+            with self._lock:
+                if not ticket.done:
+                    self._lead()
+        return ticket.answer()
+
+    def look(self, look: Callable[[Working, CampaignRows], Value]) -> Value:
+        """Look at a campaign as it stands; nothing that is not witnessed is shown."""
+        with self._lock:
+            with self.backend.reading(self.row.uid) as rows:
+                work = self._current(rows)
+                behind = is_behind(work.head, self.row.uid, self.witness)
+                if not behind:
+                    return look(work, rows)
+            self._fence(forced=False)
+            with self.backend.reading(self.row.uid) as rows:
+                return look(self._current(rows), rows)
+
+    def fence(self) -> None:
+        """Give up all that is open, as after the database was put back."""
+        with self._lock:
+            self._fence(forced=True)
+
+    def _lead(self) -> None:
+        """Do the calls that wait. Every one of them is answered, whatever happens."""
+        batch = [self._queue.popleft() for _ in range(min(len(self._queue), TOGETHER))]
+        for ticket in batch:
+            ticket.value = UNDONE
+        try:
+            try:
+                self._attempt(batch)
+            except Exception:
+                for ticket in batch:  # who did it fails alone
+                    ticket.value, ticket.error = UNDONE, None
+                    try:
+                        self._attempt([ticket])
+                    except Exception as error:
+                        ticket.error = error
+        finally:
+            for ticket in batch:
+                if ticket.error is None and ticket.value is UNDONE:
+                    ticket.error = interrupted()
+                ticket.done = True
+
+    def _attempt(self, batch: Sequence[Ticket]) -> None:
+        try:
+            self._transact(batch)
+        except BehindError:
+            self._fence(forced=False)
+            self._transact(batch)
+
+    def _transact(self, batch: Sequence[Ticket]) -> None:
+        """One transaction: these calls, committed and witnessed."""
+        try:
+            with self.backend.transaction(self.row.uid) as rows:
+                work = self._ready(rows)
+                before = work.head
+                scratch = Scratch(rows, seconds_of(self.setting.clock()))
+                answers = self._run(batch, work, scratch)
+                change = written(work, self.setting, scratch)
+                answers, change = with_names(batch, answers, change, work)
+                same = unchanged(change, before)
+                if not same:
+                    rows.write(change)
+            if not same:
+                work.head = change.head
+                if mark_of(change.head) != mark_of(before):
+                    self.witness.add(self.row.uid, mark_of(change.head), mark_of(before))
+            forget_places(work.session)
+        except BaseException:
+            self._work = None
+            raise
+        for ticket, answer in zip(batch, answers, strict=True):
+            ticket.value = answer
+
+    def _run(self, batch: Sequence[Ticket], work: Working, scratch: Scratch) -> list[Any]:
+        """What every call answers. A call that is refused changes nothing, and fails alone."""
+        answers = list[Any]()
+        for ticket in batch:
+            before = standing(work)
+            try:
+                answers.append(ticket.op.run(work, scratch))
+                work.watch.note("passed")
+            except (ValueError, TypeError, LookupError, RuntimeError) as error:
+                if standing(work) != before or isinstance(error, StoreError):
+                    raise
+                ticket.error = error
+                answers.append(None)
+        return answers
+
+    def _ready(self, rows: CampaignRows) -> Working:
+        """The campaign as it stands, fenced if the database was put back."""
+        work = self._current(rows)
+        if is_behind(work.head, self.row.uid, self.witness):
+            raise BehindError
+        return work
+
+    def _current(self, rows: CampaignRows) -> Working:
+        if self._home != os.getpid():  # a forked child reads everything anew
+            self._work, self._home = None, os.getpid()
+        before, self._work = self._work, None
+        self._work = working_at(self.row, rows, self.setting, before)
+        return self._work
+
+    def _fence(self, *, forced: bool) -> None:
+        """forced: even where the witness sees no need."""
+        uid, now = self.row.uid, seconds_of(self.setting.clock())
+        try:
+            with self.backend.transaction(uid) as rows:
+                work = self._current(rows)
+                if not forced and not is_behind(work.head, uid, self.witness):
+                    return  # another process did it
+                seen = self.witness.latest(uid)
+                head = fence(work, rows, self.setting, seen, now)
+            self.witness.add(uid, mark_of(head), seen)
+        finally:
+            self._work = None
+
+
+UNDONE = object()
+
+
+class BehindError(Exception):
+    """The database was put back: fence it first."""
+
+
+def standing(work: Working) -> object:
+    """What a refused call leaves as it was."""
+    session = work.session
+    return counts_of(session), session.releases, session.unread, session.lost, session.events
+
+
+def interrupted() -> StoreError:
+    return StoreError(
+        "Another call that was done together with this one was interrupted, and whether this one "
+        "stands is not known. Make it again: no reward is counted twice."
+    )
+
+
+def written(work: Working, setting: Setting, scratch: Scratch) -> Change:
+    """What the calls of a transaction come to."""
+    return change_of(
+        work,
+        setting.seal,
+        scratch.now,
+        eligible=scratch.eligible,
+        events=scratch.events,
+        notes=scratch.notes,
+        closed=scratch.closed,
+    )
+
+
+def with_names(
+    batch: Sequence[Ticket], answers: Sequence[Any], change: Change, work: Working
+) -> tuple[list[Any], Change]:
+    """Answers with decisions under their names, and what is kept of them for calls that are made
+    again.
+    """
+    known = {row.seq: row.propensity for row in change.asked}
+    found, kept = list[Any](), dict[tuple[str, str], str]()
+    for ticket, answer in zip(batch, answers, strict=True):
+        if not isinstance(answer, Asked):
+            found.append(answer)
+            continue
+        names = work.ids.names(work.head.generation, (each.id for each in answer.plays))
+        found.append(named(answer.plays, names, known))
+        if isinstance(ticket.op, AskOp) and ticket.op.key is not None:
+            kept[ticket.op.principal, ticket.op.key] = compact(found[-1])
+    return found, replace(change, responses=kept) if kept else change

@@ -1,0 +1,141 @@
+"""A campaign in memory, between two transactions: brought up to date by the rows that moved since,
+or thrown away.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, final
+
+from dpbandits.campaign.register import Clock
+from dpbandits.core.ledger import lines_of
+from dpbandits.noise.protocol import Noise
+from dpbandits.policies.contract import Policy
+from dpbandits.service.rows.backend import CampaignRows
+from dpbandits.service.rows.records import CampaignRow, DecisionRow, HeadRow
+from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.turns.ids import DecisionIds
+from dpbandits.session.decisions import Play
+from dpbandits.session.session import Session
+from dpbandits.session.storing.changes import Watch
+from dpbandits.session.storing.parts import (
+    SessionRows,
+    play_from_row,
+    rows_of,
+    session_from_parts,
+)
+
+
+@final
+@dataclass(frozen=True)
+class Setting:
+    """What a store lends its campaigns. policy: the class, where it is one of the caller's own."""
+
+    seal: StoreSeal
+    clock: Clock
+    noise: Noise | None
+    policy: Policy | type[Policy] | None = None
+
+
+@final
+@dataclass
+class Working:
+    """A campaign as its newest transaction left it.
+
+    plays: those of stored decisions, each kept once.
+    """
+
+    row: CampaignRow
+    head: HeadRow
+    session: Session
+    watch: Watch
+    ids: DecisionIds
+    plays: dict[Any, Play]
+
+    def __repr__(self) -> str:
+        return f"Working({self.row.name!r}, version={self.head.version})"
+
+
+def working_at(
+    row: CampaignRow, rows: CampaignRows, setting: Setting, before: Working | None
+) -> Working:
+    """The campaign as the rows say it is.
+
+    before: as it was in memory; only what moved since is read.
+    """
+    head = rows.head()
+    if before is not None and before.head.version == head.version:
+        return before
+    if before is not None and (
+        before.head.version > head.version or before.head.generation != head.generation
+    ):
+        before = None  # the database was put back, or fenced
+    since = 0 if before is None else before.head.version
+    kept = SessionRows() if before is None else rows_of(before.session)
+    plays = {} if before is None else before.plays
+    bring_in(kept, rows.moved(since), plays)
+    readings = [
+        (r.coordinate, r.start, r.stop, r.cost)
+        for r in rows.readings(since)
+        if r.kind == "read" and (since or r.generation >= fresh_since(head))
+    ]
+    cost = readings[0][3] if readings else None
+    kept.lines = lines_of(kept.lines, [each[:3] for each in readings], cost)
+    kept.held = {seq: steps for seq, steps in kept.held.items() if seq in kept.waiting}
+    for seq, body in rows.held(since).items():
+        kept.held[seq] = setting.seal.opened(body, f"{row.uid} held {seq}")
+    private = setting.seal.opened(rows.private(), f"{row.uid} private")
+    ids = DecisionIds(bytes.fromhex(private.pop("ids")))
+    parts = json.loads(head.public)["session"], private, kept
+    session = session_of(row, parts, setting, before)
+    return Working(row, head, session, Watch(session), ids, plays)
+
+
+def session_of(
+    row: CampaignRow,
+    parts: tuple[dict[str, Any], dict[str, Any], SessionRows],
+    setting: Setting,
+    before: Working | None,
+) -> Session:
+    """The session that stored parts describe. before: whose source of noise it goes on with."""
+    public, private, kept = parts
+    return session_from_parts(
+        public,
+        private | {"held": []},
+        kept,
+        policy=setting.policy,
+        noise=noise_of(setting, private, before),
+        clock=setting.clock,
+        user_key=setting.seal.user_key(row.group),
+    )
+
+
+def fresh_since(head: HeadRow) -> int:
+    """The generation whose policy is at work: what its predecessors read is not in its ledger."""
+    return int(json.loads(head.public)["fresh_since"])
+
+
+def noise_of(setting: Setting, private: dict[str, Any], before: Working | None) -> Noise | None:
+    """The source to go on with. Simulated noise goes on from where the rows say it stood."""
+    if private["noise"]["kind"] == "simulated":
+        return None
+    return setting.noise if before is None else before.session._noise
+
+
+def bring_in(kept: SessionRows, moved: Any, plays: dict[Any, Play]) -> None:
+    """Decisions that moved: those that wait come in, in their order; those that do no more go."""
+    row: DecisionRow
+    for row in moved:
+        if row.status != "waiting":
+            dict.pop(kept.waiting, row.seq, None)
+            kept.due.pop(row.seq, None)
+            continue
+        said = [frozen_json(text) for text in (row.action, row.observe, row.label)]
+        kept.waiting[row.seq] = play_from_row((*said, row.learn), plays)
+        if row.due_at is not None:
+            kept.due[row.seq] = row.due_at
+
+
+def frozen_json(text: str | None) -> Any:
+    """JSON of a number, a text, or a list of these, which becomes a tuple."""
+    value = None if text is None else json.loads(text)
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,134 @@
+"""The witness: a small file that says how far each campaign has come. A database that is restored
+from a copy is behind it, and is noticed.
+
+A line is written, and is on disk, before anything that was computed from a release is shown to
+anybody. So it is kept where no backup or snapshot of the database takes it along.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import NamedTuple, final
+
+from dpbandits.core.errors import WitnessError
+
+
+class Mark(NamedTuple):
+    """How far a campaign has come: fences, releases, and a hash over those."""
+
+    generation: int
+    step: int
+    chain: str
+
+
+@final
+class Witness:
+    """What a file says, and what is added to it: one line at a time, compared and then written
+    while no other process does.
+
+    path: the file; it is made if there is none. None: nothing is witnessed, for a store that
+        forgets anyway.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self._lock, self._read = path, RLock(), 0
+        self._marks = dict[str, Mark]()
+        self._known = set[tuple[str, Mark]]()
+        self._scopes = dict[str, str]()
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._open():
+                pass
+
+    def __repr__(self) -> str:
+        return f"Witness({str(self.path)!r})"
+
+    @contextmanager
+    def _open(self) -> Iterator[int | None]:
+        """The file, read up to its end, and nobody else's for now."""
+        with self._lock:
+            if self.path is None:
+                yield None
+                return
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                self._take_in(file)
+                yield file
+            finally:
+                os.close(file)
+
+    def _take_in(self, file: int) -> None:
+        """Read what other processes wrote since. A line that was cut short never happened."""
+        size = os.fstat(file).st_size
+        if size < self._read:
+            raise WitnessError(
+                f"The witness {self.path} became shorter while it was in use. Nothing was done. "
+                "Put the file back as it was."
+            )
+        text = os.pread(file, size - self._read, self._read)
+        whole = text[: text.rfind(b"\n") + 1]
+        for line in whole.splitlines():
+            self._learn(line)
+        self._read += len(whole)
+        if len(text) > len(whole):
+            os.ftruncate(file, self._read)
+
+    def _learn(self, line: bytes) -> None:
+        try:
+            said = json.loads(line)
+            if "scope" in said:
+                self._scopes[str(said["scope"])] = str(said["spent"])
+                return
+            mark = Mark(int(said["generation"]), int(said["step"]), str(said["chain"]))
+            self._marks[str(said["campaign"])] = mark
+            self._known.add((str(said["campaign"]), mark))
+        except (ValueError, LookupError, TypeError):
+            raise WitnessError(
+                f"Expected {self.path} to be a witness of dpbandits; it has a line that is none. "
+                "Nothing was done."
+            ) from None
+
+    def latest(self, uid: str) -> Mark | None:
+        """How far this campaign was seen to have come."""
+        with self._open():
+            return self._marks.get(uid)
+
+    def scope(self, name: str) -> str | None:
+        """What was seen to be spent of a budget over campaigns, as an exact fraction."""
+        with self._open():
+            return self._scopes.get(name)
+
+    def add(self, uid: str, mark: Mark, after: Mark | None) -> None:
+        """Witness that a campaign came from one mark to the next. Made again, it changes nothing.
+
+        Raises:
+            WitnessError: it was seen elsewhere: two copies of one campaign are at work.
+        """
+        with self._open() as file:
+            seen = self._marks.get(uid)
+            if (uid, mark) in self._known:
+                return  # another process was here, and may have come further since
+            if seen != after:
+                raise WitnessError(
+                    "This campaign was seen elsewhere, at another release: two copies of one "
+                    "database are at work. What this call computed is not shown. Stop one of them."
+                )
+            self._write(file, {"campaign": uid, **mark._asdict()})
+
+    def add_scope(self, name: str, spent: str) -> None:
+        """Witness what is spent of a budget over campaigns."""
+        with self._open() as file:
+            self._write(file, {"scope": name, "spent": spent})
+
+    def _write(self, file: int | None, said: dict[str, object]) -> None:
+        line = json.dumps(said, separators=(",", ":")).encode() + b"\n"
+        if file is not None:
+            os.write(file, line)
+            os.fsync(file)
+            self._read += len(line)
+        self._learn(line)

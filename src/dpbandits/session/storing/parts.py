@@ -1,0 +1,200 @@
+"""A session as rows: one small public part, one small private part, and what is kept a row each
+(decisions that wait, readings, answers that are held).
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from dpbandits.campaign.register import Clock
+from dpbandits.core.plan import FOREVER
+from dpbandits.noise.protocol import Noise
+from dpbandits.policies.contract import Policy
+from dpbandits.session.decisions import Play
+from dpbandits.session.saving.document import with_state
+from dpbandits.session.saving.policy import policy_from_data, policy_to_data
+from dpbandits.session.session import Session
+from dpbandits.session.storing.changes import NotedPending
+
+
+@final
+@dataclass
+class SessionRows:
+    """What is kept a row each, brought up to date row by row.
+
+    waiting: decisions that wait, oldest first. due: when the time of each has passed, where answers
+        are waited for. readings: in their order. held: answers that count only later, by decision:
+        private.
+    """
+
+    waiting: NotedPending = field(default_factory=NotedPending)
+    due: OrderedDict[int, float] = field(default_factory=OrderedDict)
+    lines: list[list[Any]] = field(default_factory=list)
+    held: dict[int, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"SessionRows(waiting={len(self.waiting)})"
+
+
+def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The public and the private part of a session, without what is kept a row each."""
+    held, owners, wheel = session._vault.held, session._owners, session._wheel
+    pending, chosen, people = wheel.pending, wheel.chosen, session._people
+    used, window = {} if people is None else people.used, session._attribution
+    due = OrderedDict[int, float]() if window is None else window.due
+    try:  # what is kept apart is put aside while the rest is written
+        wheel.pending, session._vault.held, session._owners = {}, {}, {}
+        wheel.chosen = {1: chosen[max(chosen)]} if chosen and wheel.asked else {}
+        if people is not None:
+            people.used = {}
+        if window is not None:
+            window.due = OrderedDict()
+        public = session._public(1)
+        private = session._vault.private_state()
+    finally:
+        wheel.pending, session._vault.held, session._owners = pending, held, owners
+        wheel.chosen = chosen
+        if people is not None:
+            people.used = used
+        if window is not None:
+            window.due = due
+    public["vault"]["ledger"].pop("lines")
+    public["policy"] = policy_to_data(session.policy)
+    return public, private
+
+
+def rows_of(session: Session) -> SessionRows:
+    """What a session holds in memory of what is kept a row each; it is not copied."""
+    window = session._attribution
+    pending = session._wheel.pending
+    return SessionRows(
+        pending if type(pending) is NotedPending else NotedPending(pending.items()),
+        OrderedDict() if window is None else window.due,
+        session._vault.public_state()["ledger"]["lines"],
+        session._vault.held,
+    )
+
+
+def session_from_parts(
+    public: Mapping[str, Any],
+    private: Mapping[str, Any],
+    rows: SessionRows,
+    *,
+    policy: Policy | type[Policy] | None,
+    noise: Noise | None,
+    clock: Clock | None,
+    user_key: bytes | None,
+) -> Session:
+    """The session that `small_parts` and its rows describe.
+
+    Raises:
+        ValueError: they contradict each other.
+    """
+    said = dict(public)
+    known = policy_from_data(said.pop("policy"), policy)
+    ledger = {**said["vault"]["ledger"], "lines": rows.lines}
+    said["vault"] = {**said["vault"], "ledger": ledger}
+    whole = with_state(known, said, dict(private))
+    session = Session._continued(known, whole, dict(private), noise, clock, user_key, rows.waiting)
+    session._vault.held = rows.held
+    if session._attribution is not None:
+        session._attribution.due = rows.due
+    return session
+
+
+def play_from_row(key: tuple[Any, Any, Any, bool], plays: dict[Any, Play]) -> Play:
+    """The play of a stored decision; decisions that play the same share it.
+
+    key: what makes a `Play`.
+    """
+    found = plays.get(key)
+    if found is None:
+        found = plays[key] = Play(*key)
+    return found
+
+
+def price_of(session: Session) -> str | None:
+    """What one reading costs a record, as text; None: it is read without noise."""
+    price = session._vault.price
+    return None if price is None else str(price)
+
+
+def counts_of(session: Session) -> tuple[int, int]:
+    """Decisions made, and those that wait for their rewards."""
+    return session._wheel.asked, len(session._wheel.pending)
+
+
+def waits(session: Session, seq: int) -> bool:
+    """Whether a decision waits for its reward."""
+    return seq in session._wheel.pending
+
+
+def set_places(session: Session, used: Mapping[str, tuple[int, int]]) -> None:
+    """By pseudonym, the window and the places that were taken in it."""
+    if session._people is not None:
+        session._people.used.update(used)
+
+
+def pseudonym_in(session: Session, user: object) -> str | None:
+    """What a person is called; None where people are not known."""
+    return None if session._people is None else session._people.pseudonym(user)
+
+
+def fill_places(session: Session, who: str) -> None:
+    """Nobody learns from this person any more in the window that is open."""
+    people = session._people
+    if people is not None:
+        people.used[who] = people.period(), people.cap
+
+
+def window_of(session: Session) -> int | None:
+    """The number of the window of contributions that is open; None where people are not known."""
+    return None if session._people is None else session._people.period()
+
+
+def owned_by(session: Session, seq: int, who: str, window: int) -> None:
+    """A decision took this person's place."""
+    session._owners[seq] = who, window
+
+
+def forget_places(session: Session) -> None:
+    """The next call reads them anew: another process may have given some away."""
+    if session._people is not None:
+        session._people.used.clear()
+
+
+def give_up(session: Session) -> None:
+    """Void all decisions that wait, and throw away unread what came since the last releases."""
+    session._vault.held.clear()
+    if session._attribution is not None:
+        session._attribution.due.clear()
+    wheel = session._wheel
+    for id in list(wheel.pending):
+        wheel.leave_unread(id)
+    wheel.go_on()
+    session.drop_open()
+
+
+def keeps_exact_sums(session: Session) -> bool:
+    """Whether its mechanism remembers more than what it released: then a session that lost part of
+    its past begins anew.
+    """
+    return not session._vault.public_memory
+
+
+def begun_anew(
+    session: Session, first: Mapping[str, Any], private: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], SessionRows]:
+    """The parts of a session whose policy begins anew, while decisions are counted on.
+
+    first, private: its parts when it was made.
+    """
+    said, secret = small_parts(session)
+    asked = session._wheel.asked
+    _, _, last = first["offer"]
+    kept = ("events", "traffic", "people", "chosen", "attribution", "arms")
+    counted = {"asked": asked, "asked_before_plan": asked, "unread": asked}
+    offer = {"offer": [None, asked + 1, min(FOREVER, last + asked)]}
+    public = {**first, **{name: said[name] for name in kept}, **counted, **offer}
+    return public, {**private, "noise": secret["noise"]}, SessionRows()

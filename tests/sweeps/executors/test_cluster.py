@@ -1,0 +1,105 @@
+"""A Dask cluster plays the same numbers, and a worker that is killed loses only what it held."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from polars.testing import assert_frame_equal
+
+from dpbandits import WorkerError
+from dpbandits.sweeps import Cluster, Results, SweepStep, load_config, run_sweep
+from dpbandits.sweeps.executors import cluster as room
+from tests.places import REPOSITORY
+from tests.sweeps.executors.slow_policy import begun, write_slow_sweep
+
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own machinery
+TIMES = ["seconds"]
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """Starts clusters on this machine, whose workers find this package."""
+    monkeypatch.setenv("PYTHONPATH", f"{REPOSITORY / 'src'}{os.pathsep}{REPOSITORY}")
+    running: list[Any] = []
+
+    def starter(workers: int, threads: int = 1) -> Any:
+        running.append(
+            distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=threads, dashboard_address=None
+            )
+        )
+        return running[-1]
+
+    yield starter
+    for one in running:
+        one.close()
+
+
+def test_a_cluster_plays_the_same_numbers(
+    tiny: Results, tmp_path: Path, start: Callable[..., Any]
+) -> None:
+    dask = Cluster(start(2).scheduler_address)
+    results = run_sweep(tiny.config, tmp_path, executor=dask)
+    assert results.computed == 12
+    assert_frame_equal(results.summary.drop(TIMES), tiny.summary.drop(TIMES), check_exact=True)
+    assert_frame_equal(results.curves, tiny.curves, check_exact=True)
+
+
+def test_a_killed_worker_loses_only_what_was_in_flight(
+    tmp_path: Path, start: Callable[..., Any]
+) -> None:
+    """Killed while it plays; its tasks go to the other worker, and no stored cell is played
+    again.
+    """
+    sweep = write_slow_sweep(tmp_path, cells=16, seconds=0.4, module="slow_killed")
+    config, dask = load_config(sweep), start(2)
+    stored: list[int] = []
+    safe: set[int] = set()
+
+    def kill_one(step: SweepStep) -> None:
+        stored.append(step.cell.policy.mark)  # type: ignore[attr-defined]
+        if len(stored) == 5:
+            safe.update(stored)
+            os.kill(begun(tmp_path)[-1][1], signal.SIGKILL)
+
+    results = run_sweep(
+        config, tmp_path / "out", executor=Cluster(dask.scheduler_address), progress=kill_one
+    )
+    times = Counter(mark for mark, _ in begun(tmp_path))
+    assert results.computed == len(results.cells) == 16
+    assert sorted(times) == list(range(16))
+    repeated = {mark for mark, count in times.items() if count > 1}
+    assert repeated, "it was killed while it played"
+    assert not repeated & safe
+    assert all(count <= 2 for count in times.values())
+
+
+def test_a_scheduler_that_is_not_there(tiny: Results, tmp_path: Path) -> None:
+    with pytest.raises(WorkerError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
+        run_sweep(tiny.config, tmp_path, executor=Cluster("tcp://127.0.0.1:1", soonest=1.0))
+    with pytest.raises(WorkerError, match="No Dask scheduler answers at nonsense"):
+        run_sweep(tiny.config, tmp_path, executor=Cluster("nonsense://", soonest=1.0))
+    assert not list((tmp_path / "cells" / "claims").glob("*.claim")), "what was claimed is free"
+
+
+def test_a_cluster_without_workers_or_with_threads(
+    tiny: Results, tmp_path: Path, start: Callable[..., Any]
+) -> None:
+    empty = Cluster(start(0).scheduler_address, latest=1.0)
+    with pytest.raises(WorkerError, match="has no workers"):
+        run_sweep(tiny.config, tmp_path, executor=empty)
+    with pytest.raises(WorkerError, match="one thread each, there is one with 2"):
+        run_sweep(tiny.config, tmp_path, executor=Cluster(start(1, 2).scheduler_address))
+
+
+def test_a_worker_with_other_code_is_refused() -> None:
+    other = room.surroundings() | {"numpy": "0.1", "python": "2.7"}
+    with pytest.raises(WorkerError, match=r"python .* in place of 2\.7, numpy .* in place of 0\.1"):
+        room.play_pickled(b"", (), other)

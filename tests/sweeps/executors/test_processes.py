@@ -1,0 +1,66 @@
+"""Processes of one machine: fresh interpreters with one thread, and tasks of a sensible size."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dpbandits.sweeps import Processes, Results, load_config, run_sweep
+from dpbandits.sweeps.executors.base import Job
+from dpbandits.sweeps.executors.processes import THREADS, pool_of
+from dpbandits.sweeps.executors.tasks import MOST_JOBS, SECONDS, Pace
+from tests.sweeps.executors.slow_policy import begun, write_slow_sweep
+
+
+def environment_of_a_worker() -> dict[str, str]:
+    return {name: os.environ.get(name, "") for name in THREADS} | {
+        "parent": str(os.getppid()),
+        "numba": str(__import__("numba").config.NUMBA_NUM_THREADS),
+    }
+
+
+def test_workers_have_one_thread_from_before_the_import() -> None:
+    found = pool_of(2).submit(environment_of_a_worker).result()
+    assert all(found[name] == "1" for name in THREADS)
+    assert found["numba"] == "1"
+
+
+def test_tasks_are_made_of_as_many_jobs_as_take_some_seconds(tiny: Results) -> None:
+    jobs = [Job(tiny.cells[0], 0)] * 2000
+    pace = Pace()
+    assert len(pace.task(iter(jobs))) == 1, "nothing is known yet"
+    pace.note(jobs[0], 0.1)
+    assert len(pace.task(iter(jobs))) == round(SECONDS / 0.1)
+    for _ in range(40):
+        pace.note(jobs[0], 1e-6)
+    assert len(pace.task(iter(jobs))) == MOST_JOBS
+    assert pace.task(iter([])) == []
+
+
+FAILING = """
+import dpbandits as dpb
+from dataclasses import dataclass
+
+@dataclass(frozen=True, kw_only=True)
+class Failing(dpb.UCB1):
+    def init(self):
+        raise RuntimeError("this policy fails")
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_failure_keeps_what_was_finished(tmp_path: Path, workers: int) -> None:
+    sweep = write_slow_sweep(tmp_path, cells=6, seconds=0.0, module=f"slow_failing{workers}")
+    (tmp_path / f"failing{workers}.py").write_text(FAILING)
+    whole = sweep.read_text()
+    sweep.write_text(
+        whole + f'[[policies]]\nclass = "failing{workers}:Failing"\nrounds = 2\n'  # the last
+    )
+    with pytest.raises(RuntimeError, match="this policy fails"):
+        run_sweep(load_config(sweep), tmp_path / "out", executor=Processes(workers))
+    sweep.write_text(whole)
+    results = run_sweep(load_config(sweep), tmp_path / "out", executor=Processes(1))
+    assert results.computed == 0 or workers == 2
+    assert len(begun(tmp_path)) == 6 + results.computed

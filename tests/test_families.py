@@ -1,0 +1,28 @@
+"""The list of families names tests that exist, and keeps some cases of each, not all."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from dpbandits.policies import POLICIES
+from tests.conftest import FAMILIES
+from tests.families import KEPT, NEAR
+from tests.places import REPOSITORY
+
+
+@pytest.mark.parametrize("test", KEPT)
+def test_a_family_is_a_test_with_cases(test: str, request: pytest.FixtureRequest) -> None:
+    file, _, name = test.partition("::")
+    tree = ast.parse((REPOSITORY / "tests" / file).read_text(encoding="utf-8"))
+    assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    found = request.config.stash[FAMILIES].get(test)  # None: its file is not asked for
+    assert found in (None, {True, False}), "some of its cases are long, and some are not"
+
+
+def test_near_policies_are_policies() -> None:
+    assert set(NEAR) <= set(POLICIES)
+    assert list(NEAR) == sorted(NEAR)
+    assert all(re.compile(kept) for kept in KEPT.values())
