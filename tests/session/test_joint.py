@@ -253,7 +253,7 @@ def test_a_session_saved_while_plans_are_open_goes_on_as_it_would_have() -> None
         (("plans", 0, 4), 99, "told of an open plan"),
         (("vault", "blocks"), [-1, 9], "what is open|list of 2"),
         (("vault", "blocks"), [9, -1], "not in order"),
-        (("pending", 0, 5), 0, "belongs to a block"),
+        (("plans", 0, 6), [[5, 4]], "decision of an open plan"),
         (("told_in_plan", 0, 0), 99, "block in public.told_in_plan"),
     ],
     ids=str,

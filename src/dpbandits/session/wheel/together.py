@@ -64,7 +64,8 @@ class JointWheel(Wheel):
         """
         plan, first = held(opened.plan), self.asked
         if not self.pending:
-            plans = {**plans, first + 1: OpenPlan(plan, 0, opened.step)}
+            asked = ((first + 1, first + plan.rounds),)
+            plans = {**plans, first + 1: OpenPlan(plan, 0, opened.step, asked)}
         offer = self.offered(plan, first + 1, first + 1, 0 if self.pending else plan.rounds)
         self.note(first + 1, offer.only)
         opened = opened._replace(progress=BlockProgress.at(plan, {}, plans))
@@ -96,8 +97,7 @@ class JointWheel(Wheel):
             if plan is None:
                 return self.go_on_asking(id)
             block, plans = settled_on(self.policy, held(plan), id, turn, partly, asked, waiting)
-            progress = BlockProgress.at(turn.plan, told, plans)
-            turn = replace(turn, plans=plans, progress=progress)
+            turn = replace(turn, plans=plans)
         chosen = turn.plans[block].plan
         return self.with_offer(
             turn, self.offered(chosen, block, id, chosen.rounds - asked.get(block, 0))
@@ -109,13 +109,17 @@ class JointWheel(Wheel):
         mine = [key for key, o in turn.plans.items() if o.step == turn.step]
         block, plan = mine[0] if mine else id, held(turn.plan)
         plans = {**turn.plans, block: turn.plans.get(block, OpenPlan(plan, 0, turn.step))}
-        progress = BlockProgress.at(plan, turn.progress.told, plans)
-        turn = replace(turn, plans=plans, progress=progress)
+        turn = replace(turn, plans=plans)
         return self.with_offer(turn, self.offered(plan, block, id, FOREVER))
 
     def with_offer(self, turn: AskedTurn, offer: Offer) -> AskedTurn:
-        self.note(offer.since, offer.only)
-        self.turn = turn = turn.with_offer(offer)
+        assert offer.only is not None
+        block, since = offer.only.block, offer.since
+        plans = {key: o.left_at(since) for key, o in turn.plans.items()}
+        plans[block] = plans[block].asked_for(since, offer.last)
+        self.note(since, offer.only)
+        progress = BlockProgress.at(turn.plan, turn.progress.told, plans)
+        self.turn = turn = replace(turn, plans=plans, progress=progress).with_offer(offer)
         return turn
 
     def waiting_by_block(self) -> Counter[int]:
@@ -175,6 +179,8 @@ class JointWheel(Wheel):
             }
         opened = open_turn(self.policy, state, turn.step + 1, self.public)
         self.turn = self.turned(opened, turn.believed.after(newest), plans)
+        if self.heard is not None:
+            self.heard(newest)
 
 
 def told_by_action(turn: AskedTurn) -> ToldCounts:
