@@ -192,9 +192,14 @@ def begun_anew(
     """
     said, secret = small_parts(session)
     asked = session._wheel.asked
-    _, _, last = first["offer"]
+    _, _, last, block = first["offer"]
     kept = ("events", "traffic", "people", "chosen", "attribution", "arms")
     counted = {"asked": asked, "asked_before_plan": asked, "unread": asked}
-    offer = {"offer": [None, asked + 1, min(FOREVER, last + asked)]}
-    public = {**first, **{name: said[name] for name in kept}, **counted, **offer}
+    offer = {"offer": [None, asked + 1, min(FOREVER, last + asked), block]}
+    plans = [
+        [*plan, [[since + asked, last + asked] for since, last in ids]]
+        for *plan, ids in first["plans"]
+    ]
+    own = {name: said[name] for name in kept}
+    public = {**first, **own, **counted, **offer, "plans": plans}
     return public, {**private, "noise": secret["noise"]}, SessionRows()
