@@ -7,7 +7,7 @@ from typing import Any, final
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.rows import tables
@@ -36,7 +36,7 @@ class SqlBackend(Backend):
     durable = True
 
     def __init__(self, url: str | URL) -> None:
-        self.url = make_url(url)
+        self.url = known_url(url)
         self._lite = self.url.get_backend_name() == "sqlite"
         self._engine = lite_engine(self.url) if self._lite else big_engine(self.url)
         with told("opened"):
@@ -150,6 +150,24 @@ class SqlBackend(Backend):
 
     def close(self) -> None:
         self._engine.dispose()
+
+
+def known_url(url: str | URL) -> URL:
+    """The address of a database.
+
+    Raises:
+        ValueError: it is none, or of a kind that is not known here. A password is not shown.
+    """
+    try:
+        made = make_url(url)
+        if made.get_backend_name() in ("sqlite", "postgresql"):
+            return made
+    except (ArgumentError, ValueError):
+        pass
+    raise ValueError(
+        "Expected an address such as 'sqlite:///trial.db' or "
+        "'postgresql+psycopg://user@host/database'."
+    )
 
 
 def lite_engine(url: URL) -> Engine:

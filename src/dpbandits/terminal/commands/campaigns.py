@@ -82,7 +82,8 @@ def create_command(
     with one_line_errors(), opened_store(store, witness) as found:
         from dpbandits.service.http.bodies import CreateBody, policy_from
 
-        body = CreateBody(name=name, policy=json.loads(policy), **json.loads(options))
+        said = object_in(options, "--options")
+        body = CreateBody(name=name, policy=object_in(policy, "--policy"), **said)
         made = found.create(body.name, policy_from(body.policy), **body.options())
         console.print(f"Created {made.name}: {made.guarantee or 'no privacy'}")
 
@@ -204,6 +205,21 @@ def revoke_key(
 
         many = Access(found.backend, open=False).revoke(name)
         typer.echo(f"Revoked {many} keys of {name}.")
+
+
+def object_in(text: str, what: str) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f'Expected {what} to be JSON, such as {{"name": "DPKLUCB", "arms": 2}}.')
+    return found
 
 
 def show_summary(summary: Any) -> None:
