@@ -14,7 +14,7 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.rows.backend import Backend
+from dpbandits.service.rows.backend import Backend, UnknownCampaignError
 from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange, ScopeRow
 from dpbandits.service.scope import Scope, joined
 from dpbandits.service.sealing import StoreSeal
@@ -81,12 +81,12 @@ class CampaignStore:
         """A campaign of this store.
 
         Raises:
-            KeyError: there is none of this name.
+            UnknownCampaignError: there is none of this name.
         """
         if name not in self._open:
             row = self._backend.campaign(name) if isinstance(name, str) else None
             if row is None:
-                raise KeyError(f"There is no campaign {shown(name)} in this store.")
+                raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
             self._open[name] = self._campaign(row, None)
         return self._open[name]
 
@@ -94,7 +94,7 @@ class CampaignStore:
         """A campaign whose policy is one of your own: a database names no code."""
         row = self._backend.campaign(name)
         if row is None:
-            raise KeyError(f"There is no campaign {shown(name)} in this store.")
+            raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
         self._open[name] = self._campaign(row, policy)
         return self._open[name]
 

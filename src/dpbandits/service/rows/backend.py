@@ -25,6 +25,10 @@ class NameTakenError(ValueError):
     """A campaign of this name is there already. Nothing was created."""
 
 
+class UnknownCampaignError(KeyError):
+    """There is no campaign of this name."""
+
+
 class CampaignRows(ABC):
     """The rows of one campaign, within one transaction."""
 

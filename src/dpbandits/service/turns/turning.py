@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, Protocol, TypeVar, final
 
 from dpbandits.campaign.register import seconds_of
-from dpbandits.core.errors import StoreError
+from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.records import CampaignRow, RowChange
 from dpbandits.service.turns.asks import AskedDecisions, AskOp, Scratch, under_names
@@ -150,7 +150,7 @@ class Turning:
             try:
                 answers.append(ticket.op.run(work, scratch))
                 work.watch.note("passed")
-            except (ValueError, TypeError, LookupError, RuntimeError) as error:
+            except (Error, ValueError, TypeError, RuntimeError) as error:
                 if standing(work) != before or isinstance(error, StoreError):
                     raise
                 ticket.error = error
