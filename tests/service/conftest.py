@@ -1,0 +1,64 @@
+"""The three kinds of store: in memory, a file of SQLite, a database of PostgreSQL."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpbandits.service.opening import open_store
+from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.store import CampaignStore
+from dpbandits.service.witness import Witness
+from tests.service.postgres import Server, missing
+
+KINDS = ("memory", "sqlite", "postgresql")
+KEY = bytes(range(32))
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all tests; each takes a database of its own."""
+    why = missing()
+    if why is not None:
+        pytest.skip(why)
+    folder = Path(tmp_path_factory.mktemp("postgres"))
+    for each in (folder, *folder.parents[:2]):
+        each.chmod(0o755)  # the server runs as somebody else
+    server = Server(folder)
+    yield server
+    server.stop("immediate")
+
+
+@pytest.fixture
+def opened() -> Iterator[list[Any]]:
+    """Stores that are closed when the test ends."""
+    stores: list[Any] = []
+    yield stores
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture(params=KINDS)
+def make(request: pytest.FixtureRequest, tmp_path: Path, opened: list[Any]) -> Open:
+    """Opens one and the same store, of each kind; options as for `open_store`."""
+    witness = tmp_path / "witness"
+    if request.param == "memory":
+        backend = MemoryBackend()
+        return lambda **options: CampaignStore(backend, Witness(witness), **{"key": KEY, **options})
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path}/trial.db"
+    else:
+        url = request.getfixturevalue("server").fresh(secrets.token_hex(8))
+
+    def opener(**options: Any) -> CampaignStore:
+        store = open_store(url, **{"key": KEY, "witness": witness, **options})
+        opened.append(store)
+        return store
+
+    return opener
