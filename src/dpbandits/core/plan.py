@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -164,7 +164,7 @@ class Progress:
         self._release = () if isinstance(plan, Draw) else plan.release
 
     @classmethod
-    def at(cls, plan: Plan, told: Mapping[Action, int], room: Room = no_room) -> Progress:
+    def at(cls, plan: Plan, told: Mapping[Action, int], room: Room = no_room) -> Self:
         """The progress of a plan after these decisions were told."""
         progress, due = cls(plan, room), list[tuple[int, ...]]()
         for action, times in told.items():
@@ -172,6 +172,10 @@ class Progress:
             due.extend(() if ended is None else (ended,))
         progress.due = tuple({arm: None for arms in due for arm in arms}) if due else None
         return progress
+
+    def again(self, told: Mapping[Action, int]) -> Self:
+        """The progress of the same plan after these decisions."""
+        return self.at(self.plan, told, self.room)
 
     def count(self, action: Action, times: int = 1) -> tuple[int, ...] | None:
         """Count told decisions; returns the coordinates to release when that completes the plan,

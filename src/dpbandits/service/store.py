@@ -15,15 +15,15 @@ from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.rows.backend import Backend
-from dpbandits.service.rows.records import CampaignRow, Change, HeadRow, ScopeRow
+from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange, ScopeRow
 from dpbandits.service.scope import Scope, joined
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.fence import mark_of
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.turning import Turning
-from dpbandits.service.turns.working import Setting
+from dpbandits.service.turns.working import CampaignSetting
 from dpbandits.service.turns.writing import compact, head_public, next_chain, sealed_private
-from dpbandits.service.witness import Witness
+from dpbandits.service.witness import WitnessFile
 from dpbandits.session.saving.policy import require_readable
 from dpbandits.session.session import Session
 from dpbandits.session.storing.parts import small_parts
@@ -40,7 +40,7 @@ class CampaignStore:
     def __init__(
         self,
         backend: Backend,
-        witness: Witness,
+        witness: WitnessFile,
         *,
         key: bytes | None = None,
         noise: Noise | None = None,
@@ -99,7 +99,7 @@ class CampaignStore:
         return self._open[name]
 
     def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Campaign:
-        setting = Setting(self._seal, self._clock, self._noise, policy)
+        setting = CampaignSetting(self._seal, self._clock, self._noise, policy)
         return Campaign(Turning(row, self._backend, self._witness, setting))
 
     def create(
@@ -131,6 +131,11 @@ class CampaignStore:
                 "addresses. Nothing was created."
             )
         require_readable(policy)
+        if options.get("segments") is not None:
+            raise ValueError(
+                "Expected no segments=: make a campaign for each segment; each record is in one of "
+                "them, so the promise to it is that of one. Nothing was created."
+            )
         if "campaign" in options or "user_key" in options:
             raise ValueError(
                 "Expected neither campaign= nor user_key=: a campaign is known by its name, and "
@@ -210,7 +215,7 @@ class CampaignStore:
 
 def first_rows(
     uid: str, name: str, session: Session, seal: StoreSeal, options: dict[str, Any], now: float
-) -> tuple[CampaignRow, Change]:
+) -> tuple[CampaignRow, RowChange]:
     """What is written of a campaign as it begins."""
     public, private = small_parts(session)
     shown_options = {key: str(value) for key, value in options.items() if key != "seed"}
@@ -219,4 +224,4 @@ def first_rows(
     chain = next_chain("", uid, name)
     head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
     body = sealed_private(private, DecisionIds.fresh(), seal, uid)
-    return row, Change(head, private=body)
+    return row, RowChange(head, private=body)

@@ -26,7 +26,7 @@ class Mark(NamedTuple):
 
 
 @final
-class Witness:
+class WitnessFile:
     """What a file says, and what is added to it: one line at a time, compared and then written
     while no other process does.
 

@@ -40,7 +40,7 @@ def test_pending_runs_are_summed_before_a_decision_is_made() -> None:
     data["public"] |= {
         "asked": 2**40,
         "max_pending": many,
-        "pending": [[1 + i * many, many, 0, None, True, 0] for i in range(8)],
+        "pending": [[1 + i * many, many, 0, None, True] for i in range(8)],
     }
     text = resealed(data)
     tracemalloc.start()

@@ -59,13 +59,13 @@ async def invalid(request: Request, error: Exception) -> JSONResponse:
     return problem(422, "Of another shape", f"{detail}. Nothing was done.", errors=found)
 
 
-async def plain(request: Request, error: Exception) -> JSONResponse:
+async def framework_problem(request: Request, error: Exception) -> JSONResponse:
     """What the framework says by itself."""
     assert isinstance(error, HTTPException)
     return problem(error.status_code, "Refused", str(error.detail))
 
 
-async def unknown(request: Request, error: Exception) -> JSONResponse:
+async def fault(request: Request, error: Exception) -> JSONResponse:
     """A fault of ours. What went wrong is not told to the outside."""
     return problem(500, "A fault of this server", "The request failed. It can be made again.")
 
@@ -75,5 +75,5 @@ def install(app: FastAPI) -> None:
     for kind in (Error, ValueError, TypeError, LookupError, RuntimeError):
         app.add_exception_handler(kind, ours)
     app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, plain)
-    app.add_exception_handler(Exception, unknown)
+    app.add_exception_handler(HTTPException, framework_problem)
+    app.add_exception_handler(Exception, fault)

@@ -1,7 +1,7 @@
 """What a store has to do, whatever it is made of. `dpbandits.checks.store` checks one.
 
 A store keeps rows and knows nothing of policies. Everything a transaction reads it reads under the
-campaign's lock, and all that it writes comes in one `Change`.
+campaign's lock, and all that it writes comes in one `RowChange`.
 """
 
 from abc import ABC, abstractmethod
@@ -10,13 +10,13 @@ from contextlib import AbstractContextManager
 
 from dpbandits.service.rows.records import (
     CampaignRow,
-    Change,
-    DecisionRow,
+    DecisionRecord,
     EventRow,
     HeadRow,
     KeyRow,
     ReadingRow,
     ReleaseRow,
+    RowChange,
     ScopeRow,
 )
 
@@ -37,11 +37,11 @@ class CampaignRows(ABC):
         """The private part, sealed."""
 
     @abstractmethod
-    def moved(self, since: int) -> Iterator[DecisionRow]:
+    def moved(self, since: int) -> Iterator[DecisionRecord]:
         """Decisions that a version after `since` changed, oldest first; of 0, those that wait."""
 
     @abstractmethod
-    def decision(self, seq: int) -> DecisionRow | None:
+    def decision(self, seq: int) -> DecisionRecord | None:
         """One decision."""
 
     @abstractmethod
@@ -49,7 +49,7 @@ class CampaignRows(ABC):
         """Where these decisions stand."""
 
     @abstractmethod
-    def decisions(self, after: int, limit: int) -> list[DecisionRow]:
+    def decisions(self, after: int, limit: int) -> list[DecisionRecord]:
         """Decisions in order, for those who read."""
 
     @abstractmethod
@@ -81,7 +81,7 @@ class CampaignRows(ABC):
         """By action (as JSON), decisions by status."""
 
     @abstractmethod
-    def write(self, change: Change) -> None:
+    def write(self, change: RowChange) -> None:
         """Write all of a change. Once in a transaction, as its last step.
 
         Raises:
@@ -100,7 +100,7 @@ class Backend(ABC):
     """Whether what is committed outlives the process and a loss of power."""
 
     @abstractmethod
-    def create(self, row: CampaignRow, change: Change, scope: ScopeRow | None) -> None:
+    def create(self, row: CampaignRow, change: RowChange, scope: ScopeRow | None) -> None:
         """A campaign with its first rows; with a scope, that scope as it stands from now on.
 
         Raises:

@@ -12,13 +12,13 @@ from dpbandits.core.errors import LedgerError
 from dpbandits.service.rows.backend import Backend, CampaignRows, NameTakenError
 from dpbandits.service.rows.records import (
     CampaignRow,
-    Change,
-    DecisionRow,
+    DecisionRecord,
     EventRow,
     HeadRow,
     KeyRow,
     ReadingRow,
     ReleaseRow,
+    RowChange,
     ScopeRow,
 )
 
@@ -30,7 +30,7 @@ class Tables:
     head: HeadRow
     private: bytes
     group: dict[str, tuple[int, int]]
-    decisions: dict[int, DecisionRow] = field(default_factory=dict)
+    decisions: dict[int, DecisionRecord] = field(default_factory=dict)
     held: dict[int, tuple[int, bytes]] = field(default_factory=dict)
     readings: list[ReadingRow] = field(default_factory=list)
     releases: list[ReleaseRow] = field(default_factory=list)
@@ -44,7 +44,7 @@ class MemoryRows(CampaignRows):
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._written: Change | None = None
+        self._written: RowChange | None = None
 
     def head(self) -> HeadRow:
         return self._tables.head
@@ -52,19 +52,19 @@ class MemoryRows(CampaignRows):
     def private(self) -> bytes:
         return self._tables.private
 
-    def moved(self, since: int) -> Iterator[DecisionRow]:
+    def moved(self, since: int) -> Iterator[DecisionRecord]:
         for row in list(self._tables.decisions.values()):
             if row.moved > since and (since or row.status == "waiting"):
                 yield row
 
-    def decision(self, seq: int) -> DecisionRow | None:
+    def decision(self, seq: int) -> DecisionRecord | None:
         return self._tables.decisions.get(seq)
 
     def statuses(self, seqs: Sequence[int]) -> dict[int, str]:
         known = self._tables.decisions
         return {seq: known[seq].status for seq in seqs if seq in known}
 
-    def decisions(self, after: int, limit: int) -> list[DecisionRow]:
+    def decisions(self, after: int, limit: int) -> list[DecisionRecord]:
         known = self._tables.decisions
         last = min(len(known), after + limit)
         return [known[seq] for seq in range(after + 1, last + 1)]
@@ -94,7 +94,7 @@ class MemoryRows(CampaignRows):
             found.setdefault(row.action, Counter())[row.status] += 1
         return {action: dict(each) for action, each in found.items()}
 
-    def write(self, change: Change) -> None:
+    def write(self, change: RowChange) -> None:
         require_once(self._tables.readings, change.readings)
         self._written = change
 
@@ -162,7 +162,7 @@ class MemoryBackend(Backend):
         self._scopes = dict[str, ScopeRow]()
         self._keys = dict[str, KeyRow]()
 
-    def create(self, row: CampaignRow, change: Change, scope: ScopeRow | None) -> None:
+    def create(self, row: CampaignRow, change: RowChange, scope: ScopeRow | None) -> None:
         with self._lock:
             if row.name in self._campaigns:
                 raise taken_name()

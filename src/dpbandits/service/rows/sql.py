@@ -7,17 +7,17 @@ from typing import Any, final
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.rows import tables
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.memory import taken_name
 from dpbandits.service.rows.migrating import bring_up
-from dpbandits.service.rows.records import CampaignRow, Change, KeyRow, ScopeRow
-from dpbandits.service.rows.sql_rows import SqlRows, columns
+from dpbandits.service.rows.records import CampaignRow, KeyRow, RowChange, ScopeRow
+from dpbandits.service.rows.sql_rows import SqlRows, columns_of
 
-CAMPAIGN = columns(tables.campaign, CampaignRow)
+CAMPAIGN = columns_of(tables.campaign, CampaignRow)
 
 PATIENCE = 30
 """Seconds that a transaction waits for another one to end."""
@@ -36,7 +36,7 @@ class SqlBackend(Backend):
     durable = True
 
     def __init__(self, url: str | URL) -> None:
-        self.url = make_url(url)
+        self.url = known_url(url)
         self._lite = self.url.get_backend_name() == "sqlite"
         self._engine = lite_engine(self.url) if self._lite else big_engine(self.url)
         with told("opened"):
@@ -76,7 +76,7 @@ class SqlBackend(Backend):
             if write:
                 connection.commit()
 
-    def create(self, row: CampaignRow, change: Change, scope: ScopeRow | None) -> None:
+    def create(self, row: CampaignRow, change: RowChange, scope: ScopeRow | None) -> None:
         with self._begun() as connection:
             try:
                 connection.execute(insert(tables.campaign), row._asdict())
@@ -132,12 +132,14 @@ class SqlBackend(Backend):
             SqlRows(connection, "", "")._put(tables.scope, scope._asdict(), "name")
 
     def access_keys(self) -> list[KeyRow]:
-        query = select(*columns(tables.access_key, KeyRow)).order_by(tables.access_key.c.created)
+        query = select(*columns_of(tables.access_key, KeyRow)).order_by(tables.access_key.c.created)
         with self._begun(write=False) as connection:
             return [KeyRow(*row) for row in connection.execute(query)]
 
     def key(self, hash: str) -> KeyRow | None:
-        query = select(*columns(tables.access_key, KeyRow)).where(tables.access_key.c.hash == hash)
+        query = select(*columns_of(tables.access_key, KeyRow)).where(
+            tables.access_key.c.hash == hash
+        )
         with self._begun(write=False) as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else KeyRow(*row)
@@ -148,6 +150,24 @@ class SqlBackend(Backend):
 
     def close(self) -> None:
         self._engine.dispose()
+
+
+def known_url(url: str | URL) -> URL:
+    """The address of a database.
+
+    Raises:
+        ValueError: it is none, or of a kind that is not known here. A password is not shown.
+    """
+    try:
+        made = make_url(url)
+        if made.get_backend_name() in ("sqlite", "postgresql"):
+            return made
+    except (ArgumentError, ValueError):
+        pass
+    raise ValueError(
+        "Expected an address such as 'sqlite:///trial.db' or "
+        "'postgresql+psycopg://user@host/database'."
+    )
 
 
 def lite_engine(url: URL) -> Engine:

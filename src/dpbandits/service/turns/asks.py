@@ -57,12 +57,12 @@ class Scratch:
     now: float
     eligible: dict[int, str] = field(default_factory=dict)
     events: list[EventRow] = field(default_factory=list)
-    keyed: "dict[tuple[str, str], Asked]" = field(default_factory=dict)
+    keyed: "dict[tuple[str, str], AskedDecisions]" = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     closed: str | None = None
 
 
-class Asked(NamedTuple):
+class AskedDecisions(NamedTuple):
     """Decisions that a transaction made; they have names once it is written."""
 
     plays: tuple[Decision, ...]
@@ -82,7 +82,7 @@ class AskOp:
     principal: str
     key: str | None
 
-    def run(self, work: Working, scratch: Scratch) -> Asked | list[CampaignDecision]:
+    def run(self, work: Working, scratch: Scratch) -> AskedDecisions | list[CampaignDecision]:
         if self.key is not None:
             place = self.principal, self.key
             if place in scratch.keyed:
@@ -101,7 +101,7 @@ class AskOp:
         if self.eligible is not None:
             text = json.dumps(list(self.eligible), separators=(",", ":"))
             scratch.eligible.update((decision.id, text) for decision in asked)
-        made = Asked(tuple(asked))
+        made = AskedDecisions(tuple(asked))
         if self.key is not None:
             scratch.keyed[self.principal, self.key] = made
         return made
@@ -121,7 +121,7 @@ def require_open(work: Working, scratch: Scratch) -> None:
         )
 
 
-def named(
+def under_names(
     asked: Iterable[Decision], names: Iterable[str], propensities: dict[int, float | None]
 ) -> list[CampaignDecision]:
     """Decisions under the names by which callers know them."""

@@ -15,12 +15,12 @@ from typing import Any, Protocol, TypeVar, final
 from dpbandits.campaign.register import seconds_of
 from dpbandits.core.errors import StoreError
 from dpbandits.service.rows.backend import Backend, CampaignRows
-from dpbandits.service.rows.records import CampaignRow, Change
-from dpbandits.service.turns.asks import Asked, AskOp, Scratch, named
+from dpbandits.service.rows.records import CampaignRow, RowChange
+from dpbandits.service.turns.asks import AskedDecisions, AskOp, Scratch, under_names
 from dpbandits.service.turns.fence import fence, is_behind, mark_of, unchanged
-from dpbandits.service.turns.working import Setting, Working, working_at
-from dpbandits.service.turns.writing import change_of, compact
-from dpbandits.service.witness import Witness
+from dpbandits.service.turns.working import CampaignSetting, Working, working_at
+from dpbandits.service.turns.writing import change_in, compact
+from dpbandits.service.witness import WitnessFile
 from dpbandits.session.storing.parts import counts_of, forget_places
 
 TOGETHER = 256
@@ -56,7 +56,7 @@ class Turning:
     """One campaign of a store, for all threads of a process. Other processes may have it, too."""
 
     def __init__(
-        self, row: CampaignRow, backend: Backend, witness: Witness, setting: Setting
+        self, row: CampaignRow, backend: Backend, witness: WitnessFile, setting: CampaignSetting
     ) -> None:
         self.row, self.backend, self.witness, self.setting = row, backend, witness, setting
         self._lock, self._queue = Lock(), deque[Ticket]()
@@ -126,8 +126,8 @@ class Turning:
                 before = work.head
                 scratch = Scratch(rows, seconds_of(self.setting.clock()))
                 answers = self._run(batch, work, scratch)
-                change = written(work, self.setting, scratch)
-                answers, change = with_names(batch, answers, change, work)
+                change = change_after(work, self.setting, scratch)
+                answers, change = answers_named(batch, answers, change, work)
                 same = unchanged(change, before)
                 if not same:
                     rows.write(change)
@@ -206,9 +206,9 @@ def interrupted() -> StoreError:
     )
 
 
-def written(work: Working, setting: Setting, scratch: Scratch) -> Change:
+def change_after(work: Working, setting: CampaignSetting, scratch: Scratch) -> RowChange:
     """What the calls of a transaction come to."""
-    return change_of(
+    return change_in(
         work,
         setting.seal,
         scratch.now,
@@ -219,20 +219,20 @@ def written(work: Working, setting: Setting, scratch: Scratch) -> Change:
     )
 
 
-def with_names(
-    batch: Sequence[Ticket], answers: Sequence[Any], change: Change, work: Working
-) -> tuple[list[Any], Change]:
+def answers_named(
+    batch: Sequence[Ticket], answers: Sequence[Any], change: RowChange, work: Working
+) -> tuple[list[Any], RowChange]:
     """Answers with decisions under their names, and what is kept of them for calls that are made
     again.
     """
     known = {row.seq: row.propensity for row in change.asked}
     found, kept = list[Any](), dict[tuple[str, str], str]()
     for ticket, answer in zip(batch, answers, strict=True):
-        if not isinstance(answer, Asked):
+        if not isinstance(answer, AskedDecisions):
             found.append(answer)
             continue
         names = work.ids.names(work.head.generation, (each.id for each in answer.plays))
-        found.append(named(answer.plays, names, known))
+        found.append(under_names(answer.plays, names, known))
         if isinstance(ticket.op, AskOp) and ticket.op.key is not None:
             kept[ticket.op.principal, ticket.op.key] = compact(found[-1])
     return found, replace(change, responses=kept) if kept else change

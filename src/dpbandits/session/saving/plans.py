@@ -4,22 +4,22 @@ belong to their plans. Public data, read strictly.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from dpbandits.core.plan import EVERY, FOREVER, Action, Hold, Progress
+from dpbandits.core.plan import EVERY, FOREVER, Action, Hold
 from dpbandits.core.values import damaged, entries, frozen, whole
 from dpbandits.policies.contract import Policy
 from dpbandits.session.saving.waiting import action_from, are_arms
+from dpbandits.session.wheel.blocks import BlockProgress
 from dpbandits.session.wheel.offers import AskedTurn, OpenPlan, Plans
-from dpbandits.session.wheel.together import JointWheel, left_of
+from dpbandits.session.wheel.together import JointWheel
 from dpbandits.vault.joint import JointVault
 
 
 def plans_to_data(plans: Plans) -> list[list[Any]]:
     """Plain data, for JSON."""
     return [
-        [key, o.plan.action, o.plan.rounds, o.plan.release, o.told, o.step]
+        [key, o.plan.action, o.plan.rounds, o.plan.release, o.told, o.step, o.asked]
         for key, o in plans.items()
     ]
 
@@ -28,7 +28,7 @@ def plans_from_data(policy: Policy, data: object, asked: int, step: int) -> dict
     """What `plans_to_data` wrote; their numbers rise."""
     plans, last = dict[int, OpenPlan](), 0
     for row in entries(data, "public.plans"):
-        key, action, rounds, release, told, made = entries(row, "an entry of public.plans", 6)
+        key, action, rounds, release, told, made, *ids = entries(row, "an open plan", 7)
         last = whole(key, "a block in public.plans", last + 1, asked + 1)
         read: Any = frozen(entries(release, "the arms that an open plan reads"))
         if read and not are_arms(policy, read):
@@ -36,10 +36,28 @@ def plans_from_data(policy: Policy, data: object, asked: int, step: int) -> dict
         length = whole(rounds, "the rounds of an open plan", 1, FOREVER)
         told = whole(told, "what was told of an open plan", 0, length - 1)
         plan = Hold(action_from(policy, action), length, read)
-        plans[last] = OpenPlan(plan, told, whole(made, "the turn of an open plan", 0, step))
+        made = whole(made, "the turn of an open plan", 0, step)
+        plans[last] = OpenPlan(plan, told, made, asked_from(ids[0]))
     if plans and not policy.reader.together:
         raise damaged("public.plans are of another kind of policy")
     return plans
+
+
+def asked_from(data: object) -> tuple[tuple[int, int], ...]:
+    """The decisions that were asked for a plan, as (first, last); they rise."""
+    found, last = list[tuple[int, int]](), 0
+    for row in entries(data, "the decisions of an open plan"):
+        first, end = entries(row, "decisions of an open plan", 2)
+        first = whole(first, "a decision of an open plan", last + 1)
+        last = whole(end, "a decision of an open plan", first)
+        found.append((first, last))
+    return tuple(found)
+
+
+def block_of(plans: Plans, id: int) -> int:
+    """The block of a decision; 0 where it is closed."""
+    within = (key for key, o in plans.items() if any(a <= id <= b for a, b in o.asked))
+    return next(within, 0)
 
 
 def key_from(policy: Policy, data: object, asked: int) -> Any:
@@ -78,5 +96,7 @@ def with_plans(
     plan = plans[block].plan if block in plans else turn.plan
     assert isinstance(plan, Hold)
     offered = wheel.offered(plan, block, since, 0)._replace(last=last)
-    turn = replace(turn, plans=plans, progress=Progress(turn.plan, partial(left_of, plans)))
+    for id, play in wheel.pending.items():
+        wheel.pending[id] = replace(play, block=block_of(plans, id))
+    turn = replace(turn, plans=plans, progress=BlockProgress(turn.plan, plans))
     return turn.with_offer(offered)

@@ -247,7 +247,7 @@ def rng_from_data(seed: int, step: int, data: Any) -> PublicRng:
 
 def progress_at(turn: AskedTurn, at: Position) -> Progress:
     """How far the plan was carried; it is complete if and only if its release is due."""
-    progress = Progress.at(turn.plan, dict(at.told), turn.progress.room)
+    progress = turn.progress.again(dict(at.told))
     if (None if progress.due is None else set(progress.due)) != (
         None if at.finished is None else set(at.finished)
     ):

@@ -11,22 +11,20 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabels
 from dpbandits.session.decisions import MOST_PENDING, Play
 
-PendingRun = tuple[int, int, Action, tuple[int, ...] | None, bool, int]
-"""Consecutive decisions with one play: the first id, how many, action, arms to observe, whether
-their rewards count, and the number of their plan's block (0: none of their own).
-"""
 
-
-def pending_runs(pending: Mapping[int, Play]) -> list[PendingRun]:
-    """Pending decisions as runs of consecutive ids."""
-    runs = list[PendingRun]()
+def pending_runs(
+    pending: Mapping[int, Play],
+) -> list[tuple[int, int, Action, tuple[int, ...] | None, bool]]:
+    """Pending decisions as runs of consecutive ids with one play: (first id, how many, action, arms
+    to observe, whether their rewards count).
+    """
+    runs = list[tuple[int, int, Action, tuple[int, ...] | None, bool]]()
     for id, play in pending.items():
         first, many, *same = runs[-1] if runs else (0, 0)
-        said = play.action, play.observe, play.learn, play.block
-        if first + many == id and said == tuple(same):
-            runs[-1] = (first, many + 1, *said)
+        if first + many == id and (play.action, play.observe, play.learn) == tuple(same):
+            runs[-1] = (first, many + 1, play.action, play.observe, play.learn)
         else:
-            runs.append((id, 1, *said))
+            runs.append((id, 1, play.action, play.observe, play.learn))
     return runs
 
 
@@ -36,23 +34,21 @@ def pending_from(policy: Policy, data: object, asked: int, limit: int) -> dict[i
     """
     runs, last, waiting = list[tuple[range, Play]](), 0, 0
     for row in entries(data, "public.pending"):
-        first, many, *said = entries(row, "an entry of public.pending", 6)
+        first, many, action, observe, learn = entries(row, "an entry of public.pending", 5)
         first = whole(first, "the id of a pending decision", last + 1, asked)
         last = (
             first
             + whole(many, "a number of pending decisions", 1, min(asked - first + 1, MOST_PENDING))
             - 1
         )
-        runs.append((range(first, last + 1), play_from(policy, first, *said)))
+        runs.append((range(first, last + 1), play_from(policy, action, observe, learn)))
         waiting += many
         if waiting > limit:
             raise damaged("public.pending has more decisions than public.max_pending allows")
     return {id: play for ids, play in runs for id in ids}
 
 
-def play_from(
-    policy: Policy, id: int, action: object, observe: object, learn: object, block: object
-) -> Play:
+def play_from(policy: Policy, action: object, observe: object, learn: object) -> Play:
     if not isinstance(learn, bool):
         raise damaged("a pending decision does not say whether its reward counts")
     semi = policy.about.feedback == "semi"
@@ -64,10 +60,7 @@ def play_from(
     if seen is not None and not are_arms(policy, seen):
         raise damaged("a pending decision observes what is no arm")
     played = action_from(policy, action)
-    own = whole(block, "the block of a pending decision", 0, id)
-    if (own > 0) is not policy.reader.together:
-        raise damaged("a pending decision belongs to a block, or to none, where it should not")
-    return Play(played, seen, ArmLabels(policy.labels or ()).of(played), learn, own)
+    return Play(played, seen, ArmLabels(policy.labels or ()).of(played), learn)
 
 
 def action_from(policy: Policy, data: object) -> Action:

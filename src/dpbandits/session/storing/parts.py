@@ -45,7 +45,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     due = OrderedDict[int, float]() if window is None else window.due
     try:  # what is kept apart is put aside while the rest is written
         wheel.pending, session._vault.held, session._owners = {}, {}, {}
-        wheel.chosen = {1: chosen[max(chosen)]} if chosen and wheel.asked else {}
+        wheel.chosen = {1: chosen[max(chosen)]} if chosen else {}
         if people is not None:
             people.used = {}
         if window is not None:
@@ -64,7 +64,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     return public, private
 
 
-def rows_of(session: Session) -> SessionRows:
+def rows_in(session: Session) -> SessionRows:
     """What a session holds in memory of what is kept a row each; it is not copied."""
     window = session._attribution
     pending = session._wheel.pending
@@ -192,9 +192,14 @@ def begun_anew(
     """
     said, secret = small_parts(session)
     asked = session._wheel.asked
-    _, _, last = first["offer"]
+    _, _, last, block = first["offer"]
     kept = ("events", "traffic", "people", "chosen", "attribution", "arms")
     counted = {"asked": asked, "asked_before_plan": asked, "unread": asked}
-    offer = {"offer": [None, asked + 1, min(FOREVER, last + asked)]}
-    public = {**first, **{name: said[name] for name in kept}, **counted, **offer}
+    offer = {"offer": [None, asked + 1, min(FOREVER, last + asked), block]}
+    plans = [
+        [*plan, [[since + asked, last + asked] for since, last in ids]]
+        for *plan, ids in first["plans"]
+    ]
+    own = {name: said[name] for name in kept}
+    public = {**first, **own, **counted, **offer, "plans": plans}
     return public, {**private, "noise": secret["noise"]}, SessionRows()

@@ -1,5 +1,7 @@
 """A turn as a session asks about it: what is asked for now, and up to which decision."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -17,12 +19,22 @@ Waiting = Counter[Action]
 
 class OpenPlan(NamedTuple):
     """A plan whose block is open. told: its rounds that were told before the turn under way. step:
-    the turn in which it was made, or taken up again.
+    the turn in which it was made, or taken up again. asked: the decisions that were asked for it,
+    as (first, last).
     """
 
     plan: Hold
     told: int
     step: int
+    asked: tuple[tuple[int, int], ...] = ()
+
+    def asked_for(self, first: int, last: int) -> OpenPlan:
+        return self._replace(asked=(*self.asked, (first, last)))
+
+    def left_at(self, id: int) -> OpenPlan:
+        """Asked for no more from this decision on."""
+        ended = ((first, min(last, id - 1)) for first, last in self.asked)
+        return self._replace(asked=tuple(each for each in ended if each[0] <= each[1]))
 
 
 Plans = Mapping[int, OpenPlan]
@@ -75,7 +87,7 @@ class AskedTurn:
                 self.plays[action] = play
         return play
 
-    def with_offer(self, offer: Offer) -> "AskedTurn":
+    def with_offer(self, offer: Offer) -> AskedTurn:
         return AskedTurn(
             self.state,
             self.step,

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, final
 
 from dpbandits.campaign.believing.believed import Believed
-from dpbandits.core.plan import FOREVER, Hold, Plan, Progress
+from dpbandits.core.plan import FOREVER, Hold, Plan
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import ToldCounts, open_turn
 from dpbandits.session.decisions import Play
+from dpbandits.session.wheel.blocks import BlockProgress
 from dpbandits.session.wheel.offers import (
     AskedTurn,
     Offer,
@@ -35,11 +35,6 @@ from dpbandits.vault.joint import LATE, JointVault
 def wheel_for(policy: Policy, vault: Vault, seed: int) -> Wheel:
     """The wheel for a policy's kind of records."""
     return (JointWheel if vault.together else Wheel)(policy, vault, seed)
-
-
-def left_of(plans: Plans, block: Any) -> int | None:
-    """Rounds of a plan that were not told before the turn; None where its block is closed."""
-    return plans[block].plan.rounds - plans[block].told if block in plans else None
 
 
 def held(plan: Plan) -> Hold:
@@ -69,10 +64,11 @@ class JointWheel(Wheel):
         """
         plan, first = held(opened.plan), self.asked
         if not self.pending:
-            plans = {**plans, first + 1: OpenPlan(plan, 0, opened.step)}
+            asked = ((first + 1, first + plan.rounds),)
+            plans = {**plans, first + 1: OpenPlan(plan, 0, opened.step, asked)}
         offer = self.offered(plan, first + 1, first + 1, 0 if self.pending else plan.rounds)
         self.note(first + 1, offer.only)
-        opened = opened._replace(progress=Progress(plan, partial(left_of, plans)))
+        opened = opened._replace(progress=BlockProgress.at(plan, {}, plans))
         return replace(asked_after(first, opened, offer, believed), plans=plans)
 
     def offered(self, plan: Hold, block: int, since: int, rounds: int) -> Offer:
@@ -101,8 +97,7 @@ class JointWheel(Wheel):
             if plan is None:
                 return self.go_on_asking(id)
             block, plans = settled_on(self.policy, held(plan), id, turn, partly, asked, waiting)
-            progress = Progress.at(turn.plan, told, partial(left_of, plans))
-            turn = replace(turn, plans=plans, progress=progress)
+            turn = replace(turn, plans=plans)
         chosen = turn.plans[block].plan
         return self.with_offer(
             turn, self.offered(chosen, block, id, chosen.rounds - asked.get(block, 0))
@@ -114,13 +109,17 @@ class JointWheel(Wheel):
         mine = [key for key, o in turn.plans.items() if o.step == turn.step]
         block, plan = mine[0] if mine else id, held(turn.plan)
         plans = {**turn.plans, block: turn.plans.get(block, OpenPlan(plan, 0, turn.step))}
-        progress = Progress.at(plan, turn.progress.told, partial(left_of, plans))
-        turn = replace(turn, plans=plans, progress=progress)
+        turn = replace(turn, plans=plans)
         return self.with_offer(turn, self.offered(plan, block, id, FOREVER))
 
     def with_offer(self, turn: AskedTurn, offer: Offer) -> AskedTurn:
-        self.note(offer.since, offer.only)
-        self.turn = turn = turn.with_offer(offer)
+        assert offer.only is not None
+        block, since = offer.only.block, offer.since
+        plans = {key: o.left_at(since) for key, o in turn.plans.items()}
+        plans[block] = plans[block].asked_for(since, offer.last)
+        self.note(since, offer.only)
+        progress = BlockProgress.at(turn.plan, turn.progress.told, plans)
+        self.turn = turn = replace(turn, plans=plans, progress=progress).with_offer(offer)
         return turn
 
     def waiting_by_block(self) -> Counter[int]:
@@ -150,6 +149,14 @@ class JointWheel(Wheel):
             self.advance()
 
     def advance(self) -> None:
+        while True:  # what closes one block may close others that waited for it
+            self.turn_once()
+            if self.turn.progress.due is None:
+                self.busy = False
+                return
+
+    def turn_once(self) -> None:
+        """Release, update, plan: of one block."""
         turn, vault = self.turn, self.vault
         assert isinstance(vault, JointVault)
         due, told = turn.progress.due, turn.progress.told
@@ -172,7 +179,8 @@ class JointWheel(Wheel):
             }
         opened = open_turn(self.policy, state, turn.step + 1, self.public)
         self.turn = self.turned(opened, turn.believed.after(newest), plans)
-        self.busy = False
+        if self.heard is not None:
+            self.heard(newest)
 
 
 def told_by_action(turn: AskedTurn) -> ToldCounts:

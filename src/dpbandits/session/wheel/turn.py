@@ -120,8 +120,7 @@ class Wheel(Asks):
             self.lost = lost + 1
         elif where is not None:
             told = {**turn.progress.told, where: before + 1}
-            progress = Progress.at(turn.plan, told, turn.progress.room)
-            self.turn = replace(turn, progress=progress)
+            self.turn = replace(turn, progress=turn.progress.again(told))
 
     @property
     def balanced(self) -> bool:
