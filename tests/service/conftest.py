@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows.memory import MemoryBackend
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import Witness
+from dpbandits.service.witness import WitnessFile
 from tests.service.postgres import Server, missing
 
 KINDS = ("memory", "sqlite", "postgresql")
@@ -22,17 +23,18 @@ Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server() -> Iterator[Server]:
     """One server for all tests; each takes a database of its own."""
     why = missing()
     if why is not None:
         pytest.skip(why)
-    folder = Path(tmp_path_factory.mktemp("postgres"))
-    for each in (folder, *folder.parents[:2]):
-        each.chmod(0o755)  # the server runs as somebody else
-    server = Server(folder)
-    yield server
-    server.stop("immediate")
+    # not within pytest's own folder: the server runs as somebody else, who may not enter that
+    with tempfile.TemporaryDirectory(prefix="dpbandits-postgres-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        server = Server(folder)
+        yield server
+        server.stop("immediate")
 
 
 @pytest.fixture
@@ -50,7 +52,9 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, opened: list[Any]) -> O
     witness = tmp_path / "witness"
     if request.param == "memory":
         backend = MemoryBackend()
-        return lambda **options: CampaignStore(backend, Witness(witness), **{"key": KEY, **options})
+        return lambda **options: CampaignStore(
+            backend, WitnessFile(witness), **{"key": KEY, **options}
+        )
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path}/trial.db"
     else:

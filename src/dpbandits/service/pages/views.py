@@ -78,7 +78,10 @@ def campaign_view(campaign: Campaign) -> dict[str, Any]:
         "method": METHOD,
         "standings": [standing for _, standing in summary.arms],
         "marks": whiskers(newest, len(beliefs.rows)),
-        "pictures": [("wide", picture_of(moments, *WIDE)), ("narrow", picture_of(moments, *NARROW))],
+        "pictures": [
+            ("wide", picture_of(moments, *WIDE)),
+            ("narrow", picture_of(moments, *NARROW)),
+        ],
         "ledger": ledger[-LINES:][::-1],
         "lines": len(ledger),
         "labels": labels,
