@@ -45,7 +45,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     due = OrderedDict[int, float]() if window is None else window.due
     try:  # what is kept apart is put aside while the rest is written
         wheel.pending, session._vault.held, session._owners = {}, {}, {}
-        wheel.chosen = {1: chosen[max(chosen)]} if chosen and wheel.asked else {}
+        wheel.chosen = {1: chosen[max(chosen)]} if chosen else {}
         if people is not None:
             people.used = {}
         if window is not None:
