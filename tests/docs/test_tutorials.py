@@ -35,4 +35,5 @@ def test_no_tutorial_is_lost() -> None:
         "structured.md",
         "joint_releases.md",
         "auditing.md",
+        "results.md",
     } <= set(TUTORIALS)
