@@ -16,7 +16,8 @@ from dpbandits.version import __version__
 LINES = 12
 """Lines of a ledger that are shown; the newest."""
 
-WIDE, NARROW = (760.0, 300.0), (360.0, 300.0)
+SIZES = (("wide", (760.0, 300.0)), ("narrow", (360.0, 300.0)))
+"""Pictures for screens and for phones; the style sheet shows one of them."""
 
 TEMPLATES = Environment(
     loader=PackageLoader("dpbandits.service.pages"),
@@ -78,7 +79,7 @@ def campaign_view(campaign: Campaign) -> dict[str, Any]:
         "method": METHOD,
         "standings": [standing for _, standing in summary.arms],
         "marks": whiskers(newest, len(beliefs.rows)),
-        "pictures": [("wide", picture_of(moments, *WIDE)), ("narrow", picture_of(moments, *NARROW))],
+        "pictures": [(name, picture_of(moments, *size)) for name, size in SIZES],
         "ledger": ledger[-LINES:][::-1],
         "lines": len(ledger),
         "labels": labels,
