@@ -12,8 +12,8 @@ from fastapi.staticfiles import StaticFiles
 from dpbandits.core.errors import Error
 from dpbandits.service.http.access import COOKIE, Access, Principal
 from dpbandits.service.http.problems import status_of
-from dpbandits.service.pages.forms import TOKEN, keep, sent_form, token_of
-from dpbandits.service.pages.planning import Plan, checked, choices, foreseen, table_of
+from dpbandits.service.pages.forms import TOKEN, keep_cookie, sent_form, token_of
+from dpbandits.service.pages.planning import TrialPlan, checked_plan, choices, forecast_of, table_of
 from dpbandits.service.pages.views import campaign_view, campaigns_view, page
 from dpbandits.service.store import CampaignStore
 
@@ -55,7 +55,7 @@ def form_page(request: Request, template: str, status: int = 200, **content: Any
     """A page with a form, which carries the browser's token."""
     token = token_of(request)
     response = HTMLResponse(page(template, token=token, **content), status)
-    keep(response, request, TOKEN, token)
+    keep_cookie(response, request, TOKEN, token)
     return response
 
 
@@ -87,17 +87,17 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
 
     @router.get("/new")
     def new(who: planner, request: Request) -> Response:
-        return planning_page(request, Plan())
+        return planning_page(request, TrialPlan())
 
     @router.post("/new")
     def create(said: Form, who: maker, request: Request) -> Response:
-        plan = Plan.of(said)
+        plan = TrialPlan.of(said)
         try:
-            found = checked(plan)
+            found = checked_plan(plan)
             if said.get("do") == "create" and said.get("foreseen") == plan.mark:
                 made = store.create(plan.name, found.policy)
                 return RedirectResponse(address_of(made.name), 303)
-            table = table_of(foreseen(found), found.epsilon)
+            table = table_of(forecast_of(found), found.epsilon)
         except (ValueError, TypeError) as error:
             return planning_page(request, plan, trouble=words_of(error), status=422)
         return planning_page(request, plan, table=table)
@@ -107,7 +107,7 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
 
 
 def planning_page(
-    request: Request, plan: Plan, *, table: Any = None, trouble: str = "", status: int = 200
+    request: Request, plan: TrialPlan, *, table: Any = None, trouble: str = "", status: int = 200
 ) -> Response:
     content = {"plan": plan, "choices": choices(), "table": table, "trouble": trouble}
     return form_page(request, "new.html", status, **content)
@@ -130,7 +130,7 @@ def way_in(access: Access) -> APIRouter:
             trouble = "There is no such key, or it was revoked."
             return form_page(request, "login.html", 403, trouble=trouble)
         response = RedirectResponse("/", 303)
-        keep(response, request, COOKIE, key)
+        keep_cookie(response, request, COOKIE, key)
         return response
 
     @router.post("/logout")

@@ -17,7 +17,7 @@ def token_of(request: Request) -> str:
     return known if len(known) >= 32 else secrets.token_urlsafe(32)
 
 
-def keep(response: Response, request: Request, name: str, value: str) -> None:
+def keep_cookie(response: Response, request: Request, name: str, value: str) -> None:
     """A cookie that no script reads, and that no other site's page makes a browser send."""
     secure = request.url.scheme == "https"
     response.set_cookie(name, value, httponly=True, samesite="strict", secure=secure)

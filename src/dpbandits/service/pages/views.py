@@ -33,7 +33,7 @@ def page(template: str, **content: Any) -> str:
     return TEMPLATES.get_template(template).render(version=__version__, **content)
 
 
-def whole(value: int | None) -> str:
+def shown_count(value: int | None) -> str:
     """A count; None: it is private."""
     return "private" if value is None else f"{value:,}"
 
@@ -55,7 +55,7 @@ def day(seconds: float) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(at.isoformat(timespec="seconds"), said)
 
 
-TEMPLATES.filters |= {"whole": whole, "fine": fine, "percent": percent, "day": day}
+TEMPLATES.filters |= {"whole": shown_count, "fine": fine, "percent": percent, "day": day}
 
 
 def campaigns_view(campaigns: list[Campaign]) -> dict[str, Any]:
