@@ -1,4 +1,4 @@
-// A budget in the browser's IndexedDB, which outlives the page: for all pages and tabs of one origin.
+// A budget in the browser's IndexedDB, which outlives the page: for all pages of one origin.
 
 import { asFraction, asText } from "./fraction.js";
 import { spentAfter } from "./budget.js";
@@ -142,7 +142,9 @@ function readAnswer(found) {
 }
 
 const damaged = () =>
-  new BudgetError("Expected the budget that a BrowserBudget kept; it is damaged. No report was made.");
+  new BudgetError(
+    "Expected the budget that a BrowserBudget kept; it is damaged. No report was made.",
+  );
 
 const unreadable = (cause) =>
   new BudgetError(

@@ -42,7 +42,7 @@ export class MemoryBudget {
     Object.freeze(this);
   }
 
-  get spent() {
+  spent() {
     return this.#spent;
   }
 

@@ -1,5 +1,5 @@
-// One user's device in one campaign: it takes a reward and gives one noisy report. The server has no
-// part in it. As dpbandits.local.client.
+// One user's device in one campaign: it takes a reward and gives one noisy report. The server has
+// no part in it. As dpbandits.local.client.
 
 import { BrowserBudget } from "./browser_budget.js";
 import { MemoryBudget, requireBudget } from "./budget.js";
@@ -41,7 +41,9 @@ export class Client {
     }
     if (budget !== undefined) requireBudget(budget);
     if (globalThis.crypto?.subtle === undefined) {
-      throw new TypeError("Expected a secure context (https, or localhost), which has crypto.subtle.");
+      throw new TypeError(
+        "Expected a secure context (https, or localhost), which has crypto.subtle.",
+      );
     }
     const kind = globalThis.indexedDB === undefined ? MemoryBudget : BrowserBudget;
     this.#budget = budget ?? new kind({ total: total ?? most });
@@ -51,7 +53,8 @@ export class Client {
 
   /** What each report promises its user, against the server and everybody else. */
   get guarantee() {
-    return `ε = ${asText(this.#randomizer.epsilon)} per round (replace-one), local trust, secure noise`;
+    const epsilon = asText(this.#randomizer.epsilon);
+    return `ε = ${epsilon} per round (replace-one), local trust, secure noise`;
   }
 
   /**
@@ -119,7 +122,7 @@ export class Client {
     return fresh ? this.#budget.keep(key, answer) : answer;
   }
 
-  /** One reward, randomised, and kept if it is named. Another tab's may be kept first, and counts. */
+  /** One reward, randomised, and kept if it is named; one that another tab kept first counts. */
   async #draw(key, steps) {
     const drawn = this.#randomizer.randomise(steps);
     return key === undefined ? drawn : BigInt(await this.#budget.keep(key, `${drawn}`));

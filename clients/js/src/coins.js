@@ -1,5 +1,5 @@
-// Exact random choices in whole numbers, from the bytes of the operating system. Every probability is
-// a BigInt over a BigInt; no Number takes part. The Python package's dpbandits.noise.words and
+// Exact random choices in whole numbers, from the bytes of the operating system. Every probability
+// is a BigInt over a BigInt; no Number takes part. The Python package's dpbandits.noise.words and
 // dpbandits.noise.draws read the same bytes in the same order and make the same of them.
 // Canonne, Kamath and Steinke 2020, Algorithms 1 and 2.
 

@@ -1,5 +1,5 @@
-// JSON, read strictly and written as Python's json.dumps does. JSON.parse would not do: it takes 1.0
-// for 1, rounds whole numbers beyond 2^53, and hides a name that comes twice.
+// JSON, read strictly and written as Python's json.dumps does. JSON.parse would not do: it takes
+// 1.0 for 1, rounds whole numbers beyond 2^53, and hides a name that comes twice.
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?/y;

@@ -9,7 +9,7 @@ const LARGEST_SCALE = 1n << 50n;
 const PRECISION = 1n << 128n;
 const CERTAIN = fraction(40n);
 
-/** A randomizer: its epsilon (of a whole report), its grid and how many rewards a report may have. */
+/** epsilon: of a whole report. width: how many rewards a report may be about. */
 class Randomizer {
   constructor(epsilon, grid, width) {
     Object.assign(this, { epsilon, grid, width });
@@ -59,7 +59,10 @@ export class RandomizedResponse extends Randomizer {
   }
 }
 
-/** The chance to say the truth, in parts of 2^64; each term of e^epsilon's series is rounded down. */
+/**
+ * The chance to say the truth, in parts of 2^64. Each term of the series of e^epsilon is rounded
+ * down, and then the quotient: it is never above 1/(1 + e^−epsilon).
+ */
 export function truth(epsilon) {
   const { over, under } = least(epsilon, CERTAIN);
   let [term, growth] = [PRECISION, PRECISION];

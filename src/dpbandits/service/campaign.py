@@ -23,6 +23,7 @@ from dpbandits.service.reports import (
     summary_of,
 )
 from dpbandits.service.rows.records import EventRow
+from dpbandits.service.trail import Moment, Recent, Trail, recent
 from dpbandits.service.turns.asks import LONGEST_KEY, AskOp, CampaignDecision
 from dpbandits.service.turns.others import ArmOp, CloseOp, DropOp, EraseOp, FinishOp, SettleOp
 from dpbandits.service.turns.tells import ExpireOp, TellOp, TellStatus, VoidOp
@@ -50,7 +51,7 @@ class Campaign:
     """
 
     def __init__(self, turning: Turning) -> None:
-        self._turning = turning
+        self._turning, self._trail = turning, Trail()
         self.name = turning.row.name
 
     def __repr__(self) -> str:
@@ -229,6 +230,15 @@ class Campaign:
     def beliefs(self, confidence: float = 0.95) -> Beliefs:
         """What is believed of every arm (see `Session.beliefs`)."""
         return self._turning.look(lambda work, _: work.session.beliefs(confidence))
+
+    def history(self) -> tuple[Moment, ...]:
+        """What was believed after releases, at most 60 of them, the newest at the end."""
+        return self._turning.look(self._trail.follow)
+
+    def recent(self, newest: int = 1_000) -> Recent:
+        """How often every arm was shown among the newest decisions."""
+        many = whole_number(newest, "newest", 1, MOST_AT_ONCE)
+        return self._turning.look(lambda work, rows: recent(work, rows, many))
 
     def sample_ratio(self) -> SampleRatio:
         """Whether traffic is as planned (see `Session.sample_ratio`)."""

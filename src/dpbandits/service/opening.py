@@ -53,16 +53,16 @@ def open_store(
     require_extra("sqlalchemy", "alembic", "cryptography")
     from dpbandits.service.rows.memory import MemoryBackend
     from dpbandits.service.store import CampaignStore
-    from dpbandits.service.witness import Witness
+    from dpbandits.service.witness import WitnessFile
 
     key = key_from_environment() if key is None else key
     if url in ("memory:", "memory://"):
-        return CampaignStore(MemoryBackend(), Witness(None), key=key, noise=noise, clock=clock)
+        return CampaignStore(MemoryBackend(), WitnessFile(None), key=key, noise=noise, clock=clock)
     from dpbandits.service.rows.sql import SqlBackend
 
     backend = SqlBackend(url)
     place = Path(witness) if witness is not None else beside(url)
-    return CampaignStore(backend, Witness(place), key=key, noise=noise, clock=clock)
+    return CampaignStore(backend, WitnessFile(place), key=key, noise=noise, clock=clock)
 
 
 def remote_store(url: str, token: str | None) -> Any:

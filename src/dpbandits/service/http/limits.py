@@ -34,17 +34,17 @@ class Limits:
         headers = {name.lower(): value for name, value in scope["headers"]}
         host = headers.get(b"host", b"").decode("latin-1").rsplit(":", 1)[0].strip("[]")
         if self.hosts is not None and host not in self.hosts:
-            await refused(send, 421, "This server is called by its own name only.")
+            await send_refusal(send, 421, "This server is called by its own name only.")
             return
         body = await whole_body(receive)
         if body is None:
-            await refused(send, 413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
+            await send_refusal(send, 413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
             return
         if body and not headers.get(b"content-type", b"").startswith(b"application/json"):
-            await refused(send, 415, "Expected a body of type application/json.")
+            await send_refusal(send, 415, "Expected a body of type application/json.")
             return
         if too_deep(body):
-            await refused(send, 422, f"Expected a body of at most {DEEPEST} nested brackets.")
+            await send_refusal(send, 422, f"Expected a body of at most {DEEPEST} nested brackets.")
             return
         given = False
 
@@ -121,7 +121,7 @@ def with_headers(send: Send) -> Send:
     return sent
 
 
-async def refused(send: Send, status: int, detail: str) -> None:
+async def send_refusal(send: Send, status: int, detail: str) -> None:
     said = {"type": "about:blank", "title": "Refused", "status": status, "detail": detail}
     body = json.dumps(said).encode()
     headers = [(b"content-type", b"application/problem+json"), *HEADERS]

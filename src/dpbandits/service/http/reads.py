@@ -9,7 +9,13 @@ from fastapi.responses import PlainTextResponse
 
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.http.access import Access, Principal
-from dpbandits.service.http.shapes import rows_data, summary_data
+from dpbandits.service.http.shapes import (
+    history_data,
+    ratio_data,
+    recent_data,
+    rows_data,
+    summary_data,
+)
 from dpbandits.service.store import CampaignStore
 from dpbandits.version import __version__
 
@@ -70,7 +76,15 @@ def reads(store: CampaignStore, access: Access) -> APIRouter:
 
     @router.get("/v1/campaigns/{name}/sample_ratio")
     def sample_ratio(name: str, who: reader) -> dict[str, Any]:
-        return {"words": str(store[name].sample_ratio())}
+        return ratio_data(store[name].sample_ratio())
+
+    @router.get("/v1/campaigns/{name}/history")
+    def history(name: str, who: reader) -> list[dict[str, Any]]:
+        return history_data(store[name].history())
+
+    @router.get("/v1/campaigns/{name}/recent")
+    def recent(name: str, who: reader, newest: Limit = 1_000) -> dict[str, Any]:
+        return recent_data(store[name].recent(newest))
 
     @router.get("/v1/campaigns/{name}/statement")
     def statement(name: str, who: reader) -> Any:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 
-from dpbandits.core.errors import RewardError
+from dpbandits.core.errors import MessageError, RewardError
 from dpbandits.local.messages import report_from_json
 from dpbandits.service.http.access import Access, Principal
 from dpbandits.service.http.bodies import (
@@ -21,6 +21,7 @@ from dpbandits.service.http.bodies import (
 )
 from dpbandits.service.http.shapes import decision_data, summary_data
 from dpbandits.service.store import CampaignStore
+from dpbandits.service.turns.tells import DeviceAnswer
 
 
 def verbs(store: CampaignStore, access: Access) -> APIRouter:
@@ -57,7 +58,7 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
     def tell(name: str, body: list[TellItem], who: teller) -> dict[str, Any]:
         if len(body) > MOST_TELLS:
             raise ValueError(f"Expected at most {MOST_TELLS:,} answers at once. None was recorded.")
-        told = store[name].tell_many([(item.id, reward_of(item)) for item in body])
+        told = store[name].tell_many([(item.id, what_is_told(item, name)) for item in body])
         return results([item.id for item in body], told)
 
     @router.post("/campaigns/{name}/expire")
@@ -110,18 +111,26 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
     return router
 
 
-def reward_of(item: TellItem) -> object:
+def what_is_told(item: TellItem, campaign: str) -> object:
     """The reward of an answer, or the report of a user's device.
 
     Raises:
         RewardError: neither, or both. Nothing of it is shown.
+        MessageError: no report, or one for another campaign.
     """
     if (item.reward is None) is (item.report is None):
         raise RewardError(
             "Expected of each answer its reward, or in the local model its report, and not both. "
             "None was recorded."
         )
-    return item.reward if item.report is None else report_from_json(item.report).report
+    if item.report is None:
+        return item.reward
+    said = report_from_json(item.report)
+    if said.campaign != campaign:
+        raise MessageError(
+            "Expected a report for this campaign, got one for another. None was recorded."
+        )
+    return DeviceAnswer(said.id, said.report)
 
 
 def named_arm(body: ArmBody) -> str | int:

@@ -1,28 +1,35 @@
 """What a store has to do, whatever it is made of. `dpbandits.checks.store` checks one.
 
 A store keeps rows and knows nothing of policies. Everything a transaction reads it reads under the
-campaign's lock, and all that it writes comes in one `Change`.
+campaign's lock, and all that it writes comes in one `RowChange`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from dpbandits.service.rows.records import (
     CampaignRow,
-    Change,
-    DecisionRow,
+    DecisionRecord,
     EventRow,
     HeadRow,
     KeyRow,
     ReadingRow,
     ReleaseRow,
+    RowChange,
     ScopeRow,
 )
+
+Joining = tuple[str, Callable[[ScopeRow], ScopeRow]]
+"""The name of a scope, and what becomes of its row."""
 
 
 class NameTakenError(ValueError):
     """A campaign of this name is there already. Nothing was created."""
+
+
+class UnknownCampaignError(KeyError):
+    """There is no campaign of this name."""
 
 
 class CampaignRows(ABC):
@@ -37,11 +44,11 @@ class CampaignRows(ABC):
         """The private part, sealed."""
 
     @abstractmethod
-    def moved(self, since: int) -> Iterator[DecisionRow]:
+    def moved(self, since: int) -> Iterator[DecisionRecord]:
         """Decisions that a version after `since` changed, oldest first; of 0, those that wait."""
 
     @abstractmethod
-    def decision(self, seq: int) -> DecisionRow | None:
+    def decision(self, seq: int) -> DecisionRecord | None:
         """One decision."""
 
     @abstractmethod
@@ -49,7 +56,7 @@ class CampaignRows(ABC):
         """Where these decisions stand."""
 
     @abstractmethod
-    def decisions(self, after: int, limit: int) -> list[DecisionRow]:
+    def decisions(self, after: int, limit: int) -> list[DecisionRecord]:
         """Decisions in order, for those who read."""
 
     @abstractmethod
@@ -81,7 +88,7 @@ class CampaignRows(ABC):
         """By action (as JSON), decisions by status."""
 
     @abstractmethod
-    def write(self, change: Change) -> None:
+    def write(self, change: RowChange) -> None:
         """Write all of a change. Once in a transaction, as its last step.
 
         Raises:
@@ -100,11 +107,12 @@ class Backend(ABC):
     """Whether what is committed outlives the process and a loss of power."""
 
     @abstractmethod
-    def create(self, row: CampaignRow, change: Change, scope: ScopeRow | None) -> None:
-        """A campaign with its first rows; with a scope, that scope as it stands from now on.
+    def create(self, row: CampaignRow, change: RowChange, joining: Joining | None = None) -> None:
+        """A campaign with its first rows. joining: the scope that it joins, and what the scope's
+        row becomes; it is read, changed and written while nobody else does.
 
         Raises:
-            NameTakenError: so it is. Nothing was written.
+            NameTakenError: the name is taken, or there is no such scope. Nothing was written.
         """
 
     @abstractmethod
@@ -130,8 +138,8 @@ class Backend(ABC):
         """A budget over campaigns."""
 
     @abstractmethod
-    def put_scope(self, scope: ScopeRow) -> None:
-        """Write a scope."""
+    def add_scope(self, scope: ScopeRow) -> None:
+        """Write a new scope; one that there is stays as it is."""
 
     @abstractmethod
     def access_keys(self) -> list[KeyRow]:

@@ -9,16 +9,17 @@ from threading import RLock
 from typing import final
 
 from dpbandits.core.errors import LedgerError
-from dpbandits.service.rows.backend import Backend, CampaignRows, NameTakenError
+from dpbandits.core.inputs import shown
+from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, NameTakenError
 from dpbandits.service.rows.records import (
     CampaignRow,
-    Change,
-    DecisionRow,
+    DecisionRecord,
     EventRow,
     HeadRow,
     KeyRow,
     ReadingRow,
     ReleaseRow,
+    RowChange,
     ScopeRow,
 )
 
@@ -30,7 +31,7 @@ class Tables:
     head: HeadRow
     private: bytes
     group: dict[str, tuple[int, int]]
-    decisions: dict[int, DecisionRow] = field(default_factory=dict)
+    decisions: dict[int, DecisionRecord] = field(default_factory=dict)
     held: dict[int, tuple[int, bytes]] = field(default_factory=dict)
     readings: list[ReadingRow] = field(default_factory=list)
     releases: list[ReleaseRow] = field(default_factory=list)
@@ -44,7 +45,7 @@ class MemoryRows(CampaignRows):
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._written: Change | None = None
+        self._written: RowChange | None = None
 
     def head(self) -> HeadRow:
         return self._tables.head
@@ -52,19 +53,19 @@ class MemoryRows(CampaignRows):
     def private(self) -> bytes:
         return self._tables.private
 
-    def moved(self, since: int) -> Iterator[DecisionRow]:
+    def moved(self, since: int) -> Iterator[DecisionRecord]:
         for row in list(self._tables.decisions.values()):
             if row.moved > since and (since or row.status == "waiting"):
                 yield row
 
-    def decision(self, seq: int) -> DecisionRow | None:
+    def decision(self, seq: int) -> DecisionRecord | None:
         return self._tables.decisions.get(seq)
 
     def statuses(self, seqs: Sequence[int]) -> dict[int, str]:
         known = self._tables.decisions
         return {seq: known[seq].status for seq in seqs if seq in known}
 
-    def decisions(self, after: int, limit: int) -> list[DecisionRow]:
+    def decisions(self, after: int, limit: int) -> list[DecisionRecord]:
         known = self._tables.decisions
         last = min(len(known), after + limit)
         return [known[seq] for seq in range(after + 1, last + 1)]
@@ -94,7 +95,7 @@ class MemoryRows(CampaignRows):
             found.setdefault(row.action, Counter())[row.status] += 1
         return {action: dict(each) for action, each in found.items()}
 
-    def write(self, change: Change) -> None:
+    def write(self, change: RowChange) -> None:
         require_once(self._tables.readings, change.readings)
         self._written = change
 
@@ -162,18 +163,21 @@ class MemoryBackend(Backend):
         self._scopes = dict[str, ScopeRow]()
         self._keys = dict[str, KeyRow]()
 
-    def create(self, row: CampaignRow, change: Change, scope: ScopeRow | None) -> None:
+    def create(self, row: CampaignRow, change: RowChange, joining: Joining | None = None) -> None:
         with self._lock:
             if row.name in self._campaigns:
                 raise taken_name()
+            if joining is not None:
+                name, join = joining
+                if name not in self._scopes:
+                    raise no_scope(name)
+                self._scopes[name] = join(self._scopes[name])
             group = self._groups.setdefault(row.group, {})
             tables = Tables(change.head, b"", group)
             rows = MemoryRows(tables)
             rows.write(change)
             rows.commit()
             self._tables[row.uid], self._campaigns[row.name] = tables, row
-            if scope is not None:
-                self._scopes[scope.name] = scope
 
     def campaigns(self) -> list[CampaignRow]:
         return list(self._campaigns.values())
@@ -196,8 +200,9 @@ class MemoryBackend(Backend):
     def scope(self, name: str) -> ScopeRow | None:
         return self._scopes.get(name)
 
-    def put_scope(self, scope: ScopeRow) -> None:
-        self._scopes[scope.name] = scope
+    def add_scope(self, scope: ScopeRow) -> None:
+        with self._lock:
+            self._scopes.setdefault(scope.name, scope)
 
     def access_keys(self) -> list[KeyRow]:
         return list(self._keys.values())
@@ -227,4 +232,11 @@ def taken_name() -> NameTakenError:
     return NameTakenError(
         "Expected a name that no campaign of this store has; this one is taken. Open it with "
         "store[name], or choose another name. Nothing was created."
+    )
+
+
+def no_scope(name: str) -> ValueError:
+    return ValueError(
+        f"There is no scope {shown(name)} in this store. Make it first: store.scope(name, "
+        "epsilon=4). Nothing was created."
     )

@@ -43,7 +43,7 @@ class HeadRow(NamedTuple):
     closed: str | None = None
 
 
-class DecisionRow(NamedTuple):
+class DecisionRecord(NamedTuple):
     """A decision. action, observe, label: as JSON. pseudonym, window: whose place it took, until it
     is resolved. moved: the version that changed it last.
     """
@@ -105,7 +105,7 @@ class EventRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Change:
+class RowChange:
     """All that one transaction writes.
 
     private: the private part, sealed; None: as it was. resolved: decisions that wait no more, and
@@ -117,7 +117,7 @@ class Change:
 
     head: HeadRow
     private: bytes | None = None
-    asked: Sequence[DecisionRow] = ()
+    asked: Sequence[DecisionRecord] = ()
     resolved: Mapping[int, Status] = field(default_factory=dict)
     unlearned: Sequence[int] = ()
     releases: Sequence[ReleaseRow] = ()

@@ -12,28 +12,28 @@ from dpbandits.core.errors import LedgerError
 from dpbandits.service.rows import tables
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import (
-    Change,
-    DecisionRow,
+    DecisionRecord,
     EventRow,
     HeadRow,
     ReadingRow,
     ReleaseRow,
+    RowChange,
 )
 
 MANY = 500
 """Rows that one statement names."""
 
 
-def columns(table: Table, kind: Any) -> list[Any]:
+def columns_of(table: Table, kind: Any) -> list[Any]:
     """The columns of a table that make this kind of row."""
     return [table.c[name] for name in kind._fields]
 
 
-HEAD = columns(tables.head, HeadRow)
-DECISION = columns(tables.decision, DecisionRow)
-READING = columns(tables.ledger, ReadingRow)
-RELEASE = columns(tables.release, ReleaseRow)
-EVENT = columns(tables.event, EventRow)
+HEAD = columns_of(tables.head, HeadRow)
+DECISION = columns_of(tables.decision, DecisionRecord)
+READING = columns_of(tables.ledger, ReadingRow)
+RELEASE = columns_of(tables.release, ReleaseRow)
+EVENT = columns_of(tables.event, EventRow)
 
 RESOLVE = (
     'UPDATE decision SET status = ?, moved = ?, pseudonym = NULL, "window" = NULL '
@@ -71,17 +71,17 @@ class SqlRows(CampaignRows):
         found = select(table.c.body).where(table.c.campaign == self._uid)
         return bytes(self._connection.execute(found).scalar_one())
 
-    def moved(self, since: int) -> Iterator[DecisionRow]:
+    def moved(self, since: int) -> Iterator[DecisionRecord]:
         c = tables.decision.c
         where = c.moved > since if since else c.status == "waiting"
         query = self._rows_of(tables.decision, where).order_by(c.seq)
         for row in self._connection.execute(query):
-            yield DecisionRow(*row)
+            yield DecisionRecord(*row)
 
-    def decision(self, seq: int) -> DecisionRow | None:
+    def decision(self, seq: int) -> DecisionRecord | None:
         query = self._rows_of(tables.decision, tables.decision.c.seq == seq)
         row = self._connection.execute(query).one_or_none()
-        return None if row is None else DecisionRow(*row)
+        return None if row is None else DecisionRecord(*row)
 
     def statuses(self, seqs: Sequence[int]) -> dict[int, str]:
         c, found = tables.decision.c, dict[int, str]()
@@ -93,10 +93,10 @@ class SqlRows(CampaignRows):
                 found[seq] = status
         return found
 
-    def decisions(self, after: int, limit: int) -> list[DecisionRow]:
+    def decisions(self, after: int, limit: int) -> list[DecisionRecord]:
         c = tables.decision.c
         query = self._rows_of(tables.decision, c.seq > after).order_by(c.seq).limit(limit)
-        return [DecisionRow(*row) for row in self._connection.execute(query)]
+        return [DecisionRecord(*row) for row in self._connection.execute(query)]
 
     def held(self, since: int) -> dict[int, bytes]:
         c = tables.held.c
@@ -138,7 +138,7 @@ class SqlRows(CampaignRows):
             found.setdefault(action, {})[status] = many
         return found
 
-    def write(self, change: Change) -> None:
+    def write(self, change: RowChange) -> None:
         uid, version = self._uid, change.head.version
         self._put(tables.head, {"campaign": uid, **change.head._asdict()}, "campaign")
         if change.private is not None:
@@ -146,7 +146,7 @@ class SqlRows(CampaignRows):
             self._put(tables.private_state, body, "campaign")
         if change.drop_held:
             self._connection.execute(delete(tables.held).where(tables.held.c.campaign == uid))
-        self._insert(tables.decision, DecisionRow._fields, change.asked)
+        self._insert(tables.decision, DecisionRecord._fields, change.asked)
         self._resolve(change)
         held = [(seq, body, version) for seq, body in change.held.items()]
         self._insert(tables.held, ("seq", "body", "moved"), held)
@@ -157,7 +157,7 @@ class SqlRows(CampaignRows):
         said = [(*place, text) for place, text in change.responses.items()]
         self._insert(tables.request, ("principal", "key", "response"), said)
 
-    def _resolve(self, change: Change) -> None:
+    def _resolve(self, change: RowChange) -> None:
         """Decisions that wait no more, and what was held for them; and those nobody learns from."""
         uid, version, run = self._uid, change.head.version, self._connection.execute
         c = tables.decision.c

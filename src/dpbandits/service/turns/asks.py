@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
+from dpbandits.core.errors import DecisionError
 from dpbandits.core.plan import Action
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.rows.backend import CampaignRows
@@ -57,12 +58,12 @@ class Scratch:
     now: float
     eligible: dict[int, str] = field(default_factory=dict)
     events: list[EventRow] = field(default_factory=list)
-    keyed: "dict[tuple[str, str], Asked]" = field(default_factory=dict)
+    keyed: "dict[tuple[str, str], AskedDecisions]" = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     closed: str | None = None
 
 
-class Asked(NamedTuple):
+class AskedDecisions(NamedTuple):
     """Decisions that a transaction made; they have names once it is written."""
 
     plays: tuple[Decision, ...]
@@ -82,14 +83,14 @@ class AskOp:
     principal: str
     key: str | None
 
-    def run(self, work: Working, scratch: Scratch) -> Asked | list[CampaignDecision]:
+    def run(self, work: Working, scratch: Scratch) -> AskedDecisions | list[CampaignDecision]:
         if self.key is not None:
             place = self.principal, self.key
             if place in scratch.keyed:
                 return scratch.keyed[place]
             said = scratch.rows.response(*place)
             if said is not None:
-                return [decision_from(row) for row in json.loads(said)]
+                return asked_before(said, work)
         require_open(work, scratch)
         who = pseudonym_in(work.session, self.user) if self.user is not None else None
         if who is not None:
@@ -101,10 +102,26 @@ class AskOp:
         if self.eligible is not None:
             text = json.dumps(list(self.eligible), separators=(",", ":"))
             scratch.eligible.update((decision.id, text) for decision in asked)
-        made = Asked(tuple(asked))
+        made = AskedDecisions(tuple(asked))
         if self.key is not None:
             scratch.keyed[self.principal, self.key] = made
         return made
+
+
+def asked_before(said: str, work: Working) -> list[CampaignDecision]:
+    """The decisions that a call made the first time.
+
+    Raises:
+        DecisionError: they were given up when the database was put back.
+    """
+    decisions = [decision_from(row) for row in json.loads(said)]
+    opened = work.ids.opened(each.id for each in decisions)
+    if any(place is None or place.generation < work.head.generation for place in opened):
+        raise DecisionError(
+            "The decisions that were asked for with this key were given up, for the database was "
+            "put back. Ask with another key. None was made."
+        )
+    return decisions
 
 
 def require_open(work: Working, scratch: Scratch) -> None:
@@ -121,7 +138,7 @@ def require_open(work: Working, scratch: Scratch) -> None:
         )
 
 
-def named(
+def under_names(
     asked: Iterable[Decision], names: Iterable[str], propensities: dict[int, float | None]
 ) -> list[CampaignDecision]:
     """Decisions under the names by which callers know them."""

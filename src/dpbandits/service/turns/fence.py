@@ -12,10 +12,11 @@ from typing import Any
 
 from dpbandits.core.errors import WitnessError
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import Change, EventRow, HeadRow, ReadingRow
-from dpbandits.service.turns.working import Setting, Working, session_of
-from dpbandits.service.turns.writing import change_of, next_chain
-from dpbandits.service.witness import Mark, Witness
+from dpbandits.service.rows.records import EventRow, HeadRow, ReadingRow, RowChange
+from dpbandits.service.turns.ids import DecisionIds
+from dpbandits.service.turns.working import CampaignSetting, Working, session_of
+from dpbandits.service.turns.writing import change_in, next_chain
+from dpbandits.service.witness import Mark, WitnessFile
 from dpbandits.session.storing.changes import Watch
 from dpbandits.session.storing.parts import (
     begun_anew,
@@ -31,7 +32,7 @@ def mark_of(head: HeadRow) -> Mark:
     return Mark(head.generation, head.step, head.chain)
 
 
-def is_behind(head: HeadRow, uid: str, witness: Witness) -> bool:
+def is_behind(head: HeadRow, uid: str, witness: WitnessFile) -> bool:
     """Whether the database lost something that was shown. What a crash left unwitnessed is
     witnessed now.
 
@@ -42,9 +43,6 @@ def is_behind(head: HeadRow, uid: str, witness: Witness) -> bool:
         return False
     seen, now = witness.latest(uid), mark_of(head)
     if seen == now:
-        return False
-    if seen is None and head.version == 1:
-        witness.add(uid, now, None)
         return False
     if seen is None:
         raise WitnessError(
@@ -66,13 +64,15 @@ def is_behind(head: HeadRow, uid: str, witness: Witness) -> bool:
 
 
 def fence(
-    work: Working, rows: CampaignRows, setting: Setting, seen: Mark | None, now: float
+    work: Working, rows: CampaignRows, setting: CampaignSetting, seen: Mark | None, now: float
 ) -> HeadRow:
     """Go on from a copy that may have lost something: nothing is read of it that may have been
     read. Returns the head as it is written.
 
     seen: how far the campaign is known to have come.
     """
+    if seen is None or (seen.generation, seen.step) < (work.head.generation, work.head.before):
+        work.ids = DecisionIds.fresh()  # a generation of this number may have been before
     seen = seen or mark_of(work.head)
     generation = max(seen.generation, work.head.generation) + 1
     chain = next_chain(seen.chain, "fence", generation)
@@ -85,7 +85,7 @@ def fence(
     notes: dict[str, Any] = {"closed_window": window_of(work.session)}
     if keeps_exact_sums(work.session):
         notes["fresh_since"] = generation
-    change = change_of(
+    change = change_in(
         work,
         setting.seal,
         now,
@@ -98,7 +98,7 @@ def fence(
     return head
 
 
-def begin_again(work: Working, setting: Setting, generation: int) -> None:
+def begin_again(work: Working, setting: CampaignSetting, generation: int) -> None:
     """Give up all that is open; a policy whose mechanism remembers exact sums begins anew."""
     give_up(work.session)
     work.watch.note("lost")
@@ -112,7 +112,7 @@ def begin_again(work: Working, setting: Setting, generation: int) -> None:
     work.watch.take_over(given_up)
 
 
-def unchanged(change: Change, head: HeadRow) -> bool:
+def unchanged(change: RowChange, head: HeadRow) -> bool:
     """Whether a transaction wrote nothing that anybody could notice."""
     nothing = not (
         change.asked

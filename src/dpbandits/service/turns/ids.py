@@ -49,7 +49,7 @@ class DecisionIds:
 
     def opened(self, names: Iterable[object]) -> list[OpenedId | None]:
         """Which decisions are named; None for what is no name of this campaign's."""
-        blocks = [block_of(name) for name in names]
+        blocks = [id_bytes(name) for name in names]
         plain = self._cipher.decryptor().update(b"".join(block or TAG * 2 for block in blocks))
         return [
             OpenedId(int.from_bytes(part[8:10]), int.from_bytes(part[10:]))
@@ -61,7 +61,7 @@ class DecisionIds:
         ]
 
 
-def block_of(name: object) -> bytes | None:
+def id_bytes(name: object) -> bytes | None:
     """The 16 bytes of a name as it is written; None: it is none."""
     if not isinstance(name, str) or len(name) != 32 or not name.isascii():
         return None

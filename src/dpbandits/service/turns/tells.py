@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, Literal, NamedTuple, final
 
-from dpbandits.core.errors import DecisionError
+from dpbandits.core.errors import DecisionError, MessageError
 from dpbandits.service.turns.asks import Scratch
 from dpbandits.service.turns.working import Working
 from dpbandits.session.storing.parts import (
@@ -35,7 +35,7 @@ class TellOp:
             work.watch.note("passed")
             found = placed([name for name, _ in self.pairs], work, scratch)
             valid = [
-                (seq, reward)
+                (seq, meant_for(seq, reward))
                 for (_, seq), (_, reward) in zip(found, self.pairs, strict=True)
                 if seq is not None
             ]
@@ -46,6 +46,31 @@ class TellOp:
             work.watch.note("told", [seq for seq, _ in valid])
             return [status for status, _ in found]
         return [status for status, _ in placed([n for n, _ in self.pairs], work, scratch)]
+
+
+class DeviceAnswer(NamedTuple):
+    """What a user's device answered, and to which round. It is no one else's answer."""
+
+    round: int
+    report: object
+
+    def __repr__(self) -> str:
+        return "DeviceAnswer(not shown)"
+
+
+def meant_for(seq: int, reward: object) -> object:
+    """What is told of a decision.
+
+    Raises:
+        MessageError: a device's answer to another one.
+    """
+    if not isinstance(reward, DeviceAnswer):
+        return reward
+    if reward.round != seq:
+        raise MessageError(
+            "Expected a report for this decision, got one for another. Nothing was recorded."
+        )
+    return reward.report
 
 
 @final

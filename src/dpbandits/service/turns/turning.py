@@ -13,14 +13,14 @@ from threading import Lock
 from typing import Any, Protocol, TypeVar, final
 
 from dpbandits.campaign.register import seconds_of
-from dpbandits.core.errors import StoreError
+from dpbandits.core.errors import Error, StoreError, WitnessError
 from dpbandits.service.rows.backend import Backend, CampaignRows
-from dpbandits.service.rows.records import CampaignRow, Change
-from dpbandits.service.turns.asks import Asked, AskOp, Scratch, named
+from dpbandits.service.rows.records import CampaignRow, RowChange
+from dpbandits.service.turns.asks import AskedDecisions, AskOp, Scratch, under_names
 from dpbandits.service.turns.fence import fence, is_behind, mark_of, unchanged
-from dpbandits.service.turns.working import Setting, Working, working_at
-from dpbandits.service.turns.writing import change_of, compact
-from dpbandits.service.witness import Witness
+from dpbandits.service.turns.working import CampaignSetting, Working, working_at
+from dpbandits.service.turns.writing import change_in, compact
+from dpbandits.service.witness import WitnessFile
 from dpbandits.session.storing.parts import counts_of, forget_places
 
 TOGETHER = 256
@@ -56,7 +56,7 @@ class Turning:
     """One campaign of a store, for all threads of a process. Other processes may have it, too."""
 
     def __init__(
-        self, row: CampaignRow, backend: Backend, witness: Witness, setting: Setting
+        self, row: CampaignRow, backend: Backend, witness: WitnessFile, setting: CampaignSetting
     ) -> None:
         self.row, self.backend, self.witness, self.setting = row, backend, witness, setting
         self._lock, self._queue = Lock(), deque[Ticket]()
@@ -65,6 +65,7 @@ class Turning:
 
     def do(self, op: Op) -> Any:
         """Do a call, together with those that wait; returns once it is committed and witnessed."""
+        self._settle_in()
         ticket = Ticket(op)
         self._queue.append(ticket)
         while not ticket.done:
@@ -75,6 +76,7 @@ class Turning:
 
     def look(self, look: Callable[[Working, CampaignRows], Value]) -> Value:
         """Look at a campaign as it stands; nothing that is not witnessed is shown."""
+        self._settle_in()
         with self._lock:
             with self.backend.reading(self.row.uid) as rows:
                 work = self._current(rows)
@@ -87,8 +89,15 @@ class Turning:
 
     def fence(self) -> None:
         """Give up all that is open, as after the database was put back."""
+        self._settle_in()
         with self._lock:
             self._fence(forced=True)
+
+    def _settle_in(self) -> None:
+        """A forked child reads everything anew, and waits for no thread of its parent's."""
+        if self._home != os.getpid():
+            self._lock, self._queue = Lock(), deque()
+            self._work, self._home = None, os.getpid()
 
     def _lead(self) -> None:
         """Do the calls that wait. Every one of them is answered, whatever happens."""
@@ -98,6 +107,10 @@ class Turning:
         try:
             try:
                 self._attempt(batch)
+            except (StoreError, WitnessError) as error:
+                # what was done may stand, so it is not done again here
+                for ticket in batch:
+                    ticket.error = error
             except Exception:
                 for ticket in batch:  # who did it fails alone
                     ticket.value, ticket.error = UNDONE, None
@@ -126,8 +139,8 @@ class Turning:
                 before = work.head
                 scratch = Scratch(rows, seconds_of(self.setting.clock()))
                 answers = self._run(batch, work, scratch)
-                change = written(work, self.setting, scratch)
-                answers, change = with_names(batch, answers, change, work)
+                change = change_after(work, self.setting, scratch)
+                answers, change = answers_named(batch, answers, change, work)
                 same = unchanged(change, before)
                 if not same:
                     rows.write(change)
@@ -150,7 +163,7 @@ class Turning:
             try:
                 answers.append(ticket.op.run(work, scratch))
                 work.watch.note("passed")
-            except (ValueError, TypeError, LookupError, RuntimeError) as error:
+            except (Error, ValueError, TypeError, RuntimeError) as error:
                 if standing(work) != before or isinstance(error, StoreError):
                     raise
                 ticket.error = error
@@ -165,8 +178,6 @@ class Turning:
         return work
 
     def _current(self, rows: CampaignRows) -> Working:
-        if self._home != os.getpid():  # a forked child reads everything anew
-            self._work, self._home = None, os.getpid()
         before, self._work = self._work, None
         self._work = working_at(self.row, rows, self.setting, before)
         return self._work
@@ -206,9 +217,9 @@ def interrupted() -> StoreError:
     )
 
 
-def written(work: Working, setting: Setting, scratch: Scratch) -> Change:
+def change_after(work: Working, setting: CampaignSetting, scratch: Scratch) -> RowChange:
     """What the calls of a transaction come to."""
-    return change_of(
+    return change_in(
         work,
         setting.seal,
         scratch.now,
@@ -219,20 +230,20 @@ def written(work: Working, setting: Setting, scratch: Scratch) -> Change:
     )
 
 
-def with_names(
-    batch: Sequence[Ticket], answers: Sequence[Any], change: Change, work: Working
-) -> tuple[list[Any], Change]:
+def answers_named(
+    batch: Sequence[Ticket], answers: Sequence[Any], change: RowChange, work: Working
+) -> tuple[list[Any], RowChange]:
     """Answers with decisions under their names, and what is kept of them for calls that are made
     again.
     """
     known = {row.seq: row.propensity for row in change.asked}
     found, kept = list[Any](), dict[tuple[str, str], str]()
     for ticket, answer in zip(batch, answers, strict=True):
-        if not isinstance(answer, Asked):
+        if not isinstance(answer, AskedDecisions):
             found.append(answer)
             continue
         names = work.ids.names(work.head.generation, (each.id for each in answer.plays))
-        found.append(named(answer.plays, names, known))
+        found.append(under_names(answer.plays, names, known))
         if isinstance(ticket.op, AskOp) and ticket.op.key is not None:
             kept[ticket.op.principal, ticket.op.key] = compact(found[-1])
     return found, replace(change, responses=kept) if kept else change

@@ -11,7 +11,7 @@ from dpbandits.core.ledger import lines_of
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import CampaignRow, DecisionRow, HeadRow
+from dpbandits.service.rows.records import CampaignRow, DecisionRecord, HeadRow
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.session.decisions import Play
@@ -20,14 +20,14 @@ from dpbandits.session.storing.changes import Watch
 from dpbandits.session.storing.parts import (
     SessionRows,
     play_from_row,
-    rows_of,
+    rows_in,
     session_from_parts,
 )
 
 
 @final
 @dataclass(frozen=True)
-class Setting:
+class CampaignSetting:
     """What a store lends its campaigns. policy: the class, where it is one of the caller's own."""
 
     seal: StoreSeal
@@ -56,7 +56,7 @@ class Working:
 
 
 def working_at(
-    row: CampaignRow, rows: CampaignRows, setting: Setting, before: Working | None
+    row: CampaignRow, rows: CampaignRows, setting: CampaignSetting, before: Working | None
 ) -> Working:
     """The campaign as the rows say it is.
 
@@ -70,7 +70,7 @@ def working_at(
     ):
         before = None  # the database was put back, or fenced
     since = 0 if before is None else before.head.version
-    kept = SessionRows() if before is None else rows_of(before.session)
+    kept = SessionRows() if before is None else rows_in(before.session)
     plays = {} if before is None else before.plays
     bring_in(kept, rows.moved(since), plays)
     readings = [
@@ -93,7 +93,7 @@ def working_at(
 def session_of(
     row: CampaignRow,
     parts: tuple[dict[str, Any], dict[str, Any], SessionRows],
-    setting: Setting,
+    setting: CampaignSetting,
     before: Working | None,
 ) -> Session:
     """The session that stored parts describe. before: whose source of noise it goes on with."""
@@ -103,7 +103,7 @@ def session_of(
         private | {"held": []},
         kept,
         policy=setting.policy,
-        noise=noise_of(setting, private, before),
+        noise=noise_to_go_on(setting, private, before),
         clock=setting.clock,
         user_key=setting.seal.user_key(row.group),
     )
@@ -114,7 +114,9 @@ def fresh_since(head: HeadRow) -> int:
     return int(json.loads(head.public)["fresh_since"])
 
 
-def noise_of(setting: Setting, private: dict[str, Any], before: Working | None) -> Noise | None:
+def noise_to_go_on(
+    setting: CampaignSetting, private: dict[str, Any], before: Working | None
+) -> Noise | None:
     """The source to go on with. Simulated noise goes on from where the rows say it stood."""
     if private["noise"]["kind"] == "simulated":
         return None
@@ -123,7 +125,7 @@ def noise_of(setting: Setting, private: dict[str, Any], before: Working | None) 
 
 def bring_in(kept: SessionRows, moved: Any, plays: dict[Any, Play]) -> None:
     """Decisions that moved: those that wait come in, in their order; those that do no more go."""
-    row: DecisionRow
+    row: DecisionRecord
     for row in moved:
         if row.status != "waiting":
             dict.pop(kept.waiting, row.seq, None)

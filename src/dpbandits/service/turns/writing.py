@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpbandits.service.rows.records import (
-    Change,
-    DecisionRow,
+    DecisionRecord,
     EventRow,
     HeadRow,
     ReadingRow,
     ReleaseRow,
+    RowChange,
     Status,
 )
 from dpbandits.service.sealing import StoreSeal
@@ -23,10 +23,10 @@ from dpbandits.session.storing.parts import counts_of, price_of, small_parts
 
 def compact(data: Any) -> str:
     """Data as JSON, in one way only."""
-    return json.dumps(data, separators=(",", ":"), sort_keys=True, default=numbers_of)
+    return json.dumps(data, separators=(",", ":"), sort_keys=True, default=plain_number)
 
 
-def numbers_of(value: Any) -> Any:
+def plain_number(value: Any) -> Any:
     """NumPy's numbers and arrays as plain ones."""
     return value.tolist()
 
@@ -36,7 +36,7 @@ def next_chain(chain: str, *said: object) -> str:
     return hashlib.sha256(f"{chain}{compact(said)}".encode()).hexdigest()
 
 
-def change_of(
+def change_in(
     work: Working,
     seal: StoreSeal,
     now: float,
@@ -46,7 +46,7 @@ def change_of(
     responses: Mapping[tuple[str, str], str] | None = None,
     notes: Mapping[str, Any] | None = None,
     closed: str | None = None,
-) -> Change:
+) -> RowChange:
     """Everything that happened to a campaign since its last transaction.
 
     eligible: of decisions that were chosen among some arms, which. notes: what stands beside the
@@ -81,7 +81,7 @@ def change_of(
         closed or head.closed,
     )
     resolved: dict[int, Status] = dict(found.resolved)  # type: ignore[arg-type]  # our own words
-    return Change(
+    return RowChange(
         new,
         private=sealed_private(private, work.ids, seal, uid),
         asked=asked,
@@ -133,10 +133,10 @@ def release_row(
 
 def decision_row(
     asked: AskedPlay, generation: int, step: int, now: float, eligible: str | None, version: int
-) -> DecisionRow:
+) -> DecisionRecord:
     play = asked.play
     who, window = asked.place or (None, None)
-    return DecisionRow(
+    return DecisionRecord(
         asked.seq,
         generation,
         step,

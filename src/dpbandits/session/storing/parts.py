@@ -45,7 +45,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     due = OrderedDict[int, float]() if window is None else window.due
     try:  # what is kept apart is put aside while the rest is written
         wheel.pending, session._vault.held, session._owners = {}, {}, {}
-        wheel.chosen = {1: chosen[max(chosen)]} if chosen and wheel.asked else {}
+        wheel.chosen = {1: chosen[max(chosen)]} if chosen else {}
         if people is not None:
             people.used = {}
         if window is not None:
@@ -64,7 +64,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     return public, private
 
 
-def rows_of(session: Session) -> SessionRows:
+def rows_in(session: Session) -> SessionRows:
     """What a session holds in memory of what is kept a row each; it is not copied."""
     window = session._attribution
     pending = session._wheel.pending
@@ -131,9 +131,12 @@ def waits(session: Session, seq: int) -> bool:
 
 
 def set_places(session: Session, used: Mapping[str, tuple[int, int]]) -> None:
-    """By pseudonym, the window and the places that were taken in it."""
+    """By pseudonym, the window and the places that were taken in it, as they are stored. What an
+    earlier call of the same transaction took is not stored yet, and stands.
+    """
     if session._people is not None:
-        session._people.used.update(used)
+        for who, place in used.items():
+            session._people.used.setdefault(who, place)
 
 
 def pseudonym_in(session: Session, user: object) -> str | None:

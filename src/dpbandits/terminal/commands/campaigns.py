@@ -30,7 +30,7 @@ campaign = typer.Typer(no_args_is_help=True, help="Campaigns in a store.")
 keys = typer.Typer(no_args_is_help=True, help="Bearer keys of a store.")
 
 
-def opened(store: str, witness: Path | None) -> CampaignStore:
+def opened_store(store: str, witness: Path | None) -> CampaignStore:
     """A store by its address.
 
     Raises:
@@ -59,7 +59,7 @@ def serve_command(
     Example: [bold]dpbandits serve --store sqlite:///trial.db --port 8080[/]
     """
     with one_line_errors("What was acknowledged is on disk."):
-        opened(store, witness).close()
+        opened_store(store, witness).close()
         from dpbandits.service.http.serving import serve
 
         console.print(f"Serving {store} at [bold]http://{host}:{port}[/]  (Ctrl-C stops it)")
@@ -79,10 +79,11 @@ def create_command(
     Example: [bold]dpbandits campaign create trial --store sqlite:///trial.db --policy
     '{"name": "DPKLUCB", "arms": ["a", "b"], "epsilon": "1"}'[/]
     """
-    with one_line_errors(), opened(store, witness) as found:
+    with one_line_errors(), opened_store(store, witness) as found:
         from dpbandits.service.http.bodies import CreateBody, policy_from
 
-        body = CreateBody(name=name, policy=json.loads(policy), **json.loads(options))
+        said = object_in(options, "--options")
+        body = CreateBody(name=name, policy=object_in(policy, "--policy"), **said)
         made = found.create(body.name, policy_from(body.policy), **body.options())
         console.print(f"Created {made.name}: {made.guarantee or 'no privacy'}")
 
@@ -90,16 +91,16 @@ def create_command(
 @campaign.command("list")
 def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
     """All campaigns of a store."""
-    with one_line_errors(), opened(store, witness) as found:
+    with one_line_errors(), opened_store(store, witness) as found:
         for name in found:
-            show(found[name].summary())
+            show_summary(found[name].summary())
 
 
 @campaign.command("show")
 def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption = None) -> None:
     """One campaign: where it stands, what it believes, what it promises."""
-    with one_line_errors(), opened(store, witness) as found:
-        show(found[name].summary())
+    with one_line_errors(), opened_store(store, witness) as found:
+        show_summary(found[name].summary())
         console.print(str(found[name].beliefs()), highlight=False, markup=False)
 
 
@@ -112,7 +113,7 @@ def ask_command(
     witness: WitnessOption = None,
 ) -> None:
     """The next decisions, as JSON, one a line."""
-    with one_line_errors(), opened(store, witness) as found:
+    with one_line_errors(), opened_store(store, witness) as found:
         for each in found[name].ask(count, user=user):
             typer.echo(json.dumps(each._asdict()))
 
@@ -126,7 +127,7 @@ def tell_command(
     witness: WitnessOption = None,
 ) -> None:
     """The reward of a decision."""
-    with one_line_errors("Nothing was recorded."), opened(store, witness) as found:
+    with one_line_errors("Nothing was recorded."), opened_store(store, witness) as found:
         typer.echo(found[name].tell(decision, reward))
 
 
@@ -138,7 +139,7 @@ def export_command(
     witness: WitnessOption = None,
 ) -> None:
     """All decisions with their propensities, as a table. Rewards are not in it."""
-    with one_line_errors(), opened(store, witness) as found:
+    with one_line_errors(), opened_store(store, witness) as found:
         page = found[name].decisions(limit=10_000)
         with out.open("w", newline="", encoding="utf-8") as file:
             write_rows(csv.writer(file), found[name], page)
@@ -163,7 +164,7 @@ def fence_command(name: NameArgument, store: StoreOption, witness: WitnessOption
     """Give up all that is open, where the witness was lost. A database that was put back is noticed
     and fenced by itself.
     """
-    with one_line_errors(), opened(store, witness) as found:
+    with one_line_errors(), opened_store(store, witness) as found:
         found[name].fence()
         console.print(f"{name} goes on in generation {found[name].generation}.")
 
@@ -177,7 +178,7 @@ def create_key(
     witness: WitnessOption = None,
 ) -> None:
     """A new key, shown this once."""
-    with one_line_errors(), opened(store, witness) as found:
+    with one_line_errors(), opened_store(store, witness) as found:
         from dpbandits.service.http.access import Access
 
         typer.echo(Access(found.backend, open=False).create(name, role, campaign))
@@ -186,7 +187,7 @@ def create_key(
 @keys.command("list")
 def list_keys(store: StoreOption, witness: WitnessOption = None) -> None:
     """All keys, by name and roles."""
-    with one_line_errors(), opened(store, witness) as found:
+    with one_line_errors(), opened_store(store, witness) as found:
         for row in found.backend.access_keys():
             state = "revoked" if row.revoked is not None else row.roles
             typer.echo(f"{row.name}\t{state}\t{row.campaign or 'all campaigns'}")
@@ -199,14 +200,29 @@ def revoke_key(
     witness: WitnessOption = None,
 ) -> None:
     """The keys of this name open nothing any more."""
-    with one_line_errors(), opened(store, witness) as found:
+    with one_line_errors(), opened_store(store, witness) as found:
         from dpbandits.service.http.access import Access
 
         many = Access(found.backend, open=False).revoke(name)
         typer.echo(f"Revoked {many} keys of {name}.")
 
 
-def show(summary: Any) -> None:
+def object_in(text: str, what: str) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f'Expected {what} to be JSON, such as {{"name": "DPKLUCB", "arms": 2}}.')
+    return found
+
+
+def show_summary(summary: Any) -> None:
     """A campaign in one line and its promise."""
     said = summary if isinstance(summary, dict) else summary._asdict()
     typer.echo(

@@ -35,8 +35,9 @@ def one_line_errors(
     try:
         yield
     except (ValueError, TypeError, LookupError, OSError, EnvironmentExhausted) as error:
+        words = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
         errors.print(
-            f"[red]Error:[/] {str(error).replace('[', chr(92) + '[')}",
+            f"[red]Error:[/] {words.replace('[', chr(92) + '[')}",
             soft_wrap=True,
             highlight=False,
         )

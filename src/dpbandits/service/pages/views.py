@@ -1,0 +1,95 @@
+"""What pages are made of: templates, and what is shown of a campaign."""
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from dpbandits.campaign.believing.beliefs import METHOD
+from dpbandits.service.campaign import Campaign
+from dpbandits.service.pages.drawing import LOOKS, picture_of, whiskers
+from dpbandits.service.trail import Moment
+from dpbandits.version import __version__
+
+LINES = 12
+"""Lines of a ledger that are shown; the newest."""
+
+WIDE, NARROW = (760.0, 300.0), (360.0, 300.0)
+
+TEMPLATES = Environment(
+    loader=PackageLoader("dpbandits.service.pages"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def page(template: str, **content: Any) -> str:
+    """The page that a template makes of its content; every text is escaped."""
+    return TEMPLATES.get_template(template).render(version=__version__, **content)
+
+
+def whole(value: int | None) -> str:
+    """A count; None: it is private."""
+    return "private" if value is None else f"{value:,}"
+
+
+def fine(value: float | None) -> str:
+    """A mean, with four digits that count; None: nothing was released yet."""
+    return "–" if value is None else f"{value:.4g}"
+
+
+def percent(value: float | None) -> str:
+    """A chance."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def day(seconds: float) -> Markup:
+    """A time, for people and for machines."""
+    at = datetime.fromtimestamp(seconds, UTC)
+    said = f"{at:%Y-%m-%d %H:%M} UTC"
+    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(timespec="seconds"), said)
+
+
+TEMPLATES.filters |= {"whole": whole, "fine": fine, "percent": percent, "day": day}
+
+
+def campaigns_view(campaigns: list[Campaign]) -> dict[str, Any]:
+    """All campaigns, the newest first."""
+    found = [campaign.summary() for campaign in campaigns]
+    return {"campaigns": sorted(found, key=lambda each: -each.created)}
+
+
+def campaign_view(campaign: Campaign) -> dict[str, Any]:
+    """One campaign, as it stands."""
+    beliefs, moments, ledger = campaign.beliefs(), campaign.history(), campaign.ledger
+    guarantee, spent = campaign.guarantee, campaign.spent
+    newest = Moment(0, 0, beliefs.rows)
+    summary = campaign.summary()
+    labels = [str(name) for name, _ in summary.arms]
+    return {
+        "summary": summary,
+        "guarantee": guarantee,
+        "spent": None if spent is None else str(spent),
+        "beliefs": beliefs,
+        "method": METHOD,
+        "standings": [standing for _, standing in summary.arms],
+        "marks": whiskers(newest, len(beliefs.rows)),
+        "pictures": [
+            ("wide", picture_of(moments, *WIDE)),
+            ("narrow", picture_of(moments, *NARROW)),
+        ],
+        "ledger": ledger[-LINES:][::-1],
+        "lines": len(ledger),
+        "labels": labels,
+        "recent": campaign.recent(),
+        "ratio": campaign.sample_ratio(),
+        "events": campaign.events(LINES),
+        "statement": campaign.statement(),
+        "options": campaign.options,
+        "looks": LOOKS,
+        "now": time.time(),
+    }

@@ -1,0 +1,211 @@
+"""What a server refuses: whoever has no key, wrong roles, bodies that are too much, and everything
+of another shape. The answer is a problem document, and repeats nothing that was sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.service.http.access import Access
+from dpbandits.service.http.limits import DEEPEST, LARGEST_BODY, too_deep
+from tests.service.http.web import POLICY, ask, client_of, served, tell
+
+CANARY = "canary-7314"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("ask", {"count": -1}),
+        ("ask", {"count": 10**9}),
+        ("ask", {"count": "1"}),
+        ("ask", {"count": True}),
+        ("ask", {"kount": 1}),
+        ("ask", {"user": "anna"}),
+        ("ask", {"segment": CANARY}),
+        ("ask", []),
+        ("tell", {"id": CANARY, "reward": 1}),
+        ("tell", [{"id": CANARY}]),
+        ("tell", [{"id": CANARY, "reward": CANARY}]),
+        ("tell", [{"id": CANARY, "reward": True}]),
+        ("tell", [{"id": CANARY, "reward": [0.1, CANARY]}]),
+        ("tell", [{"id": CANARY, "reward": 1, "report": CANARY}]),
+        ("tell", [{"id": CANARY, "report": CANARY}]),
+        ("tell", [[CANARY, 1]]),
+        ("expire", {"ids": CANARY}),
+        ("void", {"ids": [1]}),
+        ("arms", {"arm": None}),
+        ("arms", {"arm": "blue"}),
+        ("retire", {"arm": "nobody"}),
+        ("retire", {}),
+        ("close", {"why": ""}),
+        ("erase", {"user": CANARY}),
+    ],
+)
+def test_a_wrong_request_changes_nothing_and_is_not_repeated(path: str, body: Any) -> None:
+    with served() as (store, client):
+        before = store["trial"].summary()
+        answer = client.post(f"/v1/campaigns/trial/{path}", json=body)
+        assert answer.status_code == 422, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert CANARY not in answer.text
+        assert len(answer.json()["detail"]) > 20
+        assert store["trial"].summary() == before
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"policy": {"name": "Nobody"}},
+        {"policy": {"name": "DPKLUCB"}},
+        {"policy": {"name": "DPKLUCB", "arms": 2, "epsilon": "1", "class": "UCB1"}},
+        {"policy": {"name": "DPKLUCB", "arms": 2, "epsilon": "0"}},
+        {"policy": {"name": "DPKLUCB", "arms": 2, "epsilon": "1e-9999999"}},
+        {"policy": {"name": "DPKLUCB", "arms": 10**30, "epsilon": "1"}},
+        {"policy": "DPKLUCB"},
+        {"min_share": 0.9},
+        {"privacy_unit": "user", "max_contributions": 1},  # this store has no key
+        {"window": -1.0},
+        {"attribution_window": 0.0},
+        {"rewards": {"low": 1, "high": 0}},
+        {"scope": "nobody"},
+        {"name": "a/b"},
+        {"name": "x" * 300},
+        {"name": "new\nline"},
+        {"policy": {**POLICY, "arms": ["one", "one"]}},
+    ],
+)
+def test_a_campaign_that_cannot_be_is_not_created(more: dict[str, Any]) -> None:
+    with served() as (store, client):
+        body = {"name": "other", "policy": POLICY, **more}
+        answer = client.post("/v1/campaigns", json=body)
+        assert answer.status_code == 422, answer.text
+        assert list(store) == ["trial"]
+
+
+def test_a_name_is_taken_once() -> None:
+    with served() as (_, client):
+        answer = client.post("/v1/campaigns", json={"name": "trial", "policy": POLICY})
+        assert answer.status_code == 409
+
+
+@pytest.mark.parametrize("verb", ["ask", "tell", "expire", "void", "close", "arms"])
+def test_an_unknown_campaign_is_not_found(verb: str) -> None:
+    body: Any = {"tell": [], "expire": {"ids": []}, "void": {"ids": []}, "close": {"why": "x"}}
+    with served() as (_, client):
+        answer = client.post(f"/v1/campaigns/nobody/{verb}", json=body.get(verb, {}))
+        assert answer.status_code == 404
+
+
+def test_bodies_have_an_end() -> None:
+    with served() as (_, client):
+        where, json = "/v1/campaigns/trial/tell", {"content-type": "application/json"}
+        assert (
+            client.post(where, content=b" " * (LARGEST_BODY + 1), headers=json).status_code == 413
+        )
+        deep = b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1)
+        assert client.post(where, content=deep, headers=json).status_code == 422
+        assert client.post(where, content=b"[]", headers={}).status_code == 415
+        assert client.post(where, content=b"{", headers=json).status_code == 422
+
+
+def test_brackets_within_text_are_not_depth() -> None:
+    text = b'["' + b"[" * 100 + b'\\"[[[[[' + b'"]'
+    assert not too_deep(text)
+    assert too_deep(b'{"a":' * 30 + b"1" + b"}" * 30)
+
+
+def test_without_keys_the_server_answers_to_its_own_name_only() -> None:
+    with served() as (_, client):
+        answer = client.get("/v1/campaigns", headers={"host": "evil.example"})
+        assert answer.status_code == 421
+
+
+@pytest.fixture
+def guarded() -> Any:
+    """A store with a campaign, and a maker of clients with a key for some roles."""
+    with dpb.open_store("memory:") as store:
+        store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1))
+        store.create("other", dpb.DPKLUCB(arms=2, epsilon=1))
+
+        def client(*roles: str, campaign: str | None = None) -> Any:
+            key = Access(store.backend, open=False).create("me", roles, campaign) if roles else None
+            return client_of(store, open=False, token=key)
+
+        yield store, client
+
+
+def test_roles_open_what_they_are_for(guarded: Any) -> None:
+    _, client = guarded
+    allowed = {
+        "ask": {("POST", "ask")},
+        "tell": {("POST", "tell"), ("POST", "void")},
+        "read": {("GET", ""), ("GET", "ledger"), ("GET", "beliefs")},
+    }
+    bodies: dict[str, Any] = {"ask": {}, "tell": [], "void": {"ids": []}, "close": {"why": "x"}}
+    calls = {*set().union(*allowed.values()), ("POST", "close")}
+    for role, mine in allowed.items():
+        caller = client(role)
+        for method, verb in sorted(calls):
+            path = f"/v1/campaigns/trial/{verb}".rstrip("/")
+            answer = caller.request(method, path, json=bodies.get(verb))
+            assert answer.status_code == (200 if (method, verb) in mine else 403), (role, verb)
+
+
+def test_a_key_for_one_campaign_opens_no_other(guarded: Any) -> None:
+    _, client = guarded
+    mine = client("admin", campaign="trial")
+    assert mine.get("/v1/campaigns/trial").status_code == 200
+    for path in ("/v1/campaigns/other", "/v1/campaigns/nobody", "/v1/campaigns", "/metrics"):
+        assert mine.get(path).status_code == 403
+
+
+def test_nobody_is_let_in_without_a_key(guarded: Any) -> None:
+    store, client = guarded
+    stranger = client()
+    assert stranger.get("/v1/campaigns").status_code == 401
+    assert stranger.get("/healthz").status_code == 200
+    wrong = client_of(store, open=False, token="dpb_wrong")
+    said = wrong.get("/v1/campaigns/trial")
+    assert said.status_code == 401
+    assert said.text == wrong.get("/v1/campaigns/nobody").text, "known or not, it is the same"
+
+
+def test_a_revoked_key_opens_nothing(guarded: Any) -> None:
+    store, client = guarded
+    mine = client("read")
+    assert mine.get("/v1/campaigns/trial").status_code == 200
+    assert Access(store.backend, open=False).revoke("me") == 1
+    assert mine.get("/v1/campaigns/trial").status_code == 401
+
+
+def test_a_database_that_is_away_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with served() as (store, client):
+        (decision,) = ask(client)
+        good = store.backend.transaction
+
+        def away(uid: str) -> Any:
+            raise dpb.StoreError("The database could not be written (gone).")
+
+        monkeypatch.setattr(store.backend, "transaction", away)
+        body = [{"id": decision["id"], "reward": 1}]
+        answer = client.post("/v1/campaigns/trial/tell", json=body)
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"] == "1"
+        monkeypatch.setattr(store.backend, "transaction", good)
+        assert tell(client, (decision["id"], 1)) == ["recorded"]
+
+
+def test_a_fault_shows_nothing_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    with served() as (store, client):
+
+        def broken(uid: str) -> Any:
+            raise ZeroDivisionError(CANARY)
+
+        monkeypatch.setattr(store.backend, "reading", broken)
+        answer = client.get("/v1/campaigns/trial")
+        assert answer.status_code == 500
+        assert CANARY not in answer.text

@@ -1,0 +1,86 @@
+"""A server in this process, and a client of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anyio
+import httpx
+
+import dpbandits as dpb
+from dpbandits.service.http.app import make_app
+from dpbandits.service.remote import RemoteStore
+from dpbandits.service.store import CampaignStore
+
+POLICY = {"name": "DPKLUCB", "arms": ["blue", "green"], "epsilon": "1"}
+
+
+class Calls(httpx.BaseTransport):
+    """Requests that an application answers in this process, without a network."""
+
+    def __init__(self, app: Any) -> None:
+        self._inner = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        async def asked() -> httpx.Response:
+            plain = httpx.Request(
+                request.method, request.url, headers=request.headers, content=request.content
+            )
+            answer = await self._inner.handle_async_request(plain)
+            body = await answer.aread()
+            return httpx.Response(answer.status_code, headers=answer.headers, content=body)
+
+        return anyio.run(asked)
+
+
+def client_of(store: CampaignStore, *, open: bool = True, token: str | None = None) -> httpx.Client:
+    """A client of this store's server."""
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    transport = Calls(make_app(store, open=open))
+    return httpx.Client(transport=transport, base_url="http://localhost", headers=headers)
+
+
+@contextmanager
+def served(**options: Any) -> Iterator[tuple[CampaignStore, httpx.Client]]:
+    """A store in memory behind a server with one campaign, `trial`."""
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
+        client = client_of(store)
+        made = client.post(
+            "/v1/campaigns", json={"name": "trial", "policy": POLICY, "seed": 1, **options}
+        )
+        assert made.status_code == 201, made.text
+        yield store, client
+
+
+def remote(client: httpx.Client) -> RemoteStore:
+    return RemoteStore("http://localhost", client=client)
+
+
+def ask(client: httpx.Client, count: int = 1, **more: Any) -> list[dict[str, Any]]:
+    """Decisions of `trial`."""
+    answer = client.post("/v1/campaigns/trial/ask", json={"count": count, **more})
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()["decisions"]
+    return found
+
+
+def tell(client: httpx.Client, *pairs: tuple[str, object]) -> list[str]:
+    """What became of these answers."""
+    body = [{"id": id, "reward": reward} for id, reward in pairs]
+    answer = client.post("/v1/campaigns/trial/tell", json=body)
+    assert answer.status_code == 200, answer.text
+    return [each["status"] for each in answer.json()["results"]]
+
+
+def at_once(number: int, call: Any) -> list[Any]:
+    """The same call from so many threads."""
+    found = list[Any]()
+    threads = [threading.Thread(target=lambda: found.append(call())) for _ in range(number)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    return found
