@@ -29,7 +29,7 @@ Szepesvári 2013).
 """
 
 
-class CampaignSetting(NamedTuple):
+class Setting(NamedTuple):
     """An instance, its delays, and how much longer than one run of the others it may be played.
 
     size: arms that are played at a time.
@@ -57,17 +57,15 @@ class CampaignSetting(NamedTuple):
 
 
 SETTINGS = (
-    CampaignSetting(
-        "3.6 % against 3 %, 20,000 visitors", (0.036, 0.03), 20_000, (2_000, 5_000), 1.0
-    ),
-    CampaignSetting(
+    Setting("3.6 % against 3 %, 20,000 visitors", (0.036, 0.03), 20_000, (2_000, 5_000), 1.0),
+    Setting(
         "five classic means, 10⁵ rounds",
         (0.75, 0.625, 0.5, 0.375, 0.25),
         100_000,
         (2_500, 5_000),
         0.15,
     ),
-    CampaignSetting(
+    Setting(
         "three of ten arms at .6 and .5, 20,000 rounds",
         (0.5, 0.6, 0.5, 0.5, 0.6, 0.5, 0.5, 0.5, 0.6, 0.5),
         20_000,
@@ -78,7 +76,7 @@ SETTINGS = (
 )
 
 
-def losses(policy: Any, setting: CampaignSetting, delay: Any, runs: int) -> tuple[float, float]:
+def losses(policy: Any, setting: Setting, delay: Any, runs: int) -> tuple[float, float]:
     """Mean pseudo-regret, and its standard error."""
     environment = dpb.Bernoulli(list(setting.means))
     played = dpb.simulate(
@@ -94,7 +92,7 @@ def losses(policy: Any, setting: CampaignSetting, delay: Any, runs: int) -> tupl
     return float(np.mean(regret)), float(np.std(regret) / np.sqrt(runs))
 
 
-def rows(setting: CampaignSetting, name: str, runs: int) -> Iterator[str]:
+def rows(setting: Setting, name: str, runs: int) -> Iterator[str]:
     policy, gap = setting.policy(name), setting.gap
     base, error = losses(policy, setting, 0, runs)
     yield f"| {name} | none | {base:.1f} ± {error:.1f} | | |"
