@@ -4,10 +4,15 @@ BIN := .venv/bin
 QUICK := tests/core tests/session tests/oracles tests/environments tests/mechanisms tests/theory tests/datasets
 STAMP := .venv/.installed
 
-.PHONY: demo check test test-all lint papers papers-full benchmarks audit controls docs dist lock clean
+.PHONY: demo serve check test test-all lint papers papers-full benchmarks audit controls docs dist lock clean
 
 demo: $(STAMP)
 	$(BIN)/dpbandits demo
+
+# A server on SQLite with a campaign whose visitors are made up, and its page.
+serve: $(STAMP)
+	mkdir -p demo
+	$(BIN)/dpbandits serve --demo --store sqlite:///demo/serve.db --witness demo/serve.witness --port 8080
 
 # While one works: lint, types, contracts, and the third of the tests that takes least.
 check: $(STAMP) lint

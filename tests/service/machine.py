@@ -46,13 +46,16 @@ def outcome(call: Any) -> tuple[str, Any]:
 
 
 class SideBySide(RuleBasedStateMachine):
-    """Subclasses say how a store is opened."""
+    """Subclasses say how a store is opened, and which options a campaign has."""
+
+    options: dict[str, Any]
 
     def open_anew(self) -> Any:
         raise NotImplementedError
 
-    @initialize(options=st.sampled_from(SETTINGS), seed=st.integers(0, 9))
-    def begin(self, options: dict[str, Any], seed: int) -> None:
+    @initialize(seed=st.integers(0, 9))
+    def begin(self, seed: int) -> None:
+        options = self.options
         self.clock = Time()
         policy = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
         self.stores = [self.open_anew()]
@@ -81,10 +84,16 @@ class SideBySide(RuleBasedStateMachine):
         assert kind == wanted_kind
         return found, wanted
 
-    @rule(which=st.integers(0, 1), count=st.integers(1, 6), user=st.integers(0, 3), data=st.data())
-    def ask(self, which: int, count: int, user: int, data: Any) -> None:
+    @rule(
+        which=st.integers(0, 1),
+        count=st.sampled_from([1, 3, 12]),
+        user=st.integers(0, 3),
+        choose=st.sampled_from([False, False, True]),
+        data=st.data(),
+    )
+    def ask(self, which: int, count: int, user: int, choose: bool, data: Any) -> None:
         some = st.lists(st.integers(0, self.arms - 1), min_size=1, max_size=3, unique=True)
-        options: dict[str, Any] = {"eligible": data.draw(st.none() | some)}
+        options: dict[str, Any] = {"eligible": data.draw(some) if choose else None}
         if self.people:
             options["user"] = f"person {user}"
         found, wanted = self.both(which, lambda host: host.ask(count, **options))
@@ -100,7 +109,14 @@ class SideBySide(RuleBasedStateMachine):
         reward=st.integers(0, 10),
     )
     def tell(self, which: int, places: list[int], reward: int) -> None:
-        some = [self.pairs[place % len(self.pairs)] for place in places]
+        self.answer(which, [self.pairs[place % len(self.pairs)] for place in places], reward)
+
+    @precondition(lambda self: self.pairs)
+    @rule(which=st.integers(0, 1), count=st.sampled_from([12, 40]), reward=st.integers(0, 10))
+    def tell_newest(self, which: int, count: int, reward: int) -> None:
+        self.answer(which, self.pairs[-count:], reward)
+
+    def answer(self, which: int, some: list[tuple[Any, Any]], reward: int) -> None:
         replies = self.campaign(which).tell_many([(one, reward / 10) for one, _ in some])
         for reply, (_, other) in zip(replies, some, strict=True):
             kind, _ = outcome(lambda other=other: self.session.tell(other, reward / 10))

@@ -16,9 +16,9 @@ from hypothesis.stateful import run_state_machine_as_test
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows.memory import MemoryBackend
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import Witness
+from dpbandits.service.witness import WitnessFile
 from tests.service.conftest import KEY
-from tests.service.machine import SideBySide
+from tests.service.machine import SETTINGS, SideBySide
 from tests.service.postgres import Server
 
 
@@ -36,7 +36,7 @@ def many(examples: int, steps: int = 25) -> settings:
 class InMemory(SideBySide):
     def __init__(self) -> None:
         super().__init__()
-        self.backend, self.witness = MemoryBackend(), Witness(None)
+        self.backend, self.witness = MemoryBackend(), WitnessFile(None)
 
     def open_anew(self) -> Any:
         return CampaignStore(self.backend, self.witness, key=KEY, clock=self.clock)
@@ -56,6 +56,11 @@ class InFile(SideBySide):
         self.folder.cleanup()
 
 
+def played(kind: type[SideBySide], given: dict[str, Any], examples: settings) -> None:
+    """Run a machine with these options."""
+    run_state_machine_as_test(type(kind.__name__, (kind,), {"options": given}), settings=examples)
+
+
 def on_server(server: Server) -> type[InFile]:
     class OnServer(InFile):
         def __init__(self) -> None:
@@ -65,24 +70,32 @@ def on_server(server: Server) -> type[InFile]:
     return OnServer
 
 
-def test_in_memory() -> None:
-    run_state_machine_as_test(InMemory, settings=many(25))
+EACH = pytest.mark.parametrize("given", SETTINGS, ids=lambda given: ",".join(given) or "plain")
 
 
-def test_in_a_file() -> None:
-    run_state_machine_as_test(InFile, settings=many(4))
+@EACH
+def test_in_memory(given: dict[str, Any]) -> None:
+    played(InMemory, given, many(8))
 
 
-@pytest.mark.long
-def test_in_a_file_for_long() -> None:
-    run_state_machine_as_test(InFile, settings=many(40, 40))
-
-
-@pytest.mark.long
-def test_in_memory_for_long() -> None:
-    run_state_machine_as_test(InMemory, settings=many(300, 50))
+@pytest.mark.parametrize("given", [SETTINGS[0], SETTINGS[-1]], ids=["plain", "people"])
+def test_in_a_file(given: dict[str, Any]) -> None:
+    played(InFile, given, many(3, 15))
 
 
 @pytest.mark.long
-def test_on_a_server(server: Server) -> None:
-    run_state_machine_as_test(on_server(server), settings=many(10))
+@EACH
+def test_in_a_file_for_long(given: dict[str, Any]) -> None:
+    played(InFile, given, many(8, 40))
+
+
+@pytest.mark.long
+@EACH
+def test_in_memory_for_long(given: dict[str, Any]) -> None:
+    played(InMemory, given, many(60, 50))
+
+
+@pytest.mark.long
+@EACH
+def test_on_a_server(server: Server, given: dict[str, Any]) -> None:
+    played(on_server(server), given, many(2))

@@ -38,7 +38,7 @@ def reward_of(number: int) -> float:
     return (number * 7 % 11) / 10
 
 
-def refused(kind: type[Exception], call: Callable[[], object]) -> bool:
+def is_refused(kind: type[Exception], call: Callable[[], object]) -> bool:
     """Whether a call is refused with such an error."""
     try:
         call()
@@ -51,11 +51,11 @@ def names_are_taken_once(make: Make, name: str) -> None:
     """A campaign is found under its name, and no other one gets it."""
     store = make()
     require(name not in store, "A store knows a campaign that was never created.")
-    require(refused(KeyError, lambda: store[name]), "A campaign that does not exist was opened.")
+    require(is_refused(KeyError, lambda: store[name]), "A campaign that does not exist was opened.")
     small_campaign(store, name)
     require(name in store and name in list(store), "A store does not name its campaign.")
     require(name in make(), "A store that is opened again does not name its campaign.")
-    again = refused(ValueError, lambda: small_campaign(make(), name))
+    again = is_refused(ValueError, lambda: small_campaign(make(), name))
     require(again, "Two campaigns of one name were created.")
 
 
@@ -91,7 +91,7 @@ def answers_count_once(make: Make, name: str) -> None:
     """
     campaign = small_campaign(make(), name)
     first, second, third = campaign.ask(3)
-    bad = refused(RewardError, lambda: campaign.tell_many([(first, 1), (second, 7)]))
+    bad = is_refused(RewardError, lambda: campaign.tell_many([(first, 1), (second, 7)]))
     require(bad, "A reward of 7 was recorded.")
     require(campaign.tell(first, 1) == "recorded", "An answer beside a wrong one was recorded.")
     for reward in (0, 1, 0.5):
@@ -138,7 +138,7 @@ def scopes_add_up(make: Make, name: str) -> None:
     for number in range(2):
         small_campaign(store, f"{name} {number}", scope=name)
     require(make().scope(name).left == 0, "Campaigns joined a scope and took nothing of it.")
-    over = refused(ValueError, lambda: small_campaign(make(), f"{name} 2", scope=name))
+    over = is_refused(ValueError, lambda: small_campaign(make(), f"{name} 2", scope=name))
     require(over and f"{name} 2" not in make(), "Campaigns took more than their scope has.")
 
 

@@ -15,6 +15,9 @@ from dpbandits.service.rows.records import KeyRow
 ROLES = ("ask", "tell", "read", "admin")
 """admin may do everything."""
 
+COOKIE = "dpbandits_key"
+"""Holds the key of whoever logged in."""
+
 
 class Principal(NamedTuple):
     """Who calls. campaign: the only one they may touch; None: any."""
@@ -67,29 +70,42 @@ class Access:
             self._backend.put_key(row._replace(revoked=time.time()))
         return len(rows)
 
-    def principal(self, request: Request) -> Principal:
+    def principal(self, request: Request, *, page: bool = False) -> Principal:
         """Who calls. A key that there is not takes as long to refuse as one that was revoked.
+
+        page: one of our own pages sends this, which was seen to: its cookie counts whatever it
+            asks for. Otherwise a cookie is enough to look, and for nothing else: a browser sends it
+            by itself.
 
         Raises:
             HTTPException: 401, nobody that is known.
         """
         if self.open:
             return EVERYBODY
-        kind, _, key = request.headers.get("authorization", "").partition(" ")
+        said = request.headers.get("authorization")
+        if said is None and (page or request.method == "GET"):
+            said = f"Bearer {request.cookies.get(COOKIE, '')}"
+        kind, _, key = (said or "").partition(" ")
         row = self._backend.key(hash_of(key.strip()))
         if kind.lower() != "bearer" or row is None or row.revoked is not None:
             raise HTTPException(401, "Expected a key: Authorization: Bearer dpb_….")
         return Principal(row.name, frozenset(row.roles.split()), row.campaign)
 
-    def needs(self, role: str) -> Callable[[Request], Principal]:
-        """What a route depends on: somebody with this role, for this campaign.
+    def opens(self, key: str) -> bool:
+        """Whether this is a key."""
+        row = self._backend.key(hash_of(key))
+        return row is not None and row.revoked is None
+
+    def needs(self, role: str, *, page: bool = False) -> Callable[[Request], Principal]:
+        """What a route depends on: somebody with this role, for this campaign. page: see
+        `principal`.
 
         Raises:
             HTTPException: 401 or 403.
         """
 
         def allowed(request: Request) -> Principal:
-            who = self.principal(request)
+            who = self.principal(request, page=page)
             name = request.path_params.get("name")
             if role not in who.roles and "admin" not in who.roles:
                 raise HTTPException(403, f"This key is not for this: it needs the role {role}.")

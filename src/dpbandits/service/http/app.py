@@ -7,6 +7,7 @@ import anyio.to_thread
 from fastapi import FastAPI
 
 from dpbandits.service.http.access import Access
+from dpbandits.service.http.dashboard import STATIC, dashboard
 from dpbandits.service.http.limits import Limits
 from dpbandits.service.http.problems import install
 from dpbandits.service.http.reads import reads
@@ -42,4 +43,6 @@ def make_app(store: CampaignStore, *, open: bool = False) -> Any:
     install(app)
     app.include_router(verbs(store, access))
     app.include_router(reads(store, access))
+    app.include_router(dashboard(store, access))
+    app.mount("/static", STATIC)
     return Limits(app, LOCAL if open else None)

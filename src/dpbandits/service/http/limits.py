@@ -17,6 +17,13 @@ LARGEST_BODY = 4 * 2**20
 DEEPEST = 20
 """Brackets within brackets."""
 
+JSON, FORM = b"application/json", b"application/x-www-form-urlencoded"
+
+FORMS = frozenset({"/new", "/login", "/logout"})
+"""Where pages send their forms, which carry a token against other origins. All else takes JSON,
+which no page of another origin may send.
+"""
+
 
 @final
 class Limits:
@@ -40,8 +47,9 @@ class Limits:
         if body is None:
             await send_refusal(send, 413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
             return
-        if body and not headers.get(b"content-type", b"").startswith(b"application/json"):
-            await send_refusal(send, 415, "Expected a body of type application/json.")
+        wanted = FORM if scope["path"] in FORMS else JSON
+        if body and not headers.get(b"content-type", b"").startswith(wanted):
+            await send_refusal(send, 415, f"Expected a body of type {wanted.decode()}.")
             return
         if too_deep(body):
             await send_refusal(send, 422, f"Expected a body of at most {DEEPEST} nested brackets.")
@@ -99,7 +107,10 @@ def too_deep(body: bytes) -> bool:
 
 
 HEADERS = [
-    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'"),
+    (
+        b"content-security-policy",
+        b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+    ),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),

@@ -23,7 +23,7 @@ class Tick(NamedTuple):
     text: str
 
 
-class Curve(NamedTuple):
+class ArmCurve(NamedTuple):
     """One arm over releases. line, band: points as SVG reads them. end: the newest mean; name_at:
     where the name is written, in its height.
     """
@@ -37,7 +37,7 @@ class Curve(NamedTuple):
     name_at: float
 
 
-class Picture(NamedTuple):
+class ChartPicture(NamedTuple):
     """A picture of curves. left, right, top, bottom: the frame they are drawn in."""
 
     width: float
@@ -48,7 +48,7 @@ class Picture(NamedTuple):
     bottom: float
     across: tuple[Tick, ...]
     upright: tuple[Tick, ...]
-    curves: tuple[Curve, ...]
+    curves: tuple[ArmCurve, ...]
 
 
 class Scale(NamedTuple):
@@ -68,7 +68,7 @@ class Scale(NamedTuple):
         return tuple(Tick(self(value), text) for value, text in round_values(*self[:2], most))
 
 
-def picture_of(moments: Sequence[Moment], width: float, height: float) -> Picture | None:
+def picture_of(moments: Sequence[Moment], width: float, height: float) -> ChartPicture | None:
     """Means and intervals over releases; None: nothing was released that says anything of means."""
     if not any(arm.mean is not None for moment in moments for arm in moment.arms):
         return None
@@ -78,10 +78,10 @@ def picture_of(moments: Sequence[Moment], width: float, height: float) -> Pictur
     curves = [
         curve
         for arm in range(len(moments[-1].arms))
-        if (curve := curve_of(moments, arm, x, y)) is not None
+        if (curve := arm_curve(moments, arm, x, y)) is not None
     ]
     most = 6 if width > 500 else 3
-    return Picture(
+    return ChartPicture(
         width, height, left, right, top, bottom, x.ticks(most), y.ticks(5), apart(curves, bottom)
     )
 
@@ -96,7 +96,7 @@ def value_range(moments: Sequence[Moment]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def curve_of(moments: Sequence[Moment], arm: int, x: Scale, y: Scale) -> Curve | None:
+def arm_curve(moments: Sequence[Moment], arm: int, x: Scale, y: Scale) -> ArmCurve | None:
     known = [
         (x(moment.asked), *(y(value) for value in moment.arms[arm][2:5] if value is not None))
         for moment in moments
@@ -109,18 +109,18 @@ def curve_of(moments: Sequence[Moment], arm: int, x: Scale, y: Scale) -> Curve |
     upper = [(at, high) for at, _, _, high in points]
     lower = [(at, low) for at, _, low, _ in reversed(points)]
     at, mean = points[-1][:2]
-    line = written([(point[0], point[1]) for point in points])
-    band = written([*upper, *lower])
-    return Curve(arm % LOOKS, label, shortened(label), line, band, (at, mean), mean)
+    line = points_text([(point[0], point[1]) for point in points])
+    band = points_text([*upper, *lower])
+    return ArmCurve(arm % LOOKS, label, short_name(label), line, band, (at, mean), mean)
 
 
-def written(points: Sequence[tuple[float, float]]) -> str:
+def points_text(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in points)
 
 
-def apart(curves: Sequence[Curve], bottom: float) -> tuple[Curve, ...]:
+def apart(curves: Sequence[ArmCurve], bottom: float) -> tuple[ArmCurve, ...]:
     """The curves with their names far enough from each other to be read."""
-    placed, free = list[Curve](), LINE
+    placed, free = list[ArmCurve](), LINE
     for curve in sorted(curves, key=lambda each: each.name_at):
         free = max(free, curve.name_at)
         placed.append(curve._replace(name_at=free))
@@ -129,9 +129,9 @@ def apart(curves: Sequence[Curve], bottom: float) -> tuple[Curve, ...]:
     return tuple(curve._replace(name_at=curve.name_at - over) for curve in placed)
 
 
-def shortened(label: str) -> str:
+def short_name(label: str) -> str:
     """
-    >>> shortened("a name that is rather long")
+    >>> short_name("a name that is rather long")
     'a name that is …'
     """
     return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"

@@ -22,7 +22,7 @@ DRAWS = 40
 
 @final
 @dataclass(frozen=True)
-class Plan:
+class TrialPlan:
     """What the form says, as text: arms a line each; rates in percent."""
 
     name: str = ""
@@ -34,7 +34,7 @@ class Plan:
     best: str = "20"
 
     @classmethod
-    def of(cls, said: dict[str, str]) -> "Plan":
+    def of(cls, said: dict[str, str]) -> "TrialPlan":
         """What was sent; what was not is as at first."""
         sent = {each.name: said[each.name].strip() for each in fields(cls) if each.name in said}
         return cls(**sent)
@@ -45,7 +45,7 @@ class Plan:
         return json.dumps([getattr(self, each.name) for each in fields(self)][1:])
 
 
-class Checked(NamedTuple):
+class CheckedPlan(NamedTuple):
     """A plan in numbers."""
 
     policy: Policy
@@ -67,7 +67,7 @@ def choices() -> list[str]:
     ]
 
 
-def checked(plan: Plan) -> Checked:
+def checked_plan(plan: TrialPlan) -> CheckedPlan:
     """
     Raises:
         ValueError: a field does not say what it should. It says which.
@@ -84,7 +84,7 @@ def checked(plan: Plan) -> Checked:
     epsilon = as_fraction(plan.epsilon, "epsilon")
     made: Any = POLICIES[plan.policy]
     policy: Policy = made(arms=labels, epsilon=epsilon)
-    return Checked(policy, epsilon, visitors, Prior(base, best, len(labels)))
+    return CheckedPlan(policy, epsilon, visitors, Prior(base, best, len(labels)))
 
 
 def whole_in(text: str, what: str, least: int, most: int) -> int:
@@ -109,7 +109,7 @@ _ONE = Lock()
 """One forecast at a time: they keep a processor busy."""
 
 
-def foreseen(found: Checked) -> Forecast:
+def forecast_of(found: CheckedPlan) -> Forecast:
     """What the planned trial is expected to lose, at this ε, at half of it and at twice as much."""
     half, twice = found.epsilon / 2, found.epsilon * 2
     with _ONE:
@@ -122,7 +122,7 @@ def foreseen(found: Checked) -> Forecast:
         )
 
 
-class Table(NamedTuple):
+class ForecastTable(NamedTuple):
     """A forecast for a page. rows: whether it is the planned ε, and the cells."""
 
     title: str
@@ -131,6 +131,6 @@ class Table(NamedTuple):
     rows: list[tuple[bool, tuple[str, ...]]]
 
 
-def table_of(found: Forecast, epsilon: Fraction) -> Table:
+def table_of(found: Forecast, epsilon: Fraction) -> ForecastTable:
     rows = [(row.epsilon == float(epsilon), cells_of_row(row)) for row in found]
-    return Table(found.title, HEADS, MEANINGS, rows)
+    return ForecastTable(found.title, HEADS, MEANINGS, rows)

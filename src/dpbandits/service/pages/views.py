@@ -16,7 +16,8 @@ from dpbandits.version import __version__
 LINES = 12
 """Lines of a ledger that are shown; the newest."""
 
-WIDE, NARROW = (760.0, 300.0), (360.0, 300.0)
+SIZES = (("wide", (760.0, 300.0)), ("narrow", (360.0, 300.0)))
+"""Pictures for screens and for phones; the style sheet shows one of them."""
 
 TEMPLATES = Environment(
     loader=PackageLoader("dpbandits.service.pages"),
@@ -32,7 +33,7 @@ def page(template: str, **content: Any) -> str:
     return TEMPLATES.get_template(template).render(version=__version__, **content)
 
 
-def whole(value: int | None) -> str:
+def shown_count(value: int | None) -> str:
     """A count; None: it is private."""
     return "private" if value is None else f"{value:,}"
 
@@ -54,7 +55,7 @@ def day(seconds: float) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(at.isoformat(timespec="seconds"), said)
 
 
-TEMPLATES.filters |= {"whole": whole, "fine": fine, "percent": percent, "day": day}
+TEMPLATES.filters |= {"whole": shown_count, "fine": fine, "percent": percent, "day": day}
 
 
 def campaigns_view(campaigns: list[Campaign]) -> dict[str, Any]:
@@ -78,10 +79,7 @@ def campaign_view(campaign: Campaign) -> dict[str, Any]:
         "method": METHOD,
         "standings": [standing for _, standing in summary.arms],
         "marks": whiskers(newest, len(beliefs.rows)),
-        "pictures": [
-            ("wide", picture_of(moments, *WIDE)),
-            ("narrow", picture_of(moments, *NARROW)),
-        ],
+        "pictures": [(name, picture_of(moments, *size)) for name, size in SIZES],
         "ledger": ledger[-LINES:][::-1],
         "lines": len(ledger),
         "labels": labels,

@@ -15,7 +15,7 @@ from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, HeadRow, ReadingRow, RowChange
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.working import CampaignSetting, Working, session_of
-from dpbandits.service.turns.writing import change_in, next_chain
+from dpbandits.service.turns.writing import change_in, compact, next_chain
 from dpbandits.service.witness import Mark, WitnessFile
 from dpbandits.session.storing.changes import Watch
 from dpbandits.session.storing.parts import (
@@ -105,7 +105,8 @@ def begin_again(work: Working, setting: CampaignSetting, generation: int) -> Non
     if not keeps_exact_sums(work.session):
         return
     first = json.loads(work.row.options)["first"]
-    anew = begun_anew(work.session, *first)
+    public, private, rows = begun_anew(work.session, *first)
+    anew = json.loads(compact(public)), json.loads(compact(private)), rows
     given_up = work.watch.changes()
     work.session = session_of(work.row, anew, setting, work)
     work.watch = Watch(work.session)

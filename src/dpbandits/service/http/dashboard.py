@@ -1,0 +1,142 @@
+"""Pages for people: campaigns, one campaign, a form to plan a new one, and the way in."""
+
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+from fastapi.staticfiles import StaticFiles
+
+from dpbandits.core.errors import Error
+from dpbandits.service.http.access import COOKIE, Access, Principal
+from dpbandits.service.http.problems import status_of
+from dpbandits.service.pages.forms import TOKEN, keep_cookie, sent_form, token_of
+from dpbandits.service.pages.planning import TrialPlan, checked_plan, choices, forecast_of, table_of
+from dpbandits.service.pages.views import campaign_view, campaigns_view, page
+from dpbandits.service.store import CampaignStore
+
+STATIC = StaticFiles(packages=[("dpbandits.service.pages", "static")])
+"""The style sheet and the script: nothing of any campaign."""
+
+Form = Annotated[dict[str, str], Depends(sent_form)]
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages; who is not known is sent to the way in."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        inner = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            try:
+                return await inner(request)
+            except HTTPException as error:
+                if error.status_code == 401:
+                    return RedirectResponse("/login", 303)
+                return problem_page(error.status_code, str(error.detail))
+            except (Error, ValueError, TypeError, LookupError, RuntimeError) as error:
+                return problem_page(status_of(error)[0], words_of(error))
+
+        return handled
+
+
+def words_of(error: Exception) -> str:
+    said = error.args[0] if error.args else None
+    return said if isinstance(said, str) else "That was not possible."
+
+
+def problem_page(status: int, words: str) -> Response:
+    return HTMLResponse(page("problem.html", status=status, words=words), status)
+
+
+def form_page(request: Request, template: str, status: int = 200, **content: Any) -> Response:
+    """A page with a form, which carries the browser's token."""
+    token = token_of(request)
+    response = HTMLResponse(page(template, token=token, **content), status)
+    keep_cookie(response, request, TOKEN, token)
+    return response
+
+
+def address_of(name: str) -> str:
+    """The page of a campaign."""
+    return f"/campaigns/{quote(name, safe='')}"
+
+
+def dashboard(store: CampaignStore, access: Access) -> APIRouter:
+    """Routes of pages."""
+    router = APIRouter(route_class=PageRoute, include_in_schema=False)
+    reader = Annotated[Principal, Depends(access.needs("read"))]
+    planner = Annotated[Principal, Depends(access.needs("admin"))]
+    maker = Annotated[Principal, Depends(access.needs("admin", page=True))]
+
+    @router.get("/")
+    def campaigns(request: Request) -> Response:
+        who = access.principal(request)
+        if who.campaign is not None:
+            return RedirectResponse(address_of(who.campaign), 303)
+        access.needs("read")(request)
+        view = campaigns_view([store[name] for name in store])
+        return form_page(request, "campaigns.html", open=access.open, **view)
+
+    @router.get("/campaigns/{name}")
+    def campaign(name: str, who: reader, request: Request) -> Response:
+        view = campaign_view(store[name])
+        return form_page(request, "campaign.html", open=access.open, **view)
+
+    @router.get("/new")
+    def new(who: planner, request: Request) -> Response:
+        return planning_page(request, TrialPlan())
+
+    @router.post("/new")
+    def create(said: Form, who: maker, request: Request) -> Response:
+        plan = TrialPlan.of(said)
+        try:
+            found = checked_plan(plan)
+            if said.get("do") == "create" and said.get("foreseen") == plan.mark:
+                made = store.create(plan.name, found.policy)
+                return RedirectResponse(address_of(made.name), 303)
+            table = table_of(forecast_of(found), found.epsilon)
+        except (ValueError, TypeError) as error:
+            return planning_page(request, plan, trouble=words_of(error), status=422)
+        return planning_page(request, plan, table=table)
+
+    router.include_router(way_in(access))
+    return router
+
+
+def planning_page(
+    request: Request, plan: TrialPlan, *, table: Any = None, trouble: str = "", status: int = 200
+) -> Response:
+    content = {"plan": plan, "choices": choices(), "table": table, "trouble": trouble}
+    return form_page(request, "new.html", status, **content)
+
+
+def way_in(access: Access) -> APIRouter:
+    """Logging in and out, where keys are asked for."""
+    router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+    @router.get("/login")
+    def login(request: Request) -> Response:
+        if access.open:
+            return RedirectResponse("/", 303)
+        return form_page(request, "login.html", trouble="")
+
+    @router.post("/login")
+    def enter(said: Form, request: Request) -> Response:
+        key = said.get("key", "").strip()
+        if not access.opens(key):
+            trouble = "There is no such key, or it was revoked."
+            return form_page(request, "login.html", 403, trouble=trouble)
+        response = RedirectResponse("/", 303)
+        keep_cookie(response, request, COOKIE, key)
+        return response
+
+    @router.post("/logout")
+    def leave(said: Form) -> Response:
+        response = RedirectResponse("/login", 303)
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        return response
+
+    return router
