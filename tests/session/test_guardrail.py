@@ -148,9 +148,7 @@ def test_other_ways_to_tell() -> None:
         dpb.UCB1(arms=3),
         dpb.LDPKLUCB(arms=3, epsilon=1),
         dpb.AdaCUCB(arms=3, rho=1),
-        dpb.DPSE(arms=3, epsilon=1, beta=0.1)
-        if hasattr(dpb, "never")
-        else dpb.LazyDPTS(arms=3, epsilon=1),
+        dpb.LazyDPTS(arms=3, epsilon=1),
         dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1),
         dpb.DPKLUCB(arms=3, epsilon=4, grid=1),
     ],

@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.plan import PublicRng
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies import DPKLUCB, DPSE, DPUCB, LDPKLUCB, AnytimeLazyUCB, NoiseAwareTS
+from dpbandits.policies import (
+    DPKLUCB,
+    DPSE,
+    DPUCB,
+    LDPKLUCB,
+    AnytimeLazyUCB,
+    LazyDPTS,
+    NoiseAwareTS,
+    ThompsonBeta,
+)
 from tests.session.interruption.interrupted import Interrupted, interrupt
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
@@ -74,9 +84,7 @@ def test_who_is_not_eligible(eligible: Any, error: type[Exception], said: str) -
     assert s.pending == ()
 
 
-@pytest.mark.parametrize(
-    "policy", [DPSE(arms=3, epsilon=1, horizon=100), NoiseAwareTS(arms=3, epsilon=1)]
-)
+@pytest.mark.parametrize("policy", [DPSE(arms=3, epsilon=1, horizon=100), ThompsonBeta(arms=3)])
 def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
     s = session(policy)
     for call in (
@@ -88,6 +96,29 @@ def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
         with pytest.raises(ValueError, match="cannot choose among some of its arms"):
             call()
     assert (s.events, s.pending) == ((), ())
+
+
+@pytest.mark.parametrize("kind", [LazyDPTS, NoiseAwareTS])
+def test_a_posterior_is_drawn_from_among_the_eligible(kind: Any) -> None:
+    """With all arms eligible, by the same law; with some, by that law among those alone."""
+    s, rng = session(kind(arms=["blue", "green", "red"], epsilon=2)), np.random.default_rng(2)
+    play(s, 400, rng)
+    state, law = s.state, s.policy.drawn(s.state).law
+    assert s.policy.drawn(state, (0, 1, 2)).law == law
+    rngs = PublicRng(1, 1), PublicRng(1, 1)
+    among = s.policy.drawn(state, (2, 0)).law
+    drawn = {among.sample(400, rngs[0]) for _ in range(500)}
+    assert drawn <= {0, 2}
+    for _ in range(60):
+        decision = s.ask(eligible=["blue", "red"])
+        assert decision.label in ("blue", "red")
+        s.tell(decision, 1.0)
+    s.pause_arm("green")
+    assert {decision.label for decision in s.ask(100)} <= {"blue", "red"}
+    known = [row.propensity for row in s.decisions() if row.id > 400]
+    assert set(known) <= {None, 1.0}
+    back = type(s).from_json(s.to_json())
+    assert back.ask(20) == s.ask(20)
 
 
 @pytest.mark.parametrize("kind", [DPKLUCB, AnytimeLazyUCB])

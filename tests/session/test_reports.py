@@ -11,7 +11,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SecureNoise, SimulatedNoise
-from dpbandits.policies import DPKLUCB, DPSE, UCB1, NoiseAwareTS
+from dpbandits.policies import DPKLUCB, DPSE, UCB1, NoiseAwareTS, ThompsonBeta
 
 POLICY = DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
 
@@ -127,7 +127,7 @@ def test_decisions_are_those_that_were_made(policy: Any) -> None:
         ({"min_share": -0.1}, "min_share=-0.1"),
         ({"min_share": "x"}, "min_share='x'"),
         ({"policy": DPSE(arms=3, epsilon=1, horizon=9), "min_share": 0.1}, "cannot choose"),
-        ({"policy": NoiseAwareTS(arms=3, epsilon=1), "assignment": "shuffled"}, "cannot choose"),
+        ({"policy": ThompsonBeta(arms=3), "assignment": "shuffled"}, "cannot choose"),
     ],
 )
 def test_options_that_are_none(options: dict[str, Any], said: str) -> None:

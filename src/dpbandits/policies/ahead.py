@@ -9,9 +9,9 @@ Source: ours; for what a delay must cost, Joulani, György and Szepesvári 2013.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from dpbandits.core.plan import Hold
+from dpbandits.core.plan import Hold, Law, PublicRng
 from dpbandits.policies.statistics import Statistics
 
 AskedAhead = Mapping[Any, int]
@@ -103,12 +103,30 @@ def ranked(
     return arm, policy.room(answered, arm)
 
 
-def first_blocks(policy: HasRoom, s: Statistics, asked: AskedAhead) -> Hold | None:
+class Among(NamedTuple):
+    """A law over some of the arms: it draws their places among these."""
+
+    law: Law
+    arms: tuple[int, ...]
+
+    def sample(self, round: int, rng: PublicRng) -> int:
+        place = self.law.sample(round, rng)
+        assert isinstance(place, int)
+        return self.arms[place]
+
+
+def first_blocks(
+    policy: HasRoom, s: Statistics, asked: AskedAhead, eligible: Sequence[int] | None = None
+) -> Hold | None:
     """For policies that draw their arms once all have a release: a first block that is open, or the
-    least asked one; None once all arms have a release.
+    least asked one; None once all arms have a release. Of eligible arms, if any are named: None
+    once those without a release are fully asked for and another one can be drawn.
     """
-    if 0 not in s.rounds:
+    arms = range(len(s.rounds)) if eligible is None else eligible
+    if all(s.rounds[arm] for arm in arms):
         return None
-    arms = range(len(s.rounds))
-    arm, rounds = open_first_block(policy, s, asked, arms) or (least_asked(s, asked, arms), 1)
+    first = open_first_block(policy, s, asked, arms)
+    if first is None and eligible is not None and any(s.rounds[arm] for arm in arms):
+        return None
+    arm, rounds = first or (least_asked(s, asked, arms), 1)
     return Hold(arm, rounds, (arm,))

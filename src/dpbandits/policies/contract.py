@@ -93,7 +93,7 @@ class Policy(metaclass=Explained):
     arms: int
     labels: tuple[str, ...] | None = field(default=None, init=False, repr=False)
     about: ClassVar[About]
-    # whether it can choose among some of its arms, by the largest index of those
+    # whether it can choose among some of its arms: by the largest index, or a draw, of those
     chooses: ClassVar[bool] = False
     # arguments that a caller may look for here, and why there is none
     not_taken: ClassVar[Mapping[str, str]] = {}

@@ -117,8 +117,8 @@ class Session(Saved):
         """The next decision, or a list of `count` of them.
 
         eligible: the arms that may be played this time, by their names or numbers; who is eligible
-            for what is public. The arm with the largest index among those that are in play is
-            chosen.
+            for what is public. The arm with the largest index, or posterior draw, among those
+            that are in play is chosen.
         user: who is asked for, where people come back (`privacy_unit="user"`). Beyond the cap of
             learned rounds a person still gets a decision, the arm with the largest released mean;
             its `learn` is False, and its reward is taken and never read.

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from dpbandits.core.plan import Action, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyCumulative, LazyForgetful
-from dpbandits.policies.ahead import first_blocks
+from dpbandits.policies.ahead import Among, first_blocks, of_arms
 from dpbandits.policies.base import PrivatePolicy, StatisticsPolicy
 from dpbandits.policies.bounds.optimism import positive_gaps
 from dpbandits.policies.contract import About
@@ -108,6 +108,7 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
         twin="ThompsonBeta",
         randomised=True,
     )
+    chooses: ClassVar[bool] = True
     grid: int = 1
 
     def mechanism(self) -> LazyForgetful:
@@ -117,11 +118,14 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
         arm = first_unseen(state)
         return self.drawn(state) if arm is None else Hold(arm, 1, (arm,))
 
-    def drawn(self, state: Statistics) -> Draw:
+    def drawn(self, state: Statistics, eligible: Sequence[int] | None = None) -> Draw:
         """Arms drawn round by round until a batch is full."""
-        means = tuple(total / n for total, n in zip(state.totals, state.rounds, strict=True))
+        arms = seen_among(state, eligible)
+        s = of_arms(state, arms)
+        means = tuple(total / n for total, n in zip(s.totals, s.rounds, strict=True))
         limits = tuple(self.room(state, arm) for arm in range(self.arms))
-        return Draw(LazyBetas(means, state.rounds, float(self.epsilon)), limits)
+        law = LazyBetas(means, s.rounds, float(self.epsilon))
+        return Draw(law if len(arms) == self.arms else Among(law, arms), limits)
 
     def room(self, state: Statistics, arm: int) -> int:
         return max(1, 2 * state.rounds[arm] - state.open[arm])
@@ -133,7 +137,7 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
         rng: PublicRng,
         eligible: Sequence[int] | None = None,
     ) -> Plan:
-        return first_blocks(self, state, asked) or self.drawn(state)
+        return first_blocks(self, state, asked, eligible) or self.drawn(state, eligible)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -205,6 +209,7 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
         "gaussian": Preset(1.0, 0.0, False),
         "optimistic": Preset(1.0, 0.0, True),
     }
+    chooses: ClassVar[bool] = True
     first: int | None = None
     alpha: float = 1.5
     preset: str = "safe"
@@ -248,12 +253,14 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
         """First blocks; then draws, even where the plan plays one arm to the end of its batch: that
         batch is asked for.
         """
-        first = first_blocks(self, state, asked)
+        first = first_blocks(self, state, asked, eligible)
         if first is not None:
             return first
-        arm = self.neglected(state)
+        arms = seen_among(state, eligible)
+        place = self.neglected(of_arms(state, arms))
+        arm = arms[place]
         left = self.room(state, arm) - asked.get(arm, 0)
-        return Hold(arm, left, (arm,)) if arm >= 0 and left > 0 else self.drawn(state)
+        return Hold(arm, left, (arm,)) if place >= 0 and left > 0 else self.drawn(state, eligible)
 
     def neglected(self, state: Statistics) -> int:
         """The arm that is played to the end of its batch, or −1 (see `formulas.indices`)."""
@@ -261,13 +268,20 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
         eps, net = float(self.epsilon), self.net or 0.0
         return neglected(means, state.rounds, math.log(state.t + 1), eps, net)
 
-    def drawn(self, state: Statistics) -> Draw:
+    def drawn(self, state: Statistics, eligible: Sequence[int] | None = None) -> Draw:
         """Arms drawn round by round until a batch is full."""
-        eps, c = float(self.epsilon), self.c or 1.0
+        eps, c, arms = float(self.epsilon), self.c or 1.0, seen_among(state, eligible)
         limits = tuple(self.room(state, arm) for arm in range(self.arms))
-        means = tuple(total / n for total, n in zip(state.totals, state.rounds, strict=True))
+        s = of_arms(state, arms)
+        means = tuple(total / n for total, n in zip(s.totals, s.rounds, strict=True))
         sds = tuple(
-            posterior_sd(m, n, d, eps, c)
-            for m, n, d in zip(means, state.rounds, state.draws, strict=True)
+            posterior_sd(m, n, d, eps, c) for m, n, d in zip(means, s.rounds, s.draws, strict=True)
         )
-        return Draw(Gaussians(means, sds, self.optimistic), limits)
+        law = Gaussians(means, sds, self.optimistic)
+        return Draw(law if len(arms) == self.arms else Among(law, arms), limits)
+
+
+def seen_among(s: Statistics, eligible: Sequence[int] | None) -> tuple[int, ...]:
+    """The eligible arms that have a release."""
+    arms = range(len(s.rounds)) if eligible is None else eligible
+    return tuple(arm for arm in arms if s.rounds[arm])

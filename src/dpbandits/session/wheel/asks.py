@@ -95,8 +95,9 @@ class Asks:
                 turn = self.look_ahead(id) if id > self.turn.last else self.turn
                 play = turn.only or self.drawn(turn, id)
             else:
-                play = self.play_of(self.choice(eligible))
-                self.note(id, play)
+                arm, propensity = self.choice(eligible)
+                play = self.play_of(arm)
+                self.note(id, play, propensity)
             plays[id] = self.pending[id] = play
             if self.waiting is not None:
                 self.waiting[play.observe or play.action] += 1
@@ -134,7 +135,7 @@ class Asks:
             for arm in eligible
             if not state.rounds[arm]
         }
-        law = assignment.law(rooms, self.choice(eligible), eligible)
+        law = assignment.law(rooms, self.choice(eligible)[0], eligible)
         arm, share = assignment.drawn(law, eligible, seed, id)
         play = self.play_of(arm)
         self.busy = True
@@ -180,13 +181,16 @@ class Asks:
         if play is not None:
             self.chosen[since] = HowChosen(play.action, propensity, play.learn)
 
-    def choice(self, eligible: Sequence[int]) -> int:
-        """Which of these arms is to be played next."""
-        turn = self.turn
+    def choice(self, eligible: Sequence[int]) -> tuple[int, float | None]:
+        """Which of these arms is to be played next; None where it was drawn from a posterior, else
+        1.
+        """
+        turn, id = self.turn, self.asked + 1
         plan = self.policy.ahead(turn.state, self.beyond(), turn.rng, eligible)
-        assert isinstance(plan, Hold)
-        assert isinstance(plan.action, int)
-        return plan.action
+        assert plan is not None
+        arm = plan.action_at(0, id, turn.rng)
+        assert isinstance(arm, int)
+        return arm, None if isinstance(plan, Draw) else 1.0
 
     def beyond(self) -> dict[Action, int]:
         """By action, the rounds asked for that the turn's state does not know of."""
