@@ -8,6 +8,7 @@ import random
 import secrets
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from dpbandits.service.opening import open_store
 from dpbandits.service.turns.asks import AskOp
 from dpbandits.service.turns.turning import Ticket
 from tests.service.conftest import Open
+from tests.service.machine import Time
 from tests.service.postgres import Server
 from tests.service.timelines import Lite, create, turns
 
@@ -186,3 +188,15 @@ def test_campaigns_that_join_a_scope_at_once(make: Open) -> None:
     with pytest.raises(ValueError, match="would take 1 more"):
         store.create("second", dpb.DPKLUCB(arms=2, epsilon=1), scope="s")
     assert list(other) == ["first"]
+
+
+def test_an_answer_that_comes_twice_in_one_call_is_held_once(make: Open) -> None:
+    """Where answers are waited for, every reply is the same, and the first answer counts."""
+    clock = Time()
+    options = {"attribution_window": timedelta(minutes=1), "default": 0, "assignment": "planned"}
+    campaign = create(make(clock=clock), **options)
+    asked = campaign.ask(4)
+    replies = campaign.tell_many([(asked[0], 1), (asked[1], 1), (asked[0], 0), (asked[2], 1)])
+    assert replies == ["recorded"] * 4
+    held = campaign._turning.look(lambda work, _: work.session._vault.held)
+    assert held == {1: 1024, 2: 1024, 3: 1024}
