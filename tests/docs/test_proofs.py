@@ -27,7 +27,15 @@ PAGES = {
     for page in sorted(FOLDER.glob("*.md"))
     if page.stem != "README"
 }
-SHARED = {"beliefs", "boundary", "campaigns", "cucb_ldp2_joint", "discrete_noise", "upper_bounds"}
+SHARED = {
+    "beliefs",
+    "boundary",
+    "campaigns",
+    "cucb_ldp2_joint",
+    "discrete_noise",
+    "fence",
+    "upper_bounds",
+}
 CODE_NAME = re.compile(r"`(dpbandits(?:\.\w+)+)`")
 POLICY_PAGES = {cls.about.proof for cls in POLICIES.values() if cls.about.proof}
 PRIVATE = [policy for name in POLICIES for policy in examples(name) if policy.guarantee is not None]

@@ -106,20 +106,20 @@ class SideBySide(RuleBasedStateMachine):
     @rule(
         which=st.integers(0, 1),
         places=st.lists(st.integers(0, 10**6), min_size=1, max_size=12),
-        reward=st.integers(0, 10),
+        reward=st.integers(0, 8),
     )
     def tell(self, which: int, places: list[int], reward: int) -> None:
         self.answer(which, [self.pairs[place % len(self.pairs)] for place in places], reward)
 
     @precondition(lambda self: self.pairs)
-    @rule(which=st.integers(0, 1), count=st.sampled_from([12, 40]), reward=st.integers(0, 10))
+    @rule(which=st.integers(0, 1), count=st.sampled_from([12, 40]), reward=st.integers(0, 8))
     def tell_newest(self, which: int, count: int, reward: int) -> None:
         self.answer(which, self.pairs[-count:], reward)
 
     def answer(self, which: int, some: list[tuple[Any, Any]], reward: int) -> None:
-        replies = self.campaign(which).tell_many([(one, reward / 10) for one, _ in some])
+        replies = self.campaign(which).tell_many([(one, reward / 8) for one, _ in some])
         for reply, (_, other) in zip(replies, some, strict=True):
-            kind, _ = outcome(lambda other=other: self.session.tell(other, reward / 10))
+            kind, _ = outcome(lambda other=other: self.session.tell(other, reward / 8))
             assert kind in ("value", DecisionError.__name__)
             assert (reply == "recorded") == (kind == "value")
             assert reply in ("recorded", "already", "gone")

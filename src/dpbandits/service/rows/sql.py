@@ -43,9 +43,13 @@ class SqlBackend(Backend):
         self.url = known_url(url)
         self._lite = self.url.get_backend_name() == "sqlite"
         self._engine = lite_engine(self.url) if self._lite else big_engine(self.url)
-        with told("opened"):
-            bring_up(self._engine)
-            self._require_durable()
+        try:
+            with told("opened"):
+                bring_up(self._engine)
+                self._require_durable()
+        except BaseException:
+            self._engine.dispose()
+            raise
         self._groups, self._home = dict[str, str](), os.getpid()
         self._left = list[Any]()  # a parent's connections, never closed in its child
 

@@ -1,0 +1,208 @@
+"""Kill a process that works on a campaign, again and again, at each place where it may matter, and
+count what was lost or done twice.
+
+    python -m benchmarks.soak --kills 1000 [--url postgresql+psycopg://…]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dpbandits as dpb
+from dpbandits.service.campaign import Campaign
+from dpbandits.service.opening import open_store
+from dpbandits.service.rows.sql import SqlBackend
+from dpbandits.service.rows.sql_rows import SqlRows
+from dpbandits.service.witness import Witness
+from dpbandits.session.storing.changes import Watch
+
+KEY = bytes(range(32))
+WRONG = ("lost", "folded twice", "folded too little", "drawn twice", "generations lost")
+CALLS = 12
+"""Asks and tells of a child that nobody kills."""
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def before(owner: Any, name: str, count: int) -> None:
+    """Die as a method is called for the so-manieth time."""
+    inner, left = getattr(owner, name), [count]
+
+    def wrapped(*args: Any, **options: Any) -> Any:
+        left[0] -= 1
+        if not left[0]:
+            die()
+        return inner(*args, **options)
+
+    setattr(owner, name, wrapped)
+
+
+def after(owner: Any, name: str, count: int) -> None:
+    """Die as it has returned for the so-manieth time."""
+    inner, left = getattr(owner, name), [count]
+
+    def wrapped(*args: Any, **options: Any) -> Any:
+        found = inner(*args, **options)
+        left[0] -= 1
+        if not left[0]:
+            die()
+        return found
+
+    setattr(owner, name, wrapped)
+
+
+POINTS: dict[str, Callable[[int], None]] = {
+    "before lock": lambda count: before(SqlBackend, "transaction", count),
+    "after draw": lambda count: after(Watch, "_hear", count),
+    "before commit": lambda count: after(SqlRows, "write", count),
+    "after commit": lambda count: before(Witness, "add", count),
+    "after witness": lambda count: after(Witness, "add", count),
+    "before reply": lambda count: after(Campaign, "tell_many", count),
+}
+
+
+SELDOM = ("after draw", "after commit", "after witness")
+"""What happens only when something is released."""
+
+
+@dataclass
+class Told:
+    """What children said before they died. acknowledged: names whose answer was taken; asked: names
+    handed out; releases: by step, what was shown.
+    """
+
+    acknowledged: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+    releases: dict[int, str] = field(default_factory=dict)
+    twice: int = 0  # releases that were shown in two versions
+
+    def hear(self, line: str) -> None:
+        try:
+            what, *said = json.loads(line)
+        except ValueError:
+            return  # cut short
+        if what == "release":
+            step, answers = said
+            self.twice += self.releases.setdefault(step, answers) != answers
+        else:
+            getattr(self, what).update(said)
+
+
+@dataclass
+class Place:
+    """Where the campaign lies."""
+
+    url: str
+    witness: Path
+
+    def open(self) -> Any:
+        return open_store(self.url, key=KEY, witness=self.witness)
+
+
+def work(place: Place, say: Callable[..., None], name: str) -> None:
+    """Ask, tell what was asked, some of it twice, and show what was released."""
+    seen = 0
+    with place.open() as store:
+        campaign = store[name]
+        for _ in range(CALLS):
+            asked = campaign.ask(6)
+            say("asked", *(d.id for d in asked))
+            pairs = [(d, random.random()) for d in asked]
+            campaign.tell_many([*pairs, pairs[0]])
+            say("acknowledged", *(d.id for d in asked))
+            for release in campaign.releases(seen):
+                say("release", release.step, json.dumps(release.answers))
+                seen = release.step
+
+
+def kill_one(place: Place, told: Told, point: str, count: int, name: str) -> bool:
+    """A child that dies at this point; whether it did."""
+    out, into = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(out)
+        try:
+            POINTS[point](count)
+            work(
+                place,
+                lambda *said: (os.write(into, json.dumps(said).encode() + b"\n"), None)[1],
+                name,
+            )
+        finally:
+            os._exit(0)
+    os.close(into)
+    with os.fdopen(out) as lines:
+        for line in lines:
+            told.hear(line)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def verdict(place: Place, told: Told, name: str) -> Counter[str]:
+    """What was lost, and what was done twice."""
+    found = Counter({"drawn twice": told.twice})
+    with place.open() as store:
+        campaign = store[name]
+        replies = campaign.tell_many([(each, 0) for each in sorted(told.acknowledged)])
+        found["lost"] = sum(reply != "already" for reply in replies)
+        counted, records = campaign._turning.look(
+            lambda work, rows: (rows.counts(), work.session._vault.records)
+        )
+        done = sum(each.get("told", 0) for each in counted.values())
+        found["folded twice"] = max(0, records - done)
+        found["folded too little"] = max(0, done - records)
+        final = {r.step: json.dumps(r.answers) for r in campaign.releases(limit=10**6)}
+        found["drawn twice"] += sum(final[step] != said for step, said in told.releases.items())
+        found["generations lost"] = campaign.generation - 1
+        found["told"], found["releases"] = done, len(final)
+    return found
+
+
+def soak(place: Place, kills: int, seed: int) -> tuple[Counter[str], Counter[str]]:
+    """So many kills, ten a campaign; what they did, and how many there were at each point."""
+    drawn, found, where = random.Random(seed), Counter[str](), Counter[str]()
+    points, at = list(POINTS), 0
+    while where.total() < kills:
+        name, told = f"soak {where.total()}", Told()
+        with place.open() as store:
+            store.create(name, dpb.DPKLUCB(arms=3, epsilon=1, first=4), noise=dpb.SecureNoise())
+        for _ in range(min(10, kills - where.total())):
+            point, at = points[at % len(points)], at + 1
+            most = 3 if point in SELDOM else CALLS
+            if not kill_one(place, told, point, drawn.randrange(1, most), name):
+                point = "before lock"  # it came to its end first
+                kill_one(place, told, point, 1, name)
+            where[point] += 1
+        found += verdict(place, told, name)
+    return found, where
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=1_000)
+    parser.add_argument("--url")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        url = given.url or f"sqlite:///{folder}/soak.db"
+        found, where = soak(Place(url, Path(folder) / "witness"), given.kills, given.seed)
+    print(f"{where.total()} kills: {dict(where)}")
+    print(dict.fromkeys(WRONG, 0) | dict(found))
+    bad = [name for name in WRONG if found[name]]
+    raise SystemExit(f"broken: {bad}" if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Databases that a store does not open, schemas of all versions, and what is written in them."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import shutil
+import sqlite3
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+import dpbandits as dpb
+from dpbandits.core.errors import StoreError
+from dpbandits.service.opening import open_store
+from dpbandits.service.rows import tables
+from tests.places import REPOSITORY
+from tests.service.conftest import KEY, Open
+from tests.service.postgres import Server
+from tests.service.timelines import Lite, create, turns
+
+FIRST = REPOSITORY / "tests" / "service" / "first"
+
+
+def test_a_server_that_forgets_is_refused(server: Server, tmp_path: Path) -> None:
+    url = server.fresh(name := secrets.token_hex(8))
+    server.run(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+    with pytest.raises(StoreError, match="synchronous_commit is off"):
+        open_store(url, witness=tmp_path / "witness")
+
+
+def test_a_newer_database_is_refused(tmp_path: Path) -> None:
+    lite = Lite(tmp_path)
+    lite.open().close()
+    database = sqlite3.connect(lite.file)
+    database.execute("UPDATE alembic_version SET version_num = '9999'")
+    database.commit()
+    database.close()
+    with pytest.raises(StoreError, match="Use the newer dpbandits"):
+        lite.open()
+
+
+def test_a_database_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "trial.db")
+    database.execute("CREATE TABLE decision (mine TEXT)")
+    database.close()
+    with pytest.raises(StoreError, match="a database of its own"):
+        Lite(tmp_path).open()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(KEY, bytes(32)), (KEY, None), (None, KEY)],
+    ids=["another", "none", "one"],
+)
+def test_another_key_is_refused(tmp_path: Path, first: Any, second: Any) -> None:
+    lite = Lite(tmp_path)
+    with lite.open(key=first) as store:
+        turns(create(store), 3)
+    with lite.open(key=second) as store:
+        for call in (store["c"].ask, store["c"].summary):
+            with pytest.raises(StoreError, match="with the key it was made with"):
+                call()
+    with lite.open(key=first) as store:
+        turns(store["c"], 3)
+
+
+def test_the_tables_are_those_of_the_migrations(make: Open) -> None:
+    backend = make()._backend
+    if not hasattr(backend, "_engine"):
+        pytest.skip("has no tables")
+    with backend._engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, tables.metadata) == []
+
+
+def test_a_database_of_the_first_version_opens(tmp_path: Path) -> None:
+    """`tests/service/first` was written by version 0001: 20 decisions, of which 12 were told."""
+    lite = Lite(tmp_path)
+    lite.witness.parent.mkdir()
+    shutil.copyfile(FIRST / "trial.witness", lite.witness)
+    database = sqlite3.connect(lite.file)
+    database.executescript((FIRST / "trial.sql").read_text("utf-8"))
+    database.close()
+    with lite.open() as store:
+        campaign = store["c"]
+        summary = campaign.summary()
+        assert (summary.generation, summary.asked, summary.waiting) == (1, 20, 8)
+        turns(campaign, 40)
+        assert campaign.generation == 1
+        assert len(campaign.releases()) > summary.step
+
+
+def test_no_reward_is_seen_in_files_logs_or_errors(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """123.456789 is told, held for a while, refused, and told to a database that fails."""
+    caplog.set_level(logging.DEBUG)
+    lite, seen = Lite(tmp_path), list[str]()
+    now = [1e6]
+    with lite.open(clock=lambda: now[0]) as store:
+        campaign = create(
+            store,
+            rewards=dpb.Range(0, 1000),
+            attribution_window=timedelta(minutes=1),
+            default=0,
+        )
+        asked = campaign.ask(40)
+        campaign.tell_many([(d, 123.456789) for d in asked[:20]])
+        with pytest.raises(ValueError) as refused:  # noqa: PT011
+            campaign.tell(asked[20], -123.456789)
+        seen.append(str(refused.value))
+        with store._backend._engine.connect() as connection:
+            connection.exec_driver_sql("DROP TABLE held")
+            connection.commit()
+        with pytest.raises(StoreError) as failed:
+            campaign.tell(asked[21], 123.456789)
+        seen.append(str(failed.value))
+        files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) >= 2
+    steps = str(round(123.456789 / 1000 * 1024)).encode()
+    assert not any(b"123.456789" in each or b"0.123456" in each for each in files)
+    assert not any(b"p" + steps in each for each in files)
+    assert "123.45" not in caplog.text + "".join(seen)

@@ -1,0 +1,63 @@
+"""The exact loss of one record over both timelines of a store that was put back: at most epsilon
+with the fence; without it the same check finds two epsilon.
+"""
+
+from __future__ import annotations
+
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.checks.checks import largest_loss
+from dpbandits.checks.tape import Recorder
+from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.store import CampaignStore
+from dpbandits.service.witness import Witness
+from tests.service.conftest import KEY
+
+
+def play(
+    folder: Path,
+    noise: Recorder,
+    patch: pytest.MonkeyPatch,
+    *,
+    fenced: bool,
+    changed: int | None = None,
+) -> int:
+    """A campaign; its copy, taken while blocks were open, goes on once the first has released. How
+    many releases there were in both.
+    """
+    patch.setattr("dpbandits.service.turns.working.noise_of", lambda *_: noise)
+    backend, path = MemoryBackend(), folder / "witness"
+    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4)
+    store = CampaignStore(backend, Witness(path), key=KEY)
+    first = store.create("c", policy, noise=dpb.SimulatedNoise(1), seed=1)
+    asked = first.ask(40)
+    pairs = [(d, float(n == changed)) for n, d in enumerate(asked)]
+    first.tell_many(pairs[:3])
+    copied, old = backend.copy(), folder / "old"
+    shutil.copyfile(path, old)
+    first.tell_many(pairs[3:])
+    second = CampaignStore(copied, Witness(path if fenced else old), key=KEY)["c"]
+    second.tell_many(pairs[3:])
+    second.tell_many([(d, 1) for d in second.ask(40)])
+    found = len(first._turning.backend._tables[first._turning.row.uid].releases)
+    path.unlink()
+    return found + len(copied._tables[first._turning.row.uid].releases)
+
+
+@pytest.mark.parametrize(("fenced", "most"), [(True, 1), (False, 2)])
+def test_exact_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fenced: bool, most: int
+) -> None:
+    recorded = Recorder(4)
+    assert play(tmp_path, recorded, monkeypatch, fenced=fenced) >= 4
+
+    def neighbour(changed: int):  # type: ignore[no-untyped-def]
+        return lambda noise: play(tmp_path, noise, monkeypatch, fenced=fenced, changed=changed)
+
+    worst = largest_loss(recorded, (neighbour(changed) for changed in (0, 2, 3, 20, 39)))
+    assert worst == Fraction(most)
