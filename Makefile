@@ -52,6 +52,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.local --out docs/local.md
 	$(BIN)/python -m benchmarks.delays --out docs/delays.md
 	$(BIN)/python -m benchmarks.eligible --out docs/eligible.md
+	$(BIN)/python -m benchmarks.cluster --out docs/cluster.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)
@@ -61,6 +62,11 @@ audit: $(STAMP)
 # stopped.
 controls: $(STAMP)
 	$(BIN)/python -m benchmarks.controls --out docs/controls.md
+
+# The documentation site, build/site/docs/index.html, from the repository's own pages; a warning is an error.
+docs: $(STAMP)
+	$(BIN)/python -m docs.site
+	$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/site
 
 # Wheel and sdist, each tried in an environment of its own that has nothing else: minutes, most of them for downloads.
 dist: $(STAMP)

@@ -36,7 +36,7 @@ def sweep_of(cells: int, folder: Path) -> Config:
     """So many cells, all different: one policy in as many settings."""
     text = (
         f'name = "many"\ntitle = "Many cells"\nrounds = {ROUNDS}\nruns = {RUNS}\n'
-        'at = [100, 1000]\n[[policies]]\nclass = "DPKLUCB"\n'
+        'at = [100, 1000]\n[[policies]]\nclass = "DPIMED"\n'
     )
     entry = '[[environments]]\nname = "e{i}"\nlaw = "bernoulli"\nmeans = [{a:.6f}, {b:.6f}]\n'
     text += "".join(entry.format(i=i, a=0.6 + i * 2e-5, b=0.4 + i * 1e-5) for i in range(cells))
@@ -118,7 +118,7 @@ def projection(found: dict[str, Timing], cells: int) -> str:
 
 def page(found: dict[str, Timing], cells: int) -> str:
     given = f" --cells {cells}" if cells != 10_000 else ""
-    how = f"""{cells:,} cells of {RUNS} runs over {ROUNDS:,} rounds (`DPKLUCB`, ε = 1, two arms) on
+    how = f"""{cells:,} cells of {RUNS} runs over {ROUNDS:,} rounds (`DPIMED`, ε = 1, two arms) on
     one machine: {os.cpu_count()} hyperthreads, Python {platform.python_version()}, which other work
     kept busy, too (a load of {os.getloadavg()[0]:.1f} at the end). Workers have compiled before the
     clock starts. [How to use a cluster](clusters.md)."""

@@ -16,6 +16,7 @@ import numpy as np
 import dpbandits as dpb
 
 POLICIES = ("DPRateIMED", "DPKLUCB", "AnytimeLazyUCB", "LazyDPTS", "NoiseAwareTS", "LDPKLUCB")
+SEVERAL = ("DPJointMAT", "DPJointCUCB")
 FACTOR = 1.2
 
 HEAD = """# Late answers
@@ -28,41 +29,73 @@ Szepesvári 2013).
 """
 
 
-class Setting(NamedTuple):
-    """An instance, its delays, and how much longer than one run of the others it may be played."""
+class CampaignSetting(NamedTuple):
+    """An instance, its delays, and how much longer than one run of the others it may be played.
+
+    size: arms that are played at a time.
+    """
 
     name: str
     means: tuple[float, ...]
     rounds: int
     delays: tuple[int, ...]
     share: float
+    size: int = 1
+
+    @property
+    def gap(self) -> float:
+        """Mean gap: of arms; of super arms, of random ones."""
+        best = sorted(self.means)[-self.size :]
+        return sum(best) - self.size * sum(self.means) / len(self.means)
+
+    def policy(self, name: str) -> Any:
+        made: Any = getattr(dpb, name)
+        if self.size == 1:
+            return made(arms=len(self.means), epsilon=1)
+        problem = dpb.UniformMatroid(arms=len(self.means), rank=self.size)
+        return made(problem=problem, epsilon=1)
 
 
 SETTINGS = (
-    Setting("3.6 % against 3 %, 20,000 visitors", (0.036, 0.03), 20_000, (2_000, 5_000), 1.0),
-    Setting(
+    CampaignSetting(
+        "3.6 % against 3 %, 20,000 visitors", (0.036, 0.03), 20_000, (2_000, 5_000), 1.0
+    ),
+    CampaignSetting(
         "five classic means, 10⁵ rounds",
         (0.75, 0.625, 0.5, 0.375, 0.25),
         100_000,
         (2_500, 5_000),
         0.15,
     ),
+    CampaignSetting(
+        "three of ten arms at .6 and .5, 20,000 rounds",
+        (0.5, 0.6, 0.5, 0.5, 0.6, 0.5, 0.5, 0.5, 0.6, 0.5),
+        20_000,
+        (2_000, 5_000),
+        0.5,
+        3,
+    ),
 )
 
 
-def losses(policy: Any, setting: Setting, delay: Any, runs: int) -> tuple[float, float]:
+def losses(policy: Any, setting: CampaignSetting, delay: Any, runs: int) -> tuple[float, float]:
     """Mean pseudo-regret, and its standard error."""
     environment = dpb.Bernoulli(list(setting.means))
     played = dpb.simulate(
-        policy, environment, setting.rounds, runs=runs, seed=7, delay=delay, shuffle=True
+        policy,
+        environment,
+        setting.rounds,
+        runs=runs,
+        seed=7,
+        delay=delay,
+        shuffle=setting.size == 1,
     )
     regret = played.regret()
     return float(np.mean(regret)), float(np.std(regret) / np.sqrt(runs))
 
 
-def rows(setting: Setting, name: str, runs: int) -> Iterator[str]:
-    policy: Any = getattr(dpb, name)(arms=len(setting.means), epsilon=1)
-    gap = max(setting.means) - sum(setting.means) / len(setting.means)
+def rows(setting: CampaignSetting, name: str, runs: int) -> Iterator[str]:
+    policy, gap = setting.policy(name), setting.gap
     base, error = losses(policy, setting, 0, runs)
     yield f"| {name} | none | {base:.1f} ± {error:.1f} | | |"
     laws: list[tuple[str, int, Any]] = [(f"{delay:,}", delay, delay) for delay in setting.delays]
@@ -79,10 +112,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("docs/delays.md"))
     parser.add_argument("--runs", type=int, default=40)
-    parser.add_argument("--policies", nargs="*", default=POLICIES)
+    parser.add_argument("--policies", nargs="*", default=(*POLICIES, *SEVERAL))
+    parser.add_argument("--settings", nargs="*", type=int, default=range(len(SETTINGS)))
     given = parser.parse_args()
     text = [HEAD]
-    for setting in SETTINGS:
+    for setting in (SETTINGS[place] for place in given.settings):
+        names = [name for name in given.policies if (name in SEVERAL) is (setting.size > 1)]
         runs = max(3, round(given.runs * setting.share))
         text += [
             f"## {setting.name}: {runs} runs",
@@ -90,7 +125,7 @@ def main() -> None:
             "| policy | delay | loss | bound | |",
             "|---|---|---|---|---|",
         ]
-        for name in given.policies:
+        for name in names:
             for row in rows(setting, name, runs):
                 print(row, flush=True)
                 text.append(row)

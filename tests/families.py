@@ -3,8 +3,8 @@ every policy, a mutant of every mechanism. Its representatives are named here, a
 are marked `long` and left to `make test-all`.
 
 A test that is long as a whole says so itself, by `@pytest.mark.long`. A family that takes less than
-some five seconds needs no entry. Cases of a policy in `NEAR` are best: their players are compiled
-for `make test` anyway, and to compile one takes as long as many tests.
+some five seconds needs no entry. Where runs are compiled, cases of a policy in `COMPILED` are best:
+to compile another player takes as long as many tests.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ NEAR = (
     "RNMFTNL",
     "UCB1",
 )
-"""One policy of each kind of mechanism and of each kind of compiled loop."""
+"""One policy of each kind of mechanism."""
 
-OF_NEAR = rf"\b({'|'.join(NEAR)})\b"
+COMPILED = ("DPKLUCB", "DPNAS", "DPRateIMED", "LazyDPTS", "RNMFTNL", "UCB1")
+"""Those of them whose players `make test` compiles for the laws of runs."""
+
+OF_NEAR, OF_COMPILED = (rf"\b({'|'.join(names)})\b" for names in (NEAR, COMPILED))
 
 KEPT = {
     "auditing/broken/test_broken.py::test_specimen_is_caught": (
         r"sparse vector variant [56]|first pull|stopping decided|cumulative batches"
-        r"|LazyForgetful-|LocalLaplace|joint blocks|NoisyMax, laplace"
+        r"|LazyForgetful-|LocalLaplace|NoisyMax, laplace"
     ),
     "auditing/broken/test_broken.py::test_specimen_is_caught_by_its_answers_alone": (
         "variant 6|noisy max|raw sums"
@@ -44,12 +47,12 @@ KEPT = {
         r"^(LazyForgetful|LazyCumulative|BinaryTree|Logarithmic)"
     ),
     "campaign/test_traffic.py::test_false_alarms_at_all_times": "1000.0-turning",
-    "checks/test_checks.py::test_one_arm": OF_NEAR,
+    "checks/test_checks.py::test_one_arm": OF_COMPILED,
     "checks/test_mutants.py::test_mutant_is_caught": r"^(?!tree|hybrid)",
-    "docs/test_tutorials.py::test_tutorial": "experiment|full|joint|practitioners",
+    "docs/test_tutorials.py::test_tutorial": "experiment|full|practitioners",
     "environments/test_environment_laws.py::test_summed_draws_have_the_law_of_the_lattice": "-0$",
-    "environments/test_order_of_arms.py::test_the_order_of_the_data_changes_no_number": OF_NEAR,
-    "mechanisms/test_joint.py::test_the_draw_has_its_law": "-[123]$",
+    "environments/test_order_of_arms.py::test_the_order_of_the_data_changes_no_number": OF_COMPILED,
+    "mechanisms/test_joint.py::test_the_draw_has_its_law": "-[13]$",
     "policies/experts/test_compiled_records.py::test_rows_are_played_by_one_law": "FollowTheLeader",
     "policies/experts/test_compiled_records.py::test_winners_have_the_law_of_all_sums": "^2",
     "policies/experts/test_selection.py::test_sources_have_the_exact_law": "permute-and-flip",
@@ -62,8 +65,6 @@ KEPT = {
     "policies/stopping/test_laws.py::test_stopping_time_has_its_exact_law": "cap=3",
     "policies/stopping/test_laws.py::test_three_hosts_have_one_law": "^-1-DPNAS",
     "policies/stopping/test_loss.py::test_mutant_is_caught": "_exceeds",
-    "policies/super_arms/test_listed.py::test_forests_are_played_by_one_law": "^OMM",
-    "policies/super_arms/test_listed.py::test_super_arms_are_played_by_one_law": "^CUCB--listed",
     "policies/super_arms/test_joint.py"
     "::test_evidence_is_the_private_divergence_up_to_what_the_noise_takes": "^3-2|^1-8",
     "session/interruption/test_interrupted.py"
@@ -74,21 +75,21 @@ KEPT = {
     "session/saving/test_damaged.py::test_no_damage_raises_anything_but_a_value_error": (
         "DPKLUCB|HybridUCB"
     ),
-    "simulation/test_seeds.py::test_a_compiled_player_plays_what_it_played": OF_NEAR,
-    "simulation/test_simulate.py::test_a_run_depends_on_its_seed_and_number_only": OF_NEAR,
+    "simulation/test_seeds.py::test_a_compiled_player_plays_what_it_played": OF_COMPILED,
+    "simulation/test_simulate.py::test_a_run_depends_on_its_seed_and_number_only": OF_COMPILED,
     "simulation/test_simulate.py::test_bounded_rewards_have_one_law_in_both_hosts": (
         "^policy0-Categorical"
     ),
-    "simulation/test_simulate.py::test_certain_rewards_and_ties": OF_NEAR,
-    "simulation/test_simulate.py::test_checkpoints_do_not_change_the_path": OF_NEAR,
-    "simulation/test_simulate.py::test_regret_at_any_round_is_of_the_same_runs": OF_NEAR,
-    "simulation/test_simulate.py::test_third_decision_has_its_exact_law": "policy0",
+    "simulation/test_simulate.py::test_certain_rewards_and_ties": OF_COMPILED,
+    "simulation/test_simulate.py::test_checkpoints_do_not_change_the_path": OF_COMPILED,
+    "simulation/test_simulate.py::test_regret_at_any_round_is_of_the_same_runs": OF_COMPILED,
+    "simulation/test_simulate.py::test_third_decision_has_its_exact_law": "True-policy0",
     "simulation/test_simulate.py::test_three_levels_have_one_law_in_both_hosts": (
-        "^(DPKLUCB|LazyDPTS|RNMFTNL)$"
+        "^(DPKLUCB|RNMFTNL)$"
     ),
-    "simulation/test_regret.py::test_reference": OF_NEAR,
+    "simulation/test_regret.py::test_reference": OF_COMPILED,
     "theory/test_upper_bounds.py::test_regret_on_super_arms_stays_below_the_bound": "^CUCB$",
-    "theory/test_upper_bounds.py::test_regret_stays_below_the_bound": OF_NEAR,
+    "theory/test_upper_bounds.py::test_regret_stays_below_the_bound": OF_COMPILED,
     "terminal/test_audit_command.py::test_errors_of_the_users_code_are_one_line_and_no_leak": (
         "boom|closed"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -21,11 +22,20 @@ print(int(runs.plays.sum()), session.guarantee)
 HINT = "This command needs polars: pip install 'dpbandits[experiments]'"
 
 
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+"""Without PYTHONPATH: through it pip would find the repository, and install nothing."""
+
+
 def said(*command: str | Path, code: int = 0) -> str:
     """What a command prints, far from the repository; the exit code has to be the expected one."""
     with tempfile.TemporaryDirectory() as away:
         done = subprocess.run(
-            list(map(str, command)), cwd=away, capture_output=True, text=True, check=False
+            list(map(str, command)),
+            cwd=away,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     assert done.returncode == code, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout + done.stderr

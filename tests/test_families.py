@@ -9,7 +9,7 @@ import pytest
 
 from dpbandits.policies import POLICIES
 from tests.conftest import FAMILIES
-from tests.families import KEPT, NEAR
+from tests.families import COMPILED, KEPT, NEAR
 from tests.places import REPOSITORY
 
 
@@ -25,4 +25,5 @@ def test_a_family_is_a_test_with_cases(test: str, request: pytest.FixtureRequest
 def test_near_policies_are_policies() -> None:
     assert set(NEAR) <= set(POLICIES)
     assert list(NEAR) == sorted(NEAR)
+    assert set(COMPILED) < set(NEAR)
     assert all(re.compile(kept) for kept in KEPT.values())

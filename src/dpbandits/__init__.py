@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpbandits.auditing.report import AuditReport
 from dpbandits.campaign.believing.beliefs import Beliefs
+from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import (
     BudgetError,
@@ -124,6 +125,7 @@ __all__ = [
     "Forecast",
     "Grid",
     "Guarantee",
+    "Guardrail",
     "Identification",
     "Influence",
     "LedgerError",

@@ -22,6 +22,7 @@ def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> No
     assert laplace_p_value(SimulatedNoise(1), 20_000, 8, 1) < 1e-6
 
 
+@pytest.mark.long
 def test_compiled_noise_at_half_scale_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiled twin that draws half the noise has another law of play counts."""
     from dpbandits.checks.law import compiled_law

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from dpbandits.figures.layout import NARROW, spread
+from dpbandits.figures.layout import NARROW, ONE_COLUMN, Layout, spread
 from dpbandits.figures.panels import LOOKS, Panel, looks, panels_of
 from dpbandits.figures.plots import epsilon_figure, regret_figure, save
 from dpbandits.policies import POLICIES
@@ -63,20 +63,23 @@ def test_curves_are_the_means_and_every_curve_has_its_name(tiny: Results) -> Non
 def test_every_choice_of_scale_and_band_draws(
     tiny: Results, tmp_path: Path, band: str, log_x: bool
 ) -> None:
-    png, svg = save(
+    png, svg, _ = save(
         regret_figure(tiny, [Panel("linear", 1.0)], log_x=log_x, band=band), tmp_path / "figure"
     )
     assert png.stat().st_size > 0
     assert svg.stat().st_size > 0
 
 
+@pytest.mark.parametrize("layout", [NARROW, ONE_COLUMN])
 @pytest.mark.parametrize("panels", [1, 2])
-def test_a_narrow_figure_names_every_curve_below_its_axes(tiny: Results, panels: int) -> None:
-    """On a phone four inches are the whole screen: nothing may stand beside the axes, over them, or
-    outside the figure.
+def test_a_narrow_figure_names_every_curve_below_its_axes(
+    tiny: Results, panels: int, layout: Layout
+) -> None:
+    """On a phone four inches are the whole screen, and a column is less: nothing may stand beside
+    the axes, over them, or outside the figure.
     """
-    figure = regret_figure(tiny, panels_of(tiny)[:panels], layout=NARROW)
-    assert figure.get_size_inches()[0] == 4
+    figure = regret_figure(tiny, panels_of(tiny)[:panels], layout=layout)
+    assert figure.get_size_inches()[0] == layout.width
     FigureCanvasAgg(figure).draw()
     whole, boxes = figure.bbox, []
     for ax in figure.axes:
@@ -106,13 +109,14 @@ def test_final_regret_against_epsilon(tiny: Results) -> None:
 
 def test_files_are_small_readable_and_always_the_same(tiny: Results, tmp_path: Path) -> None:
     figure = regret_figure(tiny, panels_of(tiny)[:2])
-    png, svg = save(figure, tmp_path / "a")
+    png, svg, pdf = save(figure, tmp_path / "a")
     assert svg.stat().st_size < 200_000
     assert png.stat().st_size < 200_000
     with Image.open(png) as image:
         assert image.width >= 800
-    _, again = save(regret_figure(tiny, panels_of(tiny)[:2]), tmp_path / "b")
-    assert again.read_bytes() == svg.read_bytes()
+    again = save(regret_figure(tiny, panels_of(tiny)[:2]), tmp_path / "b")
+    assert again.svg.read_bytes() == svg.read_bytes()
+    assert again.pdf.read_bytes() == pdf.read_bytes()
 
 
 @pytest.mark.long

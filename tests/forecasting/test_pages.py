@@ -70,6 +70,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "ε = 0.5 with DPKLUCB is expected to lose" in said
     assert {path.name for path in tmp_path.iterdir()} == {
         "forecast.html",
+        "forecast.pdf",
         "forecast.png",
         "forecast.svg",
     }

@@ -69,6 +69,33 @@ def test_list_shows_every_policy() -> None:
     assert all(name in text for name in POLICIES)
 
 
+@pytest.mark.parametrize("arguments", [(), ("--recommended",), ("--feedback", "semi")])
+def test_list_fits_a_terminal_of_80_columns_a_line_a_policy(arguments: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(app, ["list", *arguments], env={"COLUMNS": "80"})
+    lines = result.stdout.splitlines()
+    named = [line for line in lines if line.split() and line.split()[0] in POLICIES]
+    assert max(map(len, lines)) <= 80
+    assert "…" not in result.stdout
+    assert len(named) == len({line.split()[0] for line in named}) >= len(lines) - 5
+
+
+def test_list_filters_by_feedback() -> None:
+    rows = json.loads(dpbandits("list", "--feedback", "full", "--json").stdout)
+    assert {row["name"] for row in rows} == {
+        name for name, cls in POLICIES.items() if cls.about.feedback == "full"
+    }
+
+
+@pytest.mark.parametrize("name", ["DPKLUCB", "CUCBLDP2", "NAS"])
+def test_a_short_explanation_fits_a_screen(name: str) -> None:
+    result = CliRunner().invoke(app, ["explain", name, "--short"], env={"COLUMNS": "80"})
+    assert result.exit_code == 0
+    assert "dpb.Session" in result.stdout
+    assert "guarantee" in result.stdout
+    assert "Where in the code" not in result.stdout
+    assert len(result.stdout.splitlines()) <= 24
+
+
 def test_list_filters_by_privacy_and_speaks_json() -> None:
     rows = json.loads(dpbandits("list", "--privacy", "local", "--json").stdout)
     assert {row["name"]: row["twin"] for row in rows} == {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from textwrap import fill
 
+from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.core.privacy import Entry, Guarantee, printed
 from dpbandits.version import __version__
 
@@ -31,6 +32,7 @@ class StatementFacts:
     waiting: int
     ledger: Sequence[Entry]
     spent: Fraction | None
+    guardrail: Guardrail | None = None
 
 
 def statement(facts: StatementFacts) -> str:
@@ -40,6 +42,7 @@ def statement(facts: StatementFacts) -> str:
         f"Policy: {facts.policy} ({facts.source}).",
         promise(facts.guarantee),
         f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}.",
+        rail_words(facts.guardrail),
         arms_words(facts.arms),
         f"Decisions made: {facts.asked:,}. Rewards recorded: {facts.told:,}. Resolved without "
         f"reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
@@ -72,6 +75,18 @@ def grid_words(guarantee: Guarantee | None) -> str:
     if guarantee is None:
         return ""
     return f"; held in steps of 1/{guarantee.grid.steps:,} of that range"
+
+
+def rail_words(rail: Guardrail | None) -> str:
+    """What is watched beside the rewards."""
+    if rail is None:
+        return ""
+    return (
+        f"Guardrail: {rail.name}, a second number in [0, 1] of each record, is read in the same "
+        "draw as the reward, so it is part of what the guarantee protects. An arm is suspended, "
+        f"which is public, once its mean is above {rail.limit:g} at confidence "
+        f"{rail.confidence:g}."
+    )
 
 
 def arms_words(arms: Sequence[tuple[object, str]]) -> str:

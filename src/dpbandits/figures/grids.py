@@ -21,6 +21,7 @@ from dpbandits.sweeps.results import Results
 from dpbandits.theory import private_lower_bound
 
 CELL = (2.7, 2.1)  # inches, width and height of a panel
+NARROWEST = 5.4  # inches: below it a legend is larger than its panel, and a label is cut off
 NAME = 1.9  # inches, a name in the legend
 DECADES = 1000  # the axis of rounds starts at this part of the last round
 STEP = 1.15  # least ratio of neighbouring rounds: closer ones cannot be told apart
@@ -139,8 +140,9 @@ def cells(rows: int, columns: int, above: float) -> tuple[Figure, Any]:
     """A figure and its axes, shape (rows, columns), none of which is seen yet. above: inches for
     the legend.
     """
+    width = max(columns * CELL[0] + 0.4, NARROWEST)
     figure = Figure(
-        figsize=(columns * CELL[0] + 0.4, rows * CELL[1] + above),
+        figsize=(width, rows * CELL[1] * (1.25 if columns == 1 else 1.0) + above),
         facecolor="white",
         layout="constrained",
     )

@@ -95,6 +95,10 @@ WIDE = Layout(width=8.0, left=0.85, names=1.95, row=3.3)
 NARROW = Layout(width=4.0, left=0.72, names=0.0, row=2.9, bottom=0.75, letters=54, size=8)
 """The width of a phone's screen, on which letters keep their size."""
 
+ONE_COLUMN = Layout(width=3.4, left=0.68, names=0.0, row=2.6, bottom=0.75, letters=46, size=8)
+TWO_COLUMNS = Layout(width=7.0, left=0.8, names=1.95, row=2.9, letters=90)
+"""The widths of a column, and of both, on a page of most journals."""
+
 RIGHT, LINE = 0.15, 0.165  # inches: a margin where no names stand, and a line of names
 
 

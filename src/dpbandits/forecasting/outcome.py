@@ -101,13 +101,13 @@ class Forecast:
         return frame_of(columns, "polars")
 
     def figure(self, stem: Path | str) -> tuple[Path, Path]:
-        """Draw loss against ε; returns the files stem.png and stem.svg. Needs the `experiments`
-        extra.
+        """Draw loss against ε; returns the files stem.png and stem.svg, beside which there is a
+        stem.pdf. Needs the `experiments` extra.
         """
         from dpbandits.forecasting.pictures import forecast_figure
         from dpbandits.forecasting.pictures import write_figure as write
 
-        return write(forecast_figure(self), Path(stem))
+        return write(forecast_figure(self), Path(stem))[:2]
 
     def page(self, path: Path | str) -> Path:
         """Write one page of HTML with figure and table. Needs the `experiments` extra."""

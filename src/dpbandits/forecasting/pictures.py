@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, write_names
 from dpbandits.figures.panels import DASHES, GREY, LOOKS, OTHERS, SOLID, Look
-from dpbandits.figures.plots import STYLE, error_bars, save
+from dpbandits.figures.plots import STYLE, SavedFigure, error_bars, save
 from dpbandits.forecasting.outcome import EQUAL, Forecast, Foreseen
 
 SHARES = Look(GREY, DASHES[3])
@@ -63,6 +63,6 @@ def curve_look(name: str, at: int) -> Look:
     return LOOKS.get(name) or Look(OTHERS[at % len(OTHERS)], SOLID)
 
 
-def write_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """stem.png and stem.svg; the same forecast gives the same files."""
+def write_figure(figure: Figure, stem: Path) -> SavedFigure:
+    """stem.png, stem.svg and stem.pdf; the same forecast gives the same files."""
     return save(figure, stem)

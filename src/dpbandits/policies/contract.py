@@ -34,12 +34,14 @@ class Release(NamedTuple):
     round: rounds resolved so far. told: (action, rounds resolved since the plan began), by action;
         by the arms observed, where a
     plan names them.
+    harm: with a guardrail, an `Answer` about the harm of each coordinate's newest block.
     """
 
     coordinates: tuple[int, ...]
     answers: tuple[Any, ...]
     round: int
     told: tuple[tuple[Any, int], ...]
+    harm: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,5 @@
-"""Everything a finished sweep leaves behind: tables as Parquet and CSV, figures as PNG and SVG, the
-HTML page.
+"""Everything a finished sweep leaves behind: tables as Parquet and CSV, figures as PNG, SVG
+and PDF, the HTML page.
 """
 
 import re
@@ -73,9 +73,9 @@ def draw(results: Results) -> Figures:
 
 def both(make: Callable[..., Figure], stem: Path, caption: str) -> Picture:
     """One figure twice: as wide as a desk's screen allows, and as narrow as a phone's."""
-    _, wide = save(make(layout=WIDE), stem)
-    _, narrow = save(make(layout=NARROW), stem.with_name(stem.name + "-narrow"))
-    return Picture(wide, narrow, caption)
+    wide = save(make(layout=WIDE), stem)
+    narrow = save(make(layout=NARROW), stem.with_name(stem.name + "-narrow"))
+    return Picture(wide.svg, narrow.svg, caption)
 
 
 def slug(name: str) -> str:

@@ -56,14 +56,16 @@ class DecisionPage(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """A campaign in a few numbers. waiting, told: None where they are private."""
+    """A campaign in a few numbers. version, waiting, told: None where they are private, because
+    they tell who answered.
+    """
 
     name: str
     policy: str
     guarantee: str | None
     epsilon: str | None
     generation: int
-    version: int
+    version: int | None
     step: int
     asked: int
     waiting: int | None
@@ -128,7 +130,7 @@ def summary_of(work: Working, rows: CampaignRows) -> Summary:
         None if guarantee is None else str(guarantee),
         None if guarantee is None or guarantee.epsilon is None else str(guarantee.epsilon),
         head.generation,
-        head.version,
+        None if hidden else head.version,
         head.step,
         head.asked,
         None if hidden else head.waiting,

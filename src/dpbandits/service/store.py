@@ -14,7 +14,7 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.rows.backend import Backend
+from dpbandits.service.rows.backend import Backend, UnknownCampaignError
 from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange, ScopeRow
 from dpbandits.service.scope import Scope, joined
 from dpbandits.service.sealing import StoreSeal
@@ -81,12 +81,12 @@ class CampaignStore:
         """A campaign of this store.
 
         Raises:
-            KeyError: there is none of this name.
+            UnknownCampaignError: there is none of this name.
         """
         if name not in self._open:
             row = self._backend.campaign(name) if isinstance(name, str) else None
             if row is None:
-                raise KeyError(f"There is no campaign {shown(name)} in this store.")
+                raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
             self._open[name] = self._campaign(row, None)
         return self._open[name]
 
@@ -94,7 +94,7 @@ class CampaignStore:
         """A campaign whose policy is one of your own: a database names no code."""
         row = self._backend.campaign(name)
         if row is None:
-            raise KeyError(f"There is no campaign {shown(name)} in this store.")
+            raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
         self._open[name] = self._campaign(row, policy)
         return self._open[name]
 
@@ -144,14 +144,17 @@ class CampaignStore:
         uid = secrets.token_hex(16)
         session = self._session(name, uid, policy, noise, options)
         now = seconds_of(self._clock())
-        taken = None
-        if scope is not None:
-            taken = joined(self._scope(str(getattr(scope, "name", scope))), name, session.guarantee)
-        row, change = first_rows(uid, name, session, self._seal, options, now)
-        self._backend.create(row, change, taken)
-        if taken is not None:
+
+        def join(found: ScopeRow) -> ScopeRow:
+            taken = joined(self._seen(found), name, session.guarantee)
             self._witness.add_scope(taken.name, taken.spent)
+            return taken
+
+        row, change = first_rows(uid, name, session, self._seal, options, now)
+        # witnessed first: a campaign that its witness does not know has another one
         self._witness.add(uid, mark_of(change.head), None)
+        joining = None if scope is None else (str(getattr(scope, "name", scope)), join)
+        self._backend.create(row, change, joining)
         self._open[name] = self._campaign(row, type(policy))
         return self._open[name]
 
@@ -184,32 +187,23 @@ class CampaignStore:
         Raises:
             ValueError: no budget for a new scope, or another one for a known one.
         """
-        known = self._scope(checked_name(name)) if self._backend.scope(name) else None
+        known = self._backend.scope(checked_name(name))
         if known is None:
             if epsilon is None:
                 raise ValueError(f"Expected epsilon= for the new scope {shown(name)}.")
-            row = ScopeRow(name, str(as_fraction(epsilon, "epsilon")), "0")
-            self._backend.put_scope(row)
-            known = row
-        elif epsilon is not None and as_fraction(epsilon, "epsilon") != Fraction(known.epsilon):
+            self._backend.add_scope(ScopeRow(name, str(as_fraction(epsilon, "epsilon")), "0"))
+            known = self._backend.scope(name)
+        assert known is not None
+        known = self._seen(known)
+        if epsilon is not None and as_fraction(epsilon, "epsilon") != Fraction(known.epsilon):
             raise ValueError(
                 f"The scope {shown(name)} has a budget of {known.epsilon}; it stays as it is."
             )
         return Scope(known.name, Fraction(known.epsilon), Fraction(known.spent))
 
-    def _scope(self, name: str) -> ScopeRow:
-        """A scope as it stands; what a witness saw spent is spent, whatever a copy says.
-
-        Raises:
-            ValueError: there is none.
-        """
-        row = self._backend.scope(name)
-        if row is None:
-            raise ValueError(
-                f"There is no scope {shown(name)} in this store. Make it first: "
-                "store.scope(name, epsilon=4)."
-            )
-        seen = Fraction(self._witness.scope(name) or 0)
+    def _seen(self, row: ScopeRow) -> ScopeRow:
+        """A scope as it stands; what a witness saw spent is spent, whatever a copy says."""
+        seen = Fraction(self._witness.scope(row.name) or 0)
         return row._replace(spent=str(max(seen, Fraction(row.spent))))
 
 

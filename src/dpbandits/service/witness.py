@@ -36,6 +36,7 @@ class WitnessFile:
 
     def __init__(self, path: Path | None) -> None:
         self.path, self._lock, self._read = path, RLock(), 0
+        self._home = os.getpid()
         self._marks = dict[str, Mark]()
         self._known = set[tuple[str, Mark]]()
         self._scopes = dict[str, str]()
@@ -43,6 +44,11 @@ class WitnessFile:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._open():
                 pass
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)  # so that the file itself outlives a loss of power
+            finally:
+                os.close(folder)
 
     def __repr__(self) -> str:
         return f"Witness({str(self.path)!r})"
@@ -50,6 +56,8 @@ class WitnessFile:
     @contextmanager
     def _open(self) -> Iterator[int | None]:
         """The file, read up to its end, and nobody else's for now."""
+        if self._home != os.getpid():  # a thread of the parent may have held the lock
+            self._lock, self._home = RLock(), os.getpid()
         with self._lock:
             if self.path is None:
                 yield None
@@ -128,7 +136,16 @@ class WitnessFile:
     def _write(self, file: int | None, said: dict[str, object]) -> None:
         line = json.dumps(said, separators=(",", ":")).encode() + b"\n"
         if file is not None:
-            os.write(file, line)
-            os.fsync(file)
+            try:
+                whole = os.write(file, line) == len(line)
+                os.fsync(file)
+            except OSError:
+                whole = False
+            if not whole:
+                os.ftruncate(file, self._read)
+                raise WitnessError(
+                    f"The witness {self.path} could not be written: is the disk full? What this "
+                    "call computed is not shown. Make room, and make the call again."
+                )
             self._read += len(line)
         self._learn(line)

@@ -5,11 +5,14 @@ people come back, the promise to each of them, and rewards in the user's units.
 from collections.abc import Iterable
 from dataclasses import replace
 
+from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.register import Register
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import Guarantee, as_fraction
+from dpbandits.mechanisms.base import Mechanism
+from dpbandits.mechanisms.guarded import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
 
@@ -114,6 +117,28 @@ def require_choice(policy: Policy, what: str) -> None:
             f"{policy.name} cannot choose among some of its arms, so {what} is not for it; nothing "
             "was done. Index policies can: DPKLUCB, for example (dpbandits.policies() says which)."
         )
+
+
+def watched_mechanism(policy: Policy, rail: object) -> Mechanism:
+    """What reads the rewards; with a guardrail, the harm beside them.
+
+    Raises:
+        ValueError: this policy's rewards are not read so.
+    """
+    if rail is None:
+        return policy.mechanism()
+    if not isinstance(rail, Guardrail):
+        raise TypeError(
+            f"Expected guardrail={shown(rail)} to be dpbandits.Guardrail('refunds', limit=.02), "
+            "say, or None."
+        )
+    require_choice(policy, "guardrail=")
+    if policy.randomizer() is not None:
+        raise ValueError(
+            f"In the local model users report their rewards alone, so guardrail= is not for "
+            f"{policy.name}."
+        )
+    return GuardedBatches(inner=policy.mechanism())
 
 
 def require_user(people: Register | None, user: object) -> None:

@@ -8,6 +8,7 @@ from dpbandits.campaign.statement import StatementFacts, statement
 from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.session.waiting_times import WaitingTimes
 from dpbandits.session.wheel.choices import DecisionTable
+from dpbandits.session.wheel.guarded import GuardedWheel
 
 
 class Reports(WaitingTimes):
@@ -27,6 +28,21 @@ class Reports(WaitingTimes):
             ruler=self.rewards,
             among=self._wheel.roster.in_play if self.policy.about.feedback == "bandit" else None,
         )
+
+    def harm(self) -> Beliefs:
+        """What is believed of every arm's harm, at the guardrail's confidence: looking costs
+        nothing.
+
+        Raises:
+            ValueError: this session has no guardrail.
+        """
+        wheel = self._wheel
+        if not isinstance(wheel, GuardedWheel):
+            raise ValueError(
+                "Expected a session with guardrail=dpbandits.Guardrail('refunds', limit=.02), say; "
+                "this one knows of no harm."
+            )
+        return beliefs(wheel.harm.history, wheel.harm.rail.confidence)
 
     def decisions(self) -> DecisionTable:
         """Every decision with the probability it had, for analysts. Rewards are not in it: they
@@ -71,5 +87,6 @@ class Reports(WaitingTimes):
                 waiting=len(wheel.pending),
                 ledger=self.ledger,
                 spent=self.spent,
+                guardrail=self.guardrail,
             )
         )

@@ -75,6 +75,8 @@ class Session(Saved):
             one after the other, so that no arm is bound to a time. Its coins come from `seed`,
             which has to stay secret until the end.
         min_share: each arm's least share of rounds, by a coin a round; its price is regret.
+        guardrail: a second number of each record, told as (reward, harm), of which no arm may do
+            more than declared (`dpbandits.Guardrail`); one that does is suspended.
 
     Raises:
         ValueError: policy, mechanism and guarantee do not agree.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from dpbandits.campaign.assignment import assignment_of
 from dpbandits.campaign.attribution import attribution_of
+from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.register import Clock, Place, register_of
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.ruler import Range
@@ -34,16 +35,18 @@ from dpbandits.session.options import (
     policy_for_users,
     require_agreement,
     require_choice,
+    watched_mechanism,
 )
-from dpbandits.session.wheel.together import wheel_for
+from dpbandits.session.wheel.guarded import alarms_of, wheel_for
 from dpbandits.vault import open_vault
 
 
 class SessionEvent(NamedTuple):
     """Something that was done to a session, and after how many decisions. Public.
 
-    what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks). arm: its name
-        or number; None where it is about all.
+    what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks); with a
+        guardrail also "suspend", or "alarm" where the arm is the last one in play. arm: its name or
+        number; None where it is about all.
     """
 
     what: str
@@ -79,6 +82,7 @@ class Standing:
         assignment: str = "planned",
         min_share: float | None = None,
         segments: Iterable[str] | None = None,
+        guardrail: Guardrail | None = None,
     ) -> None:
         refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
         if not isinstance(policy, Policy):
@@ -99,12 +103,13 @@ class Standing:
         self.rewards = checked_rewards_range(rewards, self._randomizer is not None)
         self.default = checked_default(default) if rewards is None else default_in(default, rewards)
         self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
+        self.guardrail, mechanism = guardrail, watched_mechanism(policy, guardrail)
         self._vault = open_vault(
-            policy.about.feedback, policy.mechanism(), policy.arms, noise, self._randomizer
+            policy.about.feedback, mechanism, policy.arms, noise, self._randomizer
         )
         self._vault.unit = None if self.rewards is None else self.rewards.to_unit
         require_agreement(policy, self._vault.guarantee)
-        self._wheel = wheel_for(policy, self._vault, self.seed)
+        self._wheel = wheel_for(policy, self._vault, self.seed, guardrail, mechanism)
         self._events: tuple[SessionEvent, ...] = ()
         self._assignment = assignment_of(assignment, min_share, policy.arms)
         self._traffic = Traffic.of(policy.arms)
@@ -197,7 +202,12 @@ class Standing:
     @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order. Public."""
-        return self._events
+        names = self._wheel.roster.labels
+        alarms = [
+            SessionEvent("suspend" if suspended else "alarm", names[arm] if names else arm, at)
+            for arm, at, suspended in alarms_of(self._wheel)
+        ]
+        return tuple(sorted((*self._events, *alarms), key=lambda event: event.asked))
 
     @property
     def lost(self) -> int:

@@ -59,6 +59,8 @@ class WaitingTimes(Standing):
 
     def _default_of(self, play: Play) -> object:
         """The declared default, for each arm that is observed."""
+        if self.guardrail is not None:
+            return self.default, self.guardrail.default
         if self.policy.about.feedback == "bandit":
             return self.default
         return [self.default] * len(play.observe or range(self.policy.arms))

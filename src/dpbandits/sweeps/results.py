@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal
 
 import polars as pl
 
 from dpbandits.core.privacy import printed
+from dpbandits.core.tables import frame_of
 from dpbandits.sweeps.cells import Cell, Facts
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.store import read_cell
@@ -66,6 +68,14 @@ class Results:
         regret, releases, events.
         """
         return pl.concat(with_names(cell, stored(self.out, cell)[0]) for cell in self.cells)
+
+    def pandas(self, table: Literal["summary", "curves", "bands"] = "summary") -> Any:
+        """One of the tables as a pandas frame.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        return frame_of(getattr(self, table).to_dict(as_series=False), "pandas")
 
     def runs_of(self, label: str, environment: str, epsilon: float | None = None) -> pl.DataFrame:
         """The runs of one cell at every kept round."""

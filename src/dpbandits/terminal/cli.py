@@ -76,6 +76,12 @@ class Privacy(StrEnum):
     local = "local"
 
 
+class FeedbackKind(StrEnum):
+    bandit = "bandit"
+    semi = "semi"
+    full = "full"
+
+
 @app.callback(invoke_without_command=True)
 def version_command(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
@@ -91,12 +97,16 @@ def list_policies(
         Privacy | None,
         typer.Option(case_sensitive=False, help="Only policies with this kind of privacy."),
     ] = None,
+    feedback: Annotated[
+        FeedbackKind | None,
+        typer.Option(help="Only policies that see: the arm played, several arms, or every arm."),
+    ] = None,
     recommended: Annotated[
         bool, typer.Option("--recommended", help="Only what dpbandits.recommend returns.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Every policy: its privacy, when it releases, what it needs, where it is from.
+    """Every policy in a line: what it is for, and what its budget is for.
 
     Example: [bold]dpbandits list --privacy local[/]
     """
@@ -106,6 +116,7 @@ def list_policies(
         row
         for row in policies()
         if (privacy is None or row.privacy == privacy.value)
+        and (feedback is None or row.feedback == feedback.value)
         and (not recommended or row.name in RECOMMENDED)
     ]
     if json:
@@ -117,6 +128,9 @@ def list_policies(
 @app.command()
 def explain(
     name: Annotated[str, typer.Argument(help="A policy's name, as `dpbandits list` shows it.")],
+    short: Annotated[
+        bool, typer.Option("--short", help="One screen: what it does, its guarantee, a call.")
+    ] = False,
 ) -> None:
     """One policy: what it does, its guarantee, regret bound, parameters, source and proof.
 
@@ -125,7 +139,7 @@ def explain(
     from dpbandits.terminal.explain import explanation
 
     with one_line_errors():
-        for part in explanation(name):
+        for part in explanation(name, short=short):
             console.print(part)
 
 

@@ -18,6 +18,7 @@ from dpbandits.core.signatures import argument_texts
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
+from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.theory.catalogue import PolicyRow
 
 PRIVACY = {
@@ -57,8 +58,8 @@ EXAMPLE = {
 BOUND = {"regret": "regret", "estimate": "stops within"}
 
 
-def explanation(name: str) -> Iterator[RenderableType]:
-    """What to print about one policy.
+def explanation(name: str, *, short: bool = False) -> Iterator[RenderableType]:
+    """What to print about one policy. short: one screen, without parameters, remarks and proof.
 
     Raises:
         ValueError: there is no such policy; the message suggests close names.
@@ -72,6 +73,9 @@ def explanation(name: str) -> Iterator[RenderableType]:
     first, *rest = documentation(cls)
     yield Text(f"{name}: {first}\n", style="bold")
     yield facts(cls)
+    if short:
+        yield Text("\n" + example(cls), style="cyan")
+        return
     yield Text("".join(f"\n{paragraph}\n" for paragraph in rest))
     yield parameter_table(cls)
     yield Text(example(cls) + "\n", style="cyan")
@@ -151,20 +155,44 @@ def proof_page(proof: str) -> Path:
     return folder / f"{proof}.md"
 
 
+def purpose(cls: type[Policy]) -> str:
+    """What a policy is for, in three words."""
+    about = cls.about
+    if about.goal == "estimate":
+        return "a mean, then stop"
+    if about.feedback == "full":
+        return "every arm is seen"
+    if about.feedback == "semi":
+        return "a matroid's basis" if about.matroid else "super arms"
+    found = cls.__module__.startswith("dpbandits.policies.identification")
+    return "name the best arm" if found else "one arm a round"
+
+
+def unit(cls: type[Policy]) -> str:
+    """What is paid for what: the budget, and what of it is one record."""
+    about = cls.about
+    if about.privacy == "none":
+        return "no privacy"
+    what = "a reward" if about.feedback == "bandit" else "a round"
+    budget = "ρ" if about.privacy == "zCDP" else "ε"
+    return f"{budget} {what}" + (", local" if about.privacy == "local" else "")
+
+
 def catalogue(rows: Iterable[PolicyRow]) -> Table:
-    """`dpbandits list`."""
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for title in ("policy", "privacy", "feedback", "releases", "horizon", "source"):
-        table.add_column(title, no_wrap=title != "source")
+    """`dpbandits list`: a line a policy, in 80 columns; `--json` and `explain` tell the rest."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        caption="ε (ρ: zCDP) is for one reward, or for all rewards of a round.",
+        caption_justify="left",
+    )
+    for title in ("policy", "what for", "unit", ""):
+        table.add_column(title, no_wrap=True)
     for row in rows:
-        table.add_row(
-            f"[bold]{row.name}[/]",
-            row.privacy,
-            row.feedback,
-            row.releases,
-            "known" if row.horizon else "any",
-            row.paper,
-        )
+        cls = POLICIES[row.name]
+        mark = "recommended" if row.name in RECOMMENDED else ""
+        table.add_row(f"[bold]{row.name}[/]", purpose(cls), unit(cls), mark)
     return table
 
 

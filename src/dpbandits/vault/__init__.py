@@ -7,11 +7,13 @@ post-processing of what `release` returned.
 """
 
 from dpbandits.mechanisms.base import Mechanism
+from dpbandits.mechanisms.guarded import GuardedBatches
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback
 from dpbandits.vault.arms import ArmVault
 from dpbandits.vault.base import Vault
+from dpbandits.vault.guarded import GuardedVault
 from dpbandits.vault.joint import JointVault
 from dpbandits.vault.saved import SavedVault
 from dpbandits.vault.vectors import VectorVault
@@ -27,6 +29,8 @@ def open_vault(
     randomizer: Randomizer | None,
 ) -> SavedVault:
     """The vault for a policy's kind of feedback."""
+    if isinstance(mechanism, GuardedBatches):
+        return GuardedVault(mechanism, coordinates, noise)
     if mechanism.together:
         return JointVault(mechanism, coordinates, noise)
     if feedback == "full":

@@ -4,7 +4,7 @@ its own. In the local model what enters is a report, checked here.
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +62,6 @@ NUMBERS = frozenset({int})
 """The type of a coordinate."""
 
 
-@final
 class ArmVault(SavedVault):
     """A coordinate is an arm. A record is one reward of the arm that was played or, after a super
     arm, a reward for each of its arms.

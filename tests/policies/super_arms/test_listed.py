@@ -40,6 +40,7 @@ def told(path: Path, gaps: Any) -> Any:
     return np.concatenate([law_of_interest(path, gaps, True), earned])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("problem", PROBLEMS, ids=["listed", "costs", "top"])
 @pytest.mark.parametrize(("cls", "given"), POLICIES, ids=lambda x: getattr(x, "__name__", ""))
 def test_super_arms_are_played_by_one_law(cls: Any, given: Any, problem: Any) -> None:
@@ -76,6 +77,7 @@ GRAPH = dpb.GraphicMatroid([(0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (2, 3), (4, 
 """With a triangle, a self-loop, parallel edges and two parts."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "policy",
     [

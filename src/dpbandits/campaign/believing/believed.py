@@ -196,6 +196,11 @@ class Believed:
         Raises:
             DamagedSessionError: it is not that, of this policy.
         """
+        return cls.reread(MeanReader.of(policy), data)
+
+    @classmethod
+    def reread(cls, reader: MeanReader, data: object) -> Believed:
+        """The same, of answers that are read so."""
         found = part(data, "beliefs", "first", "growth", "arms")
         growth = found["growth"]
         if type(growth) not in (int, float) or not 1.0 <= growth <= 1000.0:
@@ -204,7 +209,7 @@ class Believed:
         arms = tuple(map(restored_arm, entries(found["arms"], "beliefs.arms")))
         if first > len(arms):
             raise damaged("beliefs.arms are fewer than at the start")
-        return cls(MeanReader.of(policy), arms, first, float(growth))
+        return cls(reader, arms, first, float(growth))
 
 
 def rows_together(before: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:

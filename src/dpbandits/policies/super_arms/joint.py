@@ -23,7 +23,7 @@ from dpbandits.policies.formulas import joint
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
 from dpbandits.policies.super_arms.joint_statistics import (
     JointStatistics,
-    as_if_released,
+    as_if_all_read,
     folded,
 )
 from dpbandits.policies.super_arms.undecided import outbid
@@ -112,7 +112,7 @@ class JointReleases(PrivatePolicy):
         """The plan as it would be if all open blocks were answered, and had left the means where
         they are.
         """
-        expected, flying = as_if_released(state, asked, float(self.budget))
+        expected, flying = as_if_all_read(state, asked, float(self.budget))
         plan = self.planned(expected, flying)
         if asked and not plan.release:  # a release that comes meanwhile ends it
             plan = replace(plan, rounds=max(plan.rounds, self.batch(1)))

@@ -47,7 +47,7 @@ def folded(
     return JointStatistics(tuple(totals), tuple(rounds), tuple(drawn), *means, t)
 
 
-def as_if_released(
+def as_if_all_read(
     s: JointStatistics, asked: Mapping[Any, int], epsilon: float
 ) -> tuple[JointStatistics, Counter[int]]:
     """The statistics as they would stand if all open blocks had been answered, and had left the

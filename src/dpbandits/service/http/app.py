@@ -18,7 +18,7 @@ from dpbandits.version import __version__
 THREADS = 128
 """Requests that are worked on at a time; those of one campaign are done together."""
 
-LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "testserver"})
+LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def make_app(store: CampaignStore, *, open: bool = False) -> Any:

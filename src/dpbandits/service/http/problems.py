@@ -7,8 +7,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from dpbandits.core.errors import Error, LedgerError, RewardError, StoreError, WitnessError
-from dpbandits.service.rows.backend import NameTakenError
+from dpbandits.core.errors import (
+    DecisionError,
+    Error,
+    LedgerError,
+    RewardError,
+    StoreError,
+    WitnessError,
+)
+from dpbandits.service.rows.backend import NameTakenError, UnknownCampaignError
 
 
 def problem(status: int, title: str, detail: str, **more: Any) -> JSONResponse:
@@ -34,9 +41,11 @@ def status_of(error: Exception) -> tuple[int, str]:
         return 422, "No reward"
     if isinstance(error, NameTakenError):
         return 409, "The name is taken"
-    if isinstance(error, KeyError):
+    if isinstance(error, DecisionError):
+        return 410, "Gone"
+    if isinstance(error, UnknownCampaignError):
         return 404, "Not found"
-    if isinstance(error, (ValueError, TypeError, LookupError)):
+    if isinstance(error, (ValueError, TypeError)):
         return 422, "Refused"
     return 409, "Not possible now"
 
@@ -72,7 +81,7 @@ async def fault(request: Request, error: Exception) -> JSONResponse:
 
 def install(app: FastAPI) -> None:
     """Every error of an application becomes a problem document."""
-    for kind in (Error, ValueError, TypeError, LookupError, RuntimeError):
+    for kind in (Error, ValueError, TypeError, UnknownCampaignError, RuntimeError):
         app.add_exception_handler(kind, ours)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, framework_problem)

@@ -58,7 +58,7 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
     def tell(name: str, body: list[TellItem], who: teller) -> dict[str, Any]:
         if len(body) > MOST_TELLS:
             raise ValueError(f"Expected at most {MOST_TELLS:,} answers at once. None was recorded.")
-        told = store[name].tell_many([(item.id, reward_of(item, name)) for item in body])
+        told = store[name].tell_many([(item.id, what_is_told(item, name)) for item in body])
         return results([item.id for item in body], told)
 
     @router.post("/campaigns/{name}/expire")
@@ -111,7 +111,7 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
     return router
 
 
-def reward_of(item: TellItem, campaign: str) -> object:
+def what_is_told(item: TellItem, campaign: str) -> object:
     """The reward of an answer, or the report of a user's device.
 
     Raises:

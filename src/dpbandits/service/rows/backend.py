@@ -5,7 +5,7 @@ campaign's lock, and all that it writes comes in one `RowChange`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from dpbandits.service.rows.records import (
@@ -20,9 +20,16 @@ from dpbandits.service.rows.records import (
     ScopeRow,
 )
 
+Joining = tuple[str, Callable[[ScopeRow], ScopeRow]]
+"""The name of a scope, and what becomes of its row."""
+
 
 class NameTakenError(ValueError):
     """A campaign of this name is there already. Nothing was created."""
+
+
+class UnknownCampaignError(KeyError):
+    """There is no campaign of this name."""
 
 
 class CampaignRows(ABC):
@@ -100,11 +107,12 @@ class Backend(ABC):
     """Whether what is committed outlives the process and a loss of power."""
 
     @abstractmethod
-    def create(self, row: CampaignRow, change: RowChange, scope: ScopeRow | None) -> None:
-        """A campaign with its first rows; with a scope, that scope as it stands from now on.
+    def create(self, row: CampaignRow, change: RowChange, joining: Joining | None = None) -> None:
+        """A campaign with its first rows. joining: the scope that it joins, and what the scope's
+        row becomes; it is read, changed and written while nobody else does.
 
         Raises:
-            NameTakenError: so it is. Nothing was written.
+            NameTakenError: the name is taken, or there is no such scope. Nothing was written.
         """
 
     @abstractmethod
@@ -130,8 +138,8 @@ class Backend(ABC):
         """A budget over campaigns."""
 
     @abstractmethod
-    def put_scope(self, scope: ScopeRow) -> None:
-        """Write a scope."""
+    def add_scope(self, scope: ScopeRow) -> None:
+        """Write a new scope; one that there is stays as it is."""
 
     @abstractmethod
     def access_keys(self) -> list[KeyRow]:

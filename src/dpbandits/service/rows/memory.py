@@ -9,7 +9,8 @@ from threading import RLock
 from typing import final
 
 from dpbandits.core.errors import LedgerError
-from dpbandits.service.rows.backend import Backend, CampaignRows, NameTakenError
+from dpbandits.core.inputs import shown
+from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, NameTakenError
 from dpbandits.service.rows.records import (
     CampaignRow,
     DecisionRecord,
@@ -162,18 +163,21 @@ class MemoryBackend(Backend):
         self._scopes = dict[str, ScopeRow]()
         self._keys = dict[str, KeyRow]()
 
-    def create(self, row: CampaignRow, change: RowChange, scope: ScopeRow | None) -> None:
+    def create(self, row: CampaignRow, change: RowChange, joining: Joining | None = None) -> None:
         with self._lock:
             if row.name in self._campaigns:
                 raise taken_name()
+            if joining is not None:
+                name, join = joining
+                if name not in self._scopes:
+                    raise no_scope(name)
+                self._scopes[name] = join(self._scopes[name])
             group = self._groups.setdefault(row.group, {})
             tables = Tables(change.head, b"", group)
             rows = MemoryRows(tables)
             rows.write(change)
             rows.commit()
             self._tables[row.uid], self._campaigns[row.name] = tables, row
-            if scope is not None:
-                self._scopes[scope.name] = scope
 
     def campaigns(self) -> list[CampaignRow]:
         return list(self._campaigns.values())
@@ -196,8 +200,9 @@ class MemoryBackend(Backend):
     def scope(self, name: str) -> ScopeRow | None:
         return self._scopes.get(name)
 
-    def put_scope(self, scope: ScopeRow) -> None:
-        self._scopes[scope.name] = scope
+    def add_scope(self, scope: ScopeRow) -> None:
+        with self._lock:
+            self._scopes.setdefault(scope.name, scope)
 
     def access_keys(self) -> list[KeyRow]:
         return list(self._keys.values())
@@ -227,4 +232,11 @@ def taken_name() -> NameTakenError:
     return NameTakenError(
         "Expected a name that no campaign of this store has; this one is taken. Open it with "
         "store[name], or choose another name. Nothing was created."
+    )
+
+
+def no_scope(name: str) -> ValueError:
+    return ValueError(
+        f"There is no scope {shown(name)} in this store. Make it first: store.scope(name, "
+        "epsilon=4). Nothing was created."
     )

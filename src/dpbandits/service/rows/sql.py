@@ -1,23 +1,27 @@
 """Campaigns in a database: SQLite in one file, or PostgreSQL."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, final
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.rows import tables
-from dpbandits.service.rows.backend import Backend, CampaignRows
-from dpbandits.service.rows.memory import taken_name
+from dpbandits.service.rows.backend import Backend, CampaignRows, Joining
+from dpbandits.service.rows.memory import no_scope, taken_name
 from dpbandits.service.rows.migrating import bring_up
 from dpbandits.service.rows.records import CampaignRow, KeyRow, RowChange, ScopeRow
 from dpbandits.service.rows.sql_rows import SqlRows, columns_of
 
 CAMPAIGN = columns_of(tables.campaign, CampaignRow)
+SCOPE = columns_of(tables.scope, ScopeRow)
 
 PATIENCE = 30
 """Seconds that a transaction waits for another one to end."""
@@ -42,7 +46,8 @@ class SqlBackend(Backend):
         with told("opened"):
             bring_up(self._engine)
             self._require_durable()
-        self._groups = dict[str, str]()
+        self._groups, self._home = dict[str, str](), os.getpid()
+        self._left = list[Any]()  # a parent's connections, never closed in its child
 
     def _require_durable(self) -> None:
         """Refuse a database that may forget what it committed: then noise would be drawn twice."""
@@ -65,6 +70,10 @@ class SqlBackend(Backend):
     @contextmanager
     def _begun(self, *, write: bool = True) -> Iterator[Connection]:
         """A transaction, committed as the block is left."""
+        if self._home != os.getpid():
+            self._left.append(self._engine.pool)
+            self._engine.dispose(close=False)
+            self._home = os.getpid()
         with told("written" if write else "read"), self._engine.connect() as connection:
             if self._lite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
@@ -76,7 +85,7 @@ class SqlBackend(Backend):
             if write:
                 connection.commit()
 
-    def create(self, row: CampaignRow, change: RowChange, scope: ScopeRow | None) -> None:
+    def create(self, row: CampaignRow, change: RowChange, joining: Joining | None = None) -> None:
         with self._begun() as connection:
             try:
                 connection.execute(insert(tables.campaign), row._asdict())
@@ -84,8 +93,13 @@ class SqlBackend(Backend):
                 raise taken_name() from None
             rows = SqlRows(connection, row.uid, row.group)
             rows.write(change)
-            if scope is not None:
-                rows._put(tables.scope, scope._asdict(), "name")
+            if joining is not None:
+                name, join = joining
+                query = select(*SCOPE).where(tables.scope.c.name == name).with_for_update()
+                found = connection.execute(query).one_or_none()
+                if found is None:
+                    raise no_scope(name)
+                rows._put(tables.scope, join(ScopeRow(*found))._asdict(), "name")
 
     def campaigns(self) -> list[CampaignRow]:
         query = select(*CAMPAIGN).order_by(tables.campaign.c.created, tables.campaign.c.uid)
@@ -121,15 +135,15 @@ class SqlBackend(Backend):
         return self._groups[uid]
 
     def scope(self, name: str) -> ScopeRow | None:
-        c = tables.scope.c
-        query = select(c.name, c.epsilon, c.spent).where(c.name == name)
+        query = select(*SCOPE).where(tables.scope.c.name == name)
         with self._begun(write=False) as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else ScopeRow(*row)
 
-    def put_scope(self, scope: ScopeRow) -> None:
+    def add_scope(self, scope: ScopeRow) -> None:
+        kind = sqlite_insert if self._lite else postgresql_insert
         with self._begun() as connection:
-            SqlRows(connection, "", "")._put(tables.scope, scope._asdict(), "name")
+            connection.execute(kind(tables.scope).values(scope._asdict()).on_conflict_do_nothing())
 
     def access_keys(self) -> list[KeyRow]:
         query = select(*columns_of(tables.access_key, KeyRow)).order_by(tables.access_key.c.created)
@@ -173,7 +187,10 @@ def known_url(url: str | URL) -> URL:
 def lite_engine(url: URL) -> Engine:
     """SQLite: transactions begin as we say, and a commit is on disk when it returns."""
     engine = create_engine(
-        url, connect_args={"timeout": PATIENCE, "check_same_thread": False}, pool_size=20
+        url,
+        connect_args={"timeout": PATIENCE, "check_same_thread": False},
+        pool_size=20,
+        hide_parameters=True,
     )
 
     @event.listens_for(engine, "connect")
@@ -190,6 +207,7 @@ def big_engine(url: URL) -> Engine:
         url,
         pool_size=20,
         pool_pre_ping=True,
+        hide_parameters=True,
         connect_args={"connect_timeout": PATIENCE, "options": f"-c lock_timeout={PATIENCE}s"},
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
+from dpbandits.core.errors import DecisionError
 from dpbandits.core.plan import Action
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.rows.backend import CampaignRows
@@ -89,7 +90,7 @@ class AskOp:
                 return scratch.keyed[place]
             said = scratch.rows.response(*place)
             if said is not None:
-                return [decision_from(row) for row in json.loads(said)]
+                return asked_before(said, work)
         require_open(work, scratch)
         who = pseudonym_in(work.session, self.user) if self.user is not None else None
         if who is not None:
@@ -105,6 +106,22 @@ class AskOp:
         if self.key is not None:
             scratch.keyed[self.principal, self.key] = made
         return made
+
+
+def asked_before(said: str, work: Working) -> list[CampaignDecision]:
+    """The decisions that a call made the first time.
+
+    Raises:
+        DecisionError: they were given up when the database was put back.
+    """
+    decisions = [decision_from(row) for row in json.loads(said)]
+    opened = work.ids.opened(each.id for each in decisions)
+    if any(place is None or place.generation < work.head.generation for place in opened):
+        raise DecisionError(
+            "The decisions that were asked for with this key were given up, for the database was "
+            "put back. Ask with another key. None was made."
+        )
+    return decisions
 
 
 def require_open(work: Working, scratch: Scratch) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 from dpbandits.core.errors import WitnessError
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, HeadRow, ReadingRow, RowChange
+from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.working import CampaignSetting, Working, session_of
-from dpbandits.service.turns.writing import change_in, next_chain
+from dpbandits.service.turns.writing import change_in, compact, next_chain
 from dpbandits.service.witness import Mark, WitnessFile
 from dpbandits.session.storing.changes import Watch
 from dpbandits.session.storing.parts import (
@@ -43,9 +44,6 @@ def is_behind(head: HeadRow, uid: str, witness: WitnessFile) -> bool:
     seen, now = witness.latest(uid), mark_of(head)
     if seen == now:
         return False
-    if seen is None and head.version == 1:
-        witness.add(uid, now, None)
-        return False
     if seen is None:
         raise WitnessError(
             f"The witness {witness.path} does not know this campaign. If it is another file, open "
@@ -73,6 +71,8 @@ def fence(
 
     seen: how far the campaign is known to have come.
     """
+    if seen is None or (seen.generation, seen.step) < (work.head.generation, work.head.before):
+        work.ids = DecisionIds.fresh()  # a generation of this number may have been before
     seen = seen or mark_of(work.head)
     generation = max(seen.generation, work.head.generation) + 1
     chain = next_chain(seen.chain, "fence", generation)
@@ -105,7 +105,8 @@ def begin_again(work: Working, setting: CampaignSetting, generation: int) -> Non
     if not keeps_exact_sums(work.session):
         return
     first = json.loads(work.row.options)["first"]
-    anew = begun_anew(work.session, *first)
+    public, private, rows = begun_anew(work.session, *first)
+    anew = json.loads(compact(public)), json.loads(compact(private)), rows
     given_up = work.watch.changes()
     work.session = session_of(work.row, anew, setting, work)
     work.watch = Watch(work.session)

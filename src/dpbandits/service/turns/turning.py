@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, Protocol, TypeVar, final
 
 from dpbandits.campaign.register import seconds_of
-from dpbandits.core.errors import StoreError
+from dpbandits.core.errors import Error, StoreError, WitnessError
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.records import CampaignRow, RowChange
 from dpbandits.service.turns.asks import AskedDecisions, AskOp, Scratch, under_names
@@ -65,6 +65,7 @@ class Turning:
 
     def do(self, op: Op) -> Any:
         """Do a call, together with those that wait; returns once it is committed and witnessed."""
+        self._settle_in()
         ticket = Ticket(op)
         self._queue.append(ticket)
         while not ticket.done:
@@ -75,6 +76,7 @@ class Turning:
 
     def look(self, look: Callable[[Working, CampaignRows], Value]) -> Value:
         """Look at a campaign as it stands; nothing that is not witnessed is shown."""
+        self._settle_in()
         with self._lock:
             with self.backend.reading(self.row.uid) as rows:
                 work = self._current(rows)
@@ -87,8 +89,15 @@ class Turning:
 
     def fence(self) -> None:
         """Give up all that is open, as after the database was put back."""
+        self._settle_in()
         with self._lock:
             self._fence(forced=True)
+
+    def _settle_in(self) -> None:
+        """A forked child reads everything anew, and waits for no thread of its parent's."""
+        if self._home != os.getpid():
+            self._lock, self._queue = Lock(), deque()
+            self._work, self._home = None, os.getpid()
 
     def _lead(self) -> None:
         """Do the calls that wait. Every one of them is answered, whatever happens."""
@@ -98,6 +107,10 @@ class Turning:
         try:
             try:
                 self._attempt(batch)
+            except (StoreError, WitnessError) as error:
+                # what was done may stand, so it is not done again here
+                for ticket in batch:
+                    ticket.error = error
             except Exception:
                 for ticket in batch:  # who did it fails alone
                     ticket.value, ticket.error = UNDONE, None
@@ -150,7 +163,7 @@ class Turning:
             try:
                 answers.append(ticket.op.run(work, scratch))
                 work.watch.note("passed")
-            except (ValueError, TypeError, LookupError, RuntimeError) as error:
+            except (Error, ValueError, TypeError, RuntimeError) as error:
                 if standing(work) != before or isinstance(error, StoreError):
                     raise
                 ticket.error = error
@@ -165,8 +178,6 @@ class Turning:
         return work
 
     def _current(self, rows: CampaignRows) -> Working:
-        if self._home != os.getpid():  # a forked child reads everything anew
-            self._work, self._home = None, os.getpid()
         before, self._work = self._work, None
         self._work = working_at(self.row, rows, self.setting, before)
         return self._work

@@ -24,6 +24,7 @@ from dpbandits.core.values import (
     whole,
 )
 from dpbandits.mechanisms.above_threshold import HALTED
+from dpbandits.mechanisms.guarded import BOTH
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics
@@ -80,7 +81,9 @@ def with_state(policy: Policy, public: dict[str, Any], private: dict[str, Any]) 
     ledger = part(vault["ledger"], "vault.ledger", "dropped", "releases")
     if not entries(public["events"], "public.events"):  # else blocks may have been dropped by hand
         require_drops(policy, ledger, whole(vault["turns"], "vault.turns"))
-    blocks = len(entries(vault["counts"], "vault.counts")) if policy.reader.together else 1
+    blocks = 1 if public["guardrail"] is None else BOTH
+    if policy.reader.together:
+        blocks = len(entries(vault["counts"], "vault.counts"))
     # before anything of that size is made
     entries(private["sums"], "private.sums", policy.arms * blocks)
     state = state_from_data(policy, public["state"], whole(public["asked"], "public.asked"))
@@ -172,6 +175,8 @@ PUBLIC_KEYS = (
     "attribution",
     "traffic",
     "chosen",
+    "guardrail",
+    "harm",
     "pending",
     "told_in_plan",
     "plan_finished",

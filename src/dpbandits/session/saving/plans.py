@@ -54,7 +54,7 @@ def asked_from(data: object) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def block_of(plans: Plans, id: int) -> int:
+def open_block_of(plans: Plans, id: int) -> int:
     """The block of a decision; 0 where it is closed."""
     within = (key for key, o in plans.items() if any(a <= id <= b for a, b in o.asked))
     return next(within, 0)
@@ -97,6 +97,6 @@ def with_plans(
     assert isinstance(plan, Hold)
     offered = wheel.offered(plan, block, since, 0)._replace(last=last)
     for id, play in wheel.pending.items():
-        wheel.pending[id] = replace(play, block=block_of(plans, id))
+        wheel.pending[id] = replace(play, block=open_block_of(plans, id))
     turn = replace(turn, plans=plans, progress=BlockProgress(turn.plan, plans))
     return turn.with_offer(offered)

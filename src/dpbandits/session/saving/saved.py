@@ -4,6 +4,7 @@ from typing import Any, Self
 
 from dpbandits.campaign.assignment import assignment_from_data
 from dpbandits.campaign.attribution import AttributionWindow
+from dpbandits.campaign.guardrail import rail_from_data
 from dpbandits.campaign.register import Clock, Register
 from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
@@ -20,6 +21,7 @@ from dpbandits.session.saving.position import position, position_to_data, wheel_
 from dpbandits.session.special import SpecialAsks
 from dpbandits.session.standing import special
 from dpbandits.session.wheel.choices import chosen_to_data
+from dpbandits.session.wheel.guarded import harm_to_data, restore_harm
 from dpbandits.session.wheel.turn import settle
 
 
@@ -162,6 +164,7 @@ class Saved(SpecialAsks):
             campaign=at.campaign,
             max_pending=at.max_pending,
             rewards=range_from_data(public["rewards"]),
+            guardrail=rail_from_data(public["guardrail"]),
         )
         session._assignment = assignment_from_data(public["assignment"], policy.arms)
         session._traffic = Traffic.restored(public["traffic"])
@@ -178,6 +181,7 @@ class Saved(SpecialAsks):
         session._vault.restore_held(private["held"], at.pending)
         session._events = at.events
         session._wheel = wheel_at(session._wheel, at, public)
+        restore_harm(session._wheel, public["harm"])
         session._wheel.chosen = at.chosen
         session.generation = at.generation
         return session
@@ -199,5 +203,7 @@ class Saved(SpecialAsks):
         window = self._attribution
         own |= {"attribution": None if window is None else window.to_data()}
         own |= {"arms": roster_to_data(self._wheel.roster), "events": list(self._events)}
+        own |= {"guardrail": None if self.guardrail is None else self.guardrail.to_data()}
+        own |= {"harm": harm_to_data(self._wheel)}
         head = {"generation": generation, "noise": noise_to_data(self._noise)}
         return head | own | position_to_data(self._wheel) | {"vault": self._vault.public_state()}

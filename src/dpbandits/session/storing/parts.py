@@ -131,9 +131,12 @@ def waits(session: Session, seq: int) -> bool:
 
 
 def set_places(session: Session, used: Mapping[str, tuple[int, int]]) -> None:
-    """By pseudonym, the window and the places that were taken in it."""
+    """By pseudonym, the window and the places that were taken in it, as they are stored. What an
+    earlier call of the same transaction took is not stored yet, and stands.
+    """
     if session._people is not None:
-        session._people.used.update(used)
+        for who, place in used.items():
+            session._people.used.setdefault(who, place)
 
 
 def pseudonym_in(session: Session, user: object) -> str | None:

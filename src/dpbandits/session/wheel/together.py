@@ -28,13 +28,7 @@ from dpbandits.session.wheel.offers import (
     offer_of,
 )
 from dpbandits.session.wheel.turn import Wheel
-from dpbandits.vault import Vault
 from dpbandits.vault.joint import LATE, JointVault
-
-
-def wheel_for(policy: Policy, vault: Vault, seed: int) -> Wheel:
-    """The wheel for a policy's kind of records."""
-    return (JointWheel if vault.together else Wheel)(policy, vault, seed)
 
 
 def held(plan: Plan) -> Hold:

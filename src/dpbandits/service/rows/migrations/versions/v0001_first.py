@@ -13,5 +13,6 @@ def upgrade() -> None:
     dialect = op.get_bind().dialect.name
     text = Path(__file__).with_name(f"v0001_first.{dialect}.sql").read_text("utf-8")
     for statement in text.split(";;\n"):
-        if statement.strip():
-            op.get_bind().exec_driver_sql(statement)
+        if statement.strip():  # the driver of PostgreSQL takes a single % for a parameter
+            doubled = statement.replace("%", "%%") if dialect == "postgresql" else statement
+            op.get_bind().exec_driver_sql(doubled)

@@ -1,0 +1,78 @@
+"""The page "Which policy?": what `dpbandits.recommend` returns for each kind of problem."""
+
+from typing import Any
+
+import dpbandits as dpb
+
+CASES: list[tuple[str, str, dict[str, Any]]] = [
+    ("one of a few arms a round", "arms=5, epsilon=1", {"arms": 5}),
+    (
+        "the same, and users do not trust the server",
+        'arms=5, epsilon=1, model="local"',
+        {"arms": 5, "model": "local"},
+    ),
+    (
+        "every arm's reward is seen after each round",
+        'arms=5, epsilon=1, feedback="full"',
+        {"arms": 5, "feedback": "full"},
+    ),
+    (
+        "two arms of five at a time (any matroid)",
+        "problem=dpb.UniformMatroid(arms=5, rank=2), epsilon=1",
+        {"problem": dpb.UniformMatroid(arms=5, rank=2)},
+    ),
+    (
+        "the same, for at most 20,000 rounds",
+        "problem=dpb.UniformMatroid(arms=5, rank=2), epsilon=1, horizon=20_000",
+        {"problem": dpb.UniformMatroid(arms=5, rank=2), "horizon": 20_000},
+    ),
+    (
+        "a path through a network (any set of super arms)",
+        'problem=dpb.Paths([("a", "b"), ("b", "c"), ("a", "c")], "a", "c"), epsilon=1',
+        {"problem": dpb.Paths([("a", "b"), ("b", "c"), ("a", "c")], "a", "c")},
+    ),
+    (
+        "the same, and users do not trust the server",
+        'problem=…, epsilon=1, model="local"',
+        {
+            "problem": dpb.Paths([("a", "b"), ("b", "c"), ("a", "c")], "a", "c"),
+            "model": "local",
+        },
+    ),
+]
+
+HEAD = """# Which policy?
+
+Written by `python -m docs.site` from `dpbandits.recommend`; do not edit. `dpbandits list
+--recommended` shows the same policies on the terminal, `dpbandits explain NAME` what is known of
+each.
+
+| the problem | `dpb.recommend(…)` | takes | its regret |
+|---|---|---|---|
+"""
+
+TAIL = """
+## What `recommend` does not choose
+
+| you want | take |
+|---|---|
+| the default with a thin tail ([measured](rate.md)) | `DPRateIMED(preset="safe")` |
+| a published proof, and a bound with all constants | `DPKLUCB` |
+| to name the best arm and stop | `dpb.identify` with `AdaPTT` or `DPSE` ([how](best_arm.md)) |
+| a mean to within a factor | `dpb.estimate` with `DPExponentialNAS` ([how](stopping.md)) |
+| zero-concentrated privacy | `AdaCUCB` |
+"""
+
+
+def which_policy_page() -> str:
+    """The page as Markdown."""
+    rows = []
+    for problem, call, arguments in CASES:
+        policy = dpb.recommend(epsilon=1, **arguments)
+        preset = getattr(policy, "preset", None)
+        own = f'(preset="{preset}")' if preset in ("sharp", "level") else ""
+        about = policy.about
+        proved = about.theory or "proved" in about.bound
+        bound = about.bound.replace("|", "∣") + ("" if proved else " (not proved)")
+        rows.append(f"| {problem} | `{call}` | `{type(policy).__name__}{own}` | {bound} |\n")
+    return HEAD + "".join(rows) + TAIL

@@ -1,0 +1,95 @@
+"""The documentation site's own parts: what is generated is current and whole, and no page is lost.
+`make docs` builds the site itself, where a warning is an error.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+from docs.site import PAGES
+from docs.site.law_examples import EXAMPLES
+from docs.site.reference import ROOMS, public_names, reference_pages
+from docs.site.sweep_files import sweep_file_page
+from docs.site.which_policy import CASES, which_policy_page
+
+import dpbandits as dpb
+from dpbandits.policies.recommended import RECOMMENDED
+from dpbandits.sweeps.config import Config, Quick
+from dpbandits.sweeps.entries import PolicyEntry
+from dpbandits.sweeps.laws import LAWS
+from tests.places import REPOSITORY
+
+OF_THE_READER = {law for law, model in LAWS.items() if "path" in model.model_fields}
+"""Laws whose examples name files that only a reader has."""
+
+
+def page(name: str) -> str:
+    return (PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+
+def test_generated_pages_are_current() -> None:
+    """`python -m docs.site` writes them anew."""
+    assert page("sweep_files") == sweep_file_page()
+    assert page("which_policy") == which_policy_page()
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_has_an_example_that_is_one(law: str) -> None:
+    text = 'name = "a"\ntitle = "b"\nrounds = 10\nruns = 1\n' + EXAMPLES[law]
+    (policy,) = tomllib.loads(EXAMPLES["a policy"])["policies"]
+    del policy["environments"]
+    config = Config.model_validate(tomllib.loads(text) | {"policies": [policy]})
+    (setting,) = config.environments
+    assert type(setting) is LAWS[law]
+    if law not in OF_THE_READER:
+        assert config.loaded[setting.name].environment.arms >= 2
+
+
+def test_the_page_on_sweep_files_has_every_key() -> None:
+    text = page("sweep_files")
+    sections = dict(re.findall(r'### law = "(\w+)"\n(.*?)(?=\n### |\Z)', text, re.DOTALL))
+    assert set(sections) == set(LAWS)
+    for law, model in LAWS.items():
+        for key in set(model.model_fields) - {"name", "law"}:
+            assert f"| `{key}` |" in sections[law]
+    for model in (Config, Quick, PolicyEntry):
+        for name, field in model.model_fields.items():
+            assert f"| `{field.alias or name}` |" in text
+
+
+def test_which_policy_is_what_recommend_says() -> None:
+    text = page("which_policy")
+    assert all(f"`{name}" in text for name in RECOMMENDED)
+    for _, call, arguments in CASES:
+        if "…" not in call:
+            same = eval(f"dpb.recommend({call})", {"dpb": dpb})
+            assert type(same) is type(dpb.recommend(epsilon=1, **arguments))
+
+
+def test_the_reference_has_every_public_name() -> None:
+    names = public_names()
+    assert set(names["dpbandits"]) == set(dpb.__all__)
+    pages = reference_pages()
+    text = "".join(pages.values())
+    for room, things in names.items():
+        for name in things:
+            head = f"{room}.{name}".removeprefix("dpbandits.")
+            assert f"\n## {head}\n" in text, head
+    assert set(pages) == {room.removeprefix("dpbandits.") for room in ROOMS if names[room]} | {
+        "policies"
+    }
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    listed = set(re.findall(r"^([\w./*-]+)$", page("index"), re.MULTILINE))
+    pages = {path.stem for path in PAGES.glob("*.md")} - {"index"}
+    assert pages <= listed
+    assert {"reference/api/*", "reference/house", "../proofs/*", "../decisions/0*"} <= listed
+
+
+def test_the_extras_are_on_the_page_on_installation() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    rows = set(re.findall(r"^\| `(\w+)` \|", page("install"), re.MULTILINE))
+    assert rows == set(project["optional-dependencies"]) - {"dev"}

@@ -1,0 +1,68 @@
+"""The three kinds of store: in memory, a file of SQLite, a database of PostgreSQL."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpbandits.service.opening import open_store
+from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.store import CampaignStore
+from dpbandits.service.witness import WitnessFile
+from tests.service.postgres import Server, missing
+
+KINDS = ("memory", "sqlite", "postgresql")
+KEY = bytes(range(32))
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """One server for all tests; each takes a database of its own."""
+    why = missing()
+    if why is not None:
+        pytest.skip(why)
+    # not within pytest's own folder: the server runs as somebody else, who may not enter that
+    with tempfile.TemporaryDirectory(prefix="dpbandits-postgres-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        server = Server(folder)
+        yield server
+        server.stop("immediate")
+
+
+@pytest.fixture
+def opened() -> Iterator[list[Any]]:
+    """Stores that are closed when the test ends."""
+    stores: list[Any] = []
+    yield stores
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture(params=KINDS)
+def make(request: pytest.FixtureRequest, tmp_path: Path, opened: list[Any]) -> Open:
+    """Opens one and the same store, of each kind; options as for `open_store`."""
+    witness = tmp_path / "witness"
+    if request.param == "memory":
+        backend = MemoryBackend()
+        return lambda **options: CampaignStore(
+            backend, WitnessFile(witness), **{"key": KEY, **options}
+        )
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path}/trial.db"
+    else:
+        url = request.getfixturevalue("server").fresh(secrets.token_hex(8))
+
+    def opener(**options: Any) -> CampaignStore:
+        store = open_store(url, **{"key": KEY, "witness": witness, **options})
+        opened.append(store)
+        return store
+
+    return opener

@@ -1,0 +1,186 @@
+"""A campaign and a session side by side: whatever is done to both, they do the same."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import dpbandits as dpb
+from dpbandits.core.errors import DecisionError
+
+ARMS = ["a", "b", "c"]
+WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0.5}
+PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"assignment": "planned"},
+    {"min_share": 0.05},
+    {"rewards": dpb.Range(0, 10, clip=True)},
+    WINDOWED,
+    PEOPLE,
+    {**PEOPLE, "window": timedelta(seconds=100)},
+    {**PEOPLE, **WINDOWED},
+]
+
+
+class Time:
+    """A clock that goes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def outcome(call: Any) -> tuple[str, Any]:
+    """What a call gives, or the kind of its error."""
+    try:
+        return "value", call()
+    except (ValueError, TypeError, RuntimeError, LookupError) as error:
+        return type(error).__name__, None
+
+
+class SideBySide(RuleBasedStateMachine):
+    """Subclasses say how a store is opened, and which options a campaign has."""
+
+    options: dict[str, Any]
+
+    def open_anew(self) -> Any:
+        raise NotImplementedError
+
+    @initialize(seed=st.integers(0, 9))
+    def begin(self, seed: int) -> None:
+        options = self.options
+        self.clock = Time()
+        policy = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
+        self.stores = [self.open_anew()]
+        self.stores[0].create("c", policy, noise=dpb.SimulatedNoise(seed), seed=seed, **options)
+        self.stores.append(self.open_anew())
+        people = {"user_key": bytes(16)} if "privacy_unit" in options else {}
+        self.session = dpb.Session(
+            policy,
+            noise=dpb.SimulatedNoise(seed),
+            seed=seed,
+            clock=self.clock,
+            campaign="c",
+            **{"assignment": "shuffled", **people, **options},
+        )
+        self.people, self.windowed = bool(people), "attribution_window" in options
+        self.pairs: list[tuple[Any, Any]] = []
+        self.arms = len(ARMS)
+
+    def campaign(self, which: int) -> Any:
+        return self.stores[which]["c"]
+
+    def both(self, which: int, call: Any) -> tuple[Any, Any]:
+        """The same call on both: both do it, or both refuse it for the same reason."""
+        kind, found = outcome(lambda: call(self.campaign(which)))
+        wanted_kind, wanted = outcome(lambda: call(self.session))
+        assert kind == wanted_kind
+        return found, wanted
+
+    @rule(
+        which=st.integers(0, 1),
+        count=st.sampled_from([1, 3, 12]),
+        user=st.integers(0, 3),
+        choose=st.sampled_from([False, False, True]),
+        data=st.data(),
+    )
+    def ask(self, which: int, count: int, user: int, choose: bool, data: Any) -> None:
+        some = st.lists(st.integers(0, self.arms - 1), min_size=1, max_size=3, unique=True)
+        options: dict[str, Any] = {"eligible": data.draw(some) if choose else None}
+        if self.people:
+            options["user"] = f"person {user}"
+        found, wanted = self.both(which, lambda host: host.ask(count, **options))
+        for one, other in zip(found or [], wanted or [], strict=True):
+            said = "action", "round", "label", "learn", "observe", "campaign"
+            assert [getattr(one, name) for name in said] == [getattr(other, name) for name in said]
+            self.pairs.append((one, other))
+
+    @precondition(lambda self: self.pairs)
+    @rule(
+        which=st.integers(0, 1),
+        places=st.lists(st.integers(0, 10**6), min_size=1, max_size=12),
+        reward=st.integers(0, 10),
+    )
+    def tell(self, which: int, places: list[int], reward: int) -> None:
+        self.answer(which, [self.pairs[place % len(self.pairs)] for place in places], reward)
+
+    @precondition(lambda self: self.pairs)
+    @rule(which=st.integers(0, 1), count=st.sampled_from([12, 40]), reward=st.integers(0, 10))
+    def tell_newest(self, which: int, count: int, reward: int) -> None:
+        self.answer(which, self.pairs[-count:], reward)
+
+    def answer(self, which: int, some: list[tuple[Any, Any]], reward: int) -> None:
+        replies = self.campaign(which).tell_many([(one, reward / 10) for one, _ in some])
+        for reply, (_, other) in zip(replies, some, strict=True):
+            kind, _ = outcome(lambda other=other: self.session.tell(other, reward / 10))
+            assert kind in ("value", DecisionError.__name__)
+            assert (reply == "recorded") == (kind == "value")
+            assert reply in ("recorded", "already", "gone")
+
+    @precondition(lambda self: self.pairs)
+    @rule(
+        which=st.integers(0, 1),
+        place=st.integers(0, 10**6),
+        verb=st.sampled_from(["expire", "void"]),
+    )
+    def resolve(self, which: int, place: int, verb: str) -> None:
+        one, other = self.pairs[place % len(self.pairs)]
+        kind, replies = outcome(lambda: getattr(self.campaign(which), verb)(one))
+        wanted, _ = outcome(lambda: getattr(self.session, verb)(other))
+        if kind == "value":
+            assert (replies == ["recorded"]) == (wanted == "value")
+        else:
+            assert kind == wanted
+
+    @rule(which=st.integers(0, 1))
+    def add_arm(self, which: int) -> None:
+        if self.arms < 6:
+            found, wanted = self.both(which, lambda host: host.add_arm(f"new {self.arms}"))
+            assert found == wanted
+            self.arms += found is not None
+
+    @rule(
+        which=st.integers(0, 1),
+        arm=st.integers(0, 6),
+        verb=st.sampled_from(["pause_arm", "resume_arm", "resume_arm", "retire_arm"]),
+    )
+    def move_arm(self, which: int, arm: int, verb: str) -> None:
+        self.both(which, lambda host: getattr(host, verb)(arm))
+
+    @rule(which=st.integers(0, 1))
+    def drop(self, which: int) -> None:
+        self.both(which, lambda host: host.drop_open())
+
+    @rule(which=st.integers(0, 1), seconds=st.sampled_from([1, 30, 61, 101]))
+    def wait(self, which: int, seconds: int) -> None:
+        self.clock.now += seconds
+        self.both(which, lambda host: host.settle())
+
+    @rule(which=st.integers(0, 1))
+    def reopen(self, which: int) -> None:
+        self.stores[which].close()
+        self.stores[which] = self.open_anew()
+
+    @invariant()
+    def they_agree(self) -> None:
+        if not hasattr(self, "session"):
+            return
+        for which in (0, 1):
+            inside = self.campaign(which)._turning.look(lambda work, _: work.session)
+            assert inside.ledger == self.session.ledger
+            assert inside.state == self.session.state
+            assert inside.arms == self.session.arms
+            assert inside.releases == self.session.releases
+            assert set(inside.pending) == set(self.session.pending)
+        assert inside.spent == self.session.spent
+
+    def teardown(self) -> None:
+        for store in getattr(self, "stores", []):
+            store.close()

@@ -1,0 +1,52 @@
+"""Two copies of one database at work, with one witness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpbandits.core.errors import WitnessError
+from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.store import CampaignStore
+from dpbandits.service.witness import WitnessFile
+from tests.service.conftest import KEY
+from tests.service.timelines import create, lost_lines
+
+
+def test_two_clones_never_show_two_readings(tmp_path: Path) -> None:
+    """Two copies at work with one witness: whoever comes second gives up what it has."""
+    backend, witness = MemoryBackend(), tmp_path / "witness"
+    campaign = create(CampaignStore(backend, WitnessFile(witness), key=KEY))
+    asked = campaign.ask(30)
+    clone = CampaignStore(backend.copy(), WitnessFile(witness), key=KEY)["c"]
+    assert {*campaign.tell_many([(d, 1) for d in asked])} == {"recorded"}
+    assert {*clone.tell_many([(d, 0) for d in asked])} == {"gone"}
+    assert clone.generation == 2
+    assert len(lost_lines(clone)) == 1
+    assert campaign.generation == 3
+
+
+def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both have compared with the witness before one of them commits: the other's release is never
+    shown.
+    """
+    backend, witness = MemoryBackend(), tmp_path / "witness"
+    campaign = create(CampaignStore(backend, WitnessFile(witness), key=KEY))
+    asked = campaign.ask(30)
+    clone = CampaignStore(backend.copy(), WitnessFile(witness), key=KEY)["c"]
+    commit = type(clone._turning.backend).transaction
+
+    def overtaken(self: Any, uid: str) -> Any:
+        if self is clone._turning.backend:
+            monkeypatch.undo()
+            clone._turning._ready = lambda rows: clone._turning._current(rows)
+            campaign.tell_many([(d, 1) for d in asked])
+        return commit(self, uid)
+
+    monkeypatch.setattr(MemoryBackend, "transaction", overtaken)
+    with pytest.raises(WitnessError, match="two copies"):
+        clone.tell_many([(d, 0) for d in asked])
+    del clone._turning._ready
+    assert clone.generation == 2

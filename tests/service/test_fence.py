@@ -1,0 +1,219 @@
+"""A database that was put back is noticed, and gives up what may have been read:
+proofs/fence.md.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.errors import WitnessError
+from dpbandits.service.witness import WitnessFile
+from tests.service.machine import Time
+from tests.service.timelines import Lite, create, lost_lines, turns
+
+
+@pytest.fixture
+def lite(tmp_path: Path) -> Lite:
+    return Lite(tmp_path)
+
+
+def rolled_back(lite: Lite, between: Any, policy: Any = None, **options: Any) -> tuple[Any, Any]:
+    """A campaign put back to before `between(campaign)`, and what that gave. Ten decisions wait in
+    the copy, and some of its rewards are in open blocks.
+    """
+    opening = {"clock": options.pop("clock")} if "clock" in options else {}
+    with lite.open(**opening) as store:
+        people = {"user": "early"} if "privacy_unit" in options else {}
+        campaign = create(store, policy, **options)
+        turns(campaign, 2, **people)
+        campaign.ask(10, **people)
+        copy = lite.copy(lite.file.with_name("copy.db"))
+        given = between(campaign)
+    lite.put_back(copy)
+    return lite.open(**opening)["c"], given
+
+
+def test_a_copy_that_is_put_back_begins_a_generation(lite: Lite) -> None:
+    campaign, late = rolled_back(lite, lambda c: [c.ask(3)[0], *turns(c, 60)])
+    assert campaign.generation == 2
+    assert campaign.summary().waiting == 0
+    (lost,) = lost_lines(campaign)
+    assert (lost.generation, lost.cost) == (2, "1")
+    for reward in (0, 1):
+        assert {campaign.tell(d, reward) for d in late if d.round <= 12} <= {"gone"}
+    assert campaign.events()[0].what == "fence"
+    turns(campaign, 60)
+    assert campaign.generation == 2
+    assert len(lost_lines(campaign)) == 1
+
+
+def test_every_record_is_read_at_most_once_over_both_timelines(lite: Lite) -> None:
+    """What was told before the copy and not read is read in the first timeline alone; what the
+    second reads was asked after the fence.
+    """
+    with lite.open() as store:
+        campaign = create(store)
+        turns(campaign, 9)
+        copy = lite.copy(lite.file.with_name("copy.db"))
+        turns(campaign, 60)
+        first = read_by_arm(campaign)
+    lite.put_back(copy)
+    campaign = lite.open()["c"]
+    before = told_by_arm(campaign)
+    asked = turns(campaign, 60)
+    assert {*(d.round > 9 for d in asked)} == {True}
+    for arm, spans in read_by_arm(campaign).items():
+        # an arm's clock counts what was dropped, so a fence's drop leaves a gap there
+        for start, _ in spans - first.get(arm, set()):
+            assert start >= before[arm]
+
+
+def read_by_arm(campaign: Any) -> dict[int, set[tuple[int, int]]]:
+    found: dict[int, set[tuple[int, int]]] = {}
+    for line in campaign.ledger:
+        if line.kind == "read":
+            found.setdefault(line.coordinate, set()).add((line.start, line.stop))
+    return found
+
+
+def told_by_arm(campaign: Any) -> dict[int, int]:
+    rows = campaign.decisions().rows
+    return {arm: sum(row.action == arm for row in rows) for arm in range(3)}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.DPUCB(arms=2, epsilon=1, horizon=4096),
+        dpb.HybridUCB(arms=2, epsilon=1),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_a_mechanism_that_remembers_sums_begins_anew(lite: Lite, policy: Any) -> None:
+    campaign, _ = rolled_back(lite, lambda c: turns(c, 40), policy)
+    assert campaign.generation == 2
+    (lost,) = lost_lines(campaign)
+    assert lost.cost == str(policy.guarantee.epsilon)
+    assert campaign._turning.look(lambda work, _: work.session.releases) == 0
+    turns(campaign, 40)
+    seen = campaign._turning.look(lambda work, _: [e.start for e in work.session.ledger])
+    assert min(seen) == 0
+    assert campaign.spent == policy.guarantee.cost
+
+
+def test_nobody_is_learned_from_before_the_next_window(lite: Lite) -> None:
+    clock = Time()
+    options = {"privacy_unit": "user", "max_contributions": 3, "clock": clock}
+    campaign, _ = rolled_back(
+        lite,
+        lambda c: [turns(c, 1, user=f"p{n}") for n in range(30)],
+        window=timedelta(hours=1),
+        **options,
+    )
+    assert campaign.ask(user="somebody new").learn is False
+    clock.now += 3600
+    assert campaign.ask(user="somebody new").learn is True
+
+
+def test_people_for_ever_are_learned_from_no_more(lite: Lite) -> None:
+    options = {"privacy_unit": "user", "max_contributions": 3}
+    campaign, _ = rolled_back(
+        lite, lambda c: [turns(c, 1, user=f"p{n}") for n in range(30)], **options
+    )
+    assert [campaign.ask(user=f"p{n}").learn for n in (0, 40)] == [False, False]
+
+
+def test_answers_that_are_held_are_deleted(lite: Lite) -> None:
+    clock = Time()
+
+    def answered(campaign: Any) -> None:
+        clock.now += 61  # what the copy holds counts in the first timeline
+        campaign.settle()
+        turns(campaign, 60)
+        clock.now += 61
+        campaign.settle()
+
+    options = {"attribution_window": timedelta(minutes=1), "default": 0, "clock": clock}
+    campaign, _ = rolled_back(lite, answered, **options)
+    assert campaign.generation == 2
+    held = campaign._turning.look(lambda work, rows: (work.session._vault.held, rows.held(0)))
+    assert held == ({}, {})
+    clock.now += 61
+    campaign.settle()
+    assert campaign.ledger == lost_lines(campaign)
+
+
+def test_a_crash_between_commit_and_witness_is_made_good(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lite.open() as store:
+        campaign = create(store)
+        wanted = campaign.generation, len(campaign.releases())
+        asked = campaign.ask(12)
+
+        def crash(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(WitnessFile, "add", crash)
+            with pytest.raises(KeyboardInterrupt):
+                campaign.tell_many([(d, 1) for d in asked])
+    with lite.open() as store:
+        campaign = store["c"]
+        assert campaign.generation == wanted[0]
+        assert len(campaign.releases()) > wanted[1]
+        assert {campaign.tell(d, 0) for d in asked} == {"already"}
+        turns(campaign, 20)
+
+
+def test_a_witness_that_is_lost_or_older_is_refused(lite: Lite) -> None:
+    with lite.open() as store:
+        campaign = create(store)
+        turns(campaign, 20)
+        old = lite.witness.read_bytes()
+        turns(campaign, 40)
+    for content in (b"", old):
+        lite.witness.write_bytes(content)
+        with lite.open() as store:
+            with pytest.raises(WitnessError, match="campaign fence"):
+                store["c"].ask()
+            with pytest.raises(WitnessError, match="campaign fence"):
+                store["c"].summary()
+    with lite.open() as store:
+        waiting = store["c"]
+        waiting.fence()
+        assert waiting.generation == 2
+        turns(waiting, 20)
+
+
+def test_a_generation_of_the_same_number_has_other_names(lite: Lite) -> None:
+    """Where the witness is lost too, nobody knows how many fences there were."""
+    with lite.open() as store:
+        create(store)
+        copy = lite.copy(lite.file.with_name("copy.db"))
+        store["c"].fence()
+        asked = store["c"].ask(5)
+    lite.put_back(copy)
+    lite.witness.unlink()
+    with lite.open() as store:
+        store["c"].fence()
+        store["c"].ask(5)
+        assert {store["c"].tell(d, 1) for d in asked} <= {"gone", "unknown"}
+
+
+def test_a_witness_that_was_cut_short_is_gone_on_with(lite: Lite) -> None:
+    with lite.open() as store:
+        campaign = create(store)
+        turns(campaign, 20)
+    lite.witness.write_bytes(lite.witness.read_bytes() + b'{"campaign":"abc","gen')
+    with lite.open() as store:
+        turns(store["c"], 20)
+        assert store["c"].generation == 1
+    lite.witness.write_bytes(b"no witness\n")
+    with pytest.raises(WitnessError, match="line that is none"):
+        lite.open()

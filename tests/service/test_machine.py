@@ -1,0 +1,101 @@
+"""A campaign is a session, decision for decision, whatever its store is and however often it is
+opened. Examples are drawn from fixed seeds.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from dpbandits.service.opening import open_store
+from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.store import CampaignStore
+from dpbandits.service.witness import WitnessFile
+from tests.service.conftest import KEY
+from tests.service.machine import SETTINGS, SideBySide
+from tests.service.postgres import Server
+
+
+def many(examples: int, steps: int = 25) -> settings:
+    return settings(
+        phases=[Phase.explicit, Phase.generate],
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+class InMemory(SideBySide):
+    def __init__(self) -> None:
+        super().__init__()
+        self.backend, self.witness = MemoryBackend(), WitnessFile(None)
+
+    def open_anew(self) -> Any:
+        return CampaignStore(self.backend, self.witness, key=KEY, clock=self.clock)
+
+
+class InFile(SideBySide):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.url, self.witness = f"sqlite:///{self.folder.name}/trial.db", self.folder.name + "/w"
+
+    def open_anew(self) -> Any:
+        return open_store(self.url, key=KEY, witness=Path(self.witness), clock=self.clock)
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.folder.cleanup()
+
+
+def played(kind: type[SideBySide], given: dict[str, Any], examples: settings) -> None:
+    """Run a machine with these options."""
+    run_state_machine_as_test(type(kind.__name__, (kind,), {"options": given}), settings=examples)
+
+
+def on_server(server: Server) -> type[InFile]:
+    class OnServer(InFile):
+        def __init__(self) -> None:
+            super().__init__()
+            self.url = server.fresh(secrets.token_hex(8))
+
+    return OnServer
+
+
+EACH = pytest.mark.parametrize("given", SETTINGS, ids=lambda given: ",".join(given) or "plain")
+
+
+@EACH
+def test_in_memory(given: dict[str, Any]) -> None:
+    played(InMemory, given, many(8))
+
+
+@pytest.mark.parametrize("given", [SETTINGS[0], SETTINGS[-1]], ids=["plain", "people"])
+def test_in_a_file(given: dict[str, Any]) -> None:
+    played(InFile, given, many(3, 15))
+
+
+@pytest.mark.long
+@EACH
+def test_in_a_file_for_long(given: dict[str, Any]) -> None:
+    played(InFile, given, many(8, 40))
+
+
+@pytest.mark.long
+@EACH
+def test_in_memory_for_long(given: dict[str, Any]) -> None:
+    played(InMemory, given, many(60, 50))
+
+
+@pytest.mark.long
+@EACH
+def test_on_a_server(server: Server, given: dict[str, Any]) -> None:
+    played(on_server(server), given, many(2))

@@ -1,0 +1,56 @@
+"""A store that can be put back to an earlier copy of itself, and campaigns at some point of it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import dpbandits as dpb
+from dpbandits.service.opening import open_store
+from tests.service.conftest import KEY
+
+
+class Lite:
+    """A store in a file, whose witness lies elsewhere."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file, self.witness = folder / "trial.db", folder / "elsewhere" / "trial.witness"
+
+    def open(self, **options: Any) -> Any:
+        given = {"key": KEY, "witness": self.witness, **options}
+        return open_store(f"sqlite:///{self.file}", **given)
+
+    def copy(self, to: Path) -> Path:
+        """A backup while the store is in use."""
+        source, target = sqlite3.connect(self.file), sqlite3.connect(to)
+        source.backup(target)
+        source.close()
+        target.close()
+        return to
+
+    def put_back(self, copy: Path) -> None:
+        """Nobody has the store open."""
+        for end in ("-wal", "-shm"):
+            self.file.with_name(self.file.name + end).unlink(missing_ok=True)
+        shutil.copyfile(copy, self.file)
+
+
+def create(store: Any, policy: Any = None, **options: Any) -> Any:
+    policy = policy or dpb.DPKLUCB(arms=3, epsilon=1, first=4)
+    return store.create("c", policy, noise=dpb.SimulatedNoise(1), seed=2, **options)
+
+
+def turns(campaign: Any, rounds: int, **options: Any) -> list[Any]:
+    """So many decisions, each told soon."""
+    asked = list[Any]()
+    for at in range(0, rounds, 8):
+        some = campaign.ask(min(8, rounds - at), **options)
+        assert {*campaign.tell_many([(d, 1) for d in some])} == {"recorded"}
+        asked += some
+    return asked
+
+
+def lost_lines(campaign: Any) -> list[Any]:
+    return [line for line in campaign.ledger if line.kind == "lost"]
