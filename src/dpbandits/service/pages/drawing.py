@@ -106,12 +106,22 @@ def arm_curve(moments: Sequence[Moment], arm: int, x: Scale, y: Scale) -> ArmCur
     if not points:
         return None
     label = moments[-1].arms[arm].label
-    upper = [(at, high) for at, _, _, high in points]
-    lower = [(at, low) for at, _, low, _ in reversed(points)]
+    steps = stepped(points)
     at, mean = points[-1][:2]
-    line = points_text([(point[0], point[1]) for point in points])
+    line = points_text([(x, mean) for x, mean, _, _ in steps])
+    upper = [(x, high) for x, _, _, high in steps]
+    lower = [(x, low) for x, _, low, _ in reversed(steps)]
     band = points_text([*upper, *lower])
     return ArmCurve(arm % LOOKS, label, short_name(label), line, band, (at, mean), mean)
+
+
+def stepped(points: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    """What was known at each time: a value stands until the next release."""
+    found = [points[0]]
+    for point in points[1:]:
+        if point[1:] != found[-1][1:]:
+            found += [(point[0], *found[-1][1:]), point]
+    return [*found, (points[-1][0], *found[-1][1:])]
 
 
 def points_text(points: Sequence[tuple[float, float]]) -> str:

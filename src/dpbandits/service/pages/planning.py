@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, final
 
 from dpbandits.core.privacy import as_fraction
 from dpbandits.forecasting.forecast import forecast
-from dpbandits.forecasting.outcome import HEADS, MEANINGS, Forecast, cells_of_row
+from dpbandits.forecasting.outcome import EQUAL, HEADS, MEANINGS, Forecast, Foreseen, cells_of_row
 from dpbandits.forecasting.prior import Prior
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
@@ -123,14 +123,25 @@ def forecast_of(found: CheckedPlan) -> Forecast:
 
 
 class ForecastTable(NamedTuple):
-    """A forecast for a page. rows: whether it is the planned ε, and the cells."""
+    """A forecast for a page, a column for each budget and for what it is compared with.
+
+    columns: titles, and whether it is the planned ε. lines: of each figure, its name, what it
+        means, and its cells.
+    """
 
     title: str
-    heads: tuple[str, ...]
-    meanings: dict[str, str]
-    rows: list[tuple[bool, tuple[str, ...]]]
+    columns: list[tuple[str, bool]]
+    lines: list[tuple[str, str, tuple[str, ...]]]
 
 
 def table_of(found: Forecast, epsilon: Fraction) -> ForecastTable:
-    rows = [(row.epsilon == float(epsilon), cells_of_row(row)) for row in found]
-    return ForecastTable(found.title, HEADS, MEANINGS, rows)
+    columns = [(column_title(row), row.epsilon == float(epsilon)) for row in found]
+    cells = dict(zip(HEADS, zip(*map(cells_of_row, found), strict=True), strict=True))
+    lines = [(head, meaning, cells[head]) for head, meaning in MEANINGS.items()]
+    return ForecastTable(found.title, columns, lines)
+
+
+def column_title(row: Foreseen) -> str:
+    if row.epsilon is not None:
+        return f"ε\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{row.epsilon:g}"
+    return row.policy if row.policy == EQUAL else f"no privacy ({row.policy})"
