@@ -65,7 +65,7 @@ controls: $(STAMP)
 
 # The documentation site, build/site/docs/index.html, from the repository's own pages; a warning is an error.
 docs: $(STAMP)
-	$(BIN)/python -m docs.site
+	$(BIN)/python -m docs.generator
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/site
 
 # Wheel and sdist, each tried in an environment of its own that has nothing else: minutes, most of them for downloads.

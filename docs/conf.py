@@ -34,7 +34,7 @@ suppress_warnings = ["myst.header"]
 
 def write_reference(app: Any) -> None:
     """The reference's pages, below docs/reference/api/, where git does not look."""
-    from docs.site.reference import reference_pages
+    from docs.generator.reference import reference_pages
 
     folder = ROOT / "docs" / "reference" / "api"
     folder.mkdir(exist_ok=True)

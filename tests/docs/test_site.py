@@ -8,11 +8,11 @@ import re
 import tomllib
 
 import pytest
-from docs.site import PAGES
-from docs.site.law_examples import EXAMPLES
-from docs.site.reference import ROOMS, public_names, reference_pages
-from docs.site.sweep_files import sweep_file_page
-from docs.site.which_policy import CASES, which_policy_page
+from docs.generator import PAGES
+from docs.generator.law_examples import EXAMPLES
+from docs.generator.reference import ROOMS, public_names, reference_pages
+from docs.generator.sweep_files import sweep_file_page
+from docs.generator.which_policy import CASES, which_policy_page
 
 import dpbandits as dpb
 from dpbandits.policies.recommended import RECOMMENDED
@@ -30,7 +30,7 @@ def page(name: str) -> str:
 
 
 def test_generated_pages_are_current() -> None:
-    """`python -m docs.site` writes them anew."""
+    """`python -m docs.generator` writes them anew."""
     assert page("sweep_files") == sweep_file_page()
     assert page("which_policy") == which_policy_page()
 

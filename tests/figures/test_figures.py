@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
+from dpbandits.figures.grids import regret_grid
 from dpbandits.figures.layout import NARROW, ONE_COLUMN, Layout, spread
 from dpbandits.figures.panels import LOOKS, Panel, looks, panels_of
 from dpbandits.figures.plots import epsilon_figure, regret_figure, save
@@ -96,6 +97,19 @@ def test_a_narrow_figure_names_every_curve_below_its_axes(
         for box in boxes
         if box
     )
+
+
+def test_one_panel_of_a_paper_is_larger_than_its_legend_and_nothing_is_cut_off(
+    tiny: Results,
+) -> None:
+    figure = regret_grid(tiny, [[Panel("linear", 1.0)]])
+    FigureCanvasAgg(figure).draw()
+    (axes,), (legend,), label = figure.axes, figure.legends, figure._supxlabel
+    panel, names = axes.get_window_extent(), legend.get_window_extent()
+    assert panel.height > names.height
+    for box in (names, label.get_window_extent()):
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
 
 
 def test_final_regret_against_epsilon(tiny: Results) -> None:

@@ -221,5 +221,5 @@ def test_tables_are_kept_as_files(published: tuple[Path, Page], tiny: Results) -
         f"{stem}{width}.{kind}"
         for stem in stems
         for width in ("", "-narrow")
-        for kind in ("png", "svg")
+        for kind in ("pdf", "png", "svg")
     )

@@ -5,7 +5,7 @@ import types
 import typing
 from typing import Any, Literal
 
-from docs.site.law_examples import EXAMPLES
+from docs.generator.law_examples import EXAMPLES
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -112,7 +112,7 @@ def sweep_file_page() -> str:
     """The page as Markdown."""
     return (
         "# What a sweep file holds\n\n"
-        "Written by `python -m docs.site` from the models that read such files; do not edit. "
+        "Written by `python -m docs.generator` from the models that read such files; do not edit. "
         "`dpbandits run FILE.toml` plays it;\n`dpbandits run --help` shows a small one, and "
         "`papers/*/sweep.toml` are larger ones. A key that is not known is an error.\n\n"
         f"## The file\n\n{key_table(Config)}\n"

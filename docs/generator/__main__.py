@@ -1,8 +1,8 @@
 """Write the generated pages of docs/: what a sweep file holds, and which policy to take."""
 
-from docs.site import PAGES
-from docs.site.sweep_files import sweep_file_page
-from docs.site.which_policy import which_policy_page
+from docs.generator import PAGES
+from docs.generator.sweep_files import sweep_file_page
+from docs.generator.which_policy import which_policy_page
 
 
 def main() -> None:

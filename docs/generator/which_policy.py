@@ -43,7 +43,7 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
 
 HEAD = """# Which policy?
 
-Written by `python -m docs.site` from `dpbandits.recommend`; do not edit. `dpbandits list
+Written by `python -m docs.generator` from `dpbandits.recommend`; do not edit. `dpbandits list
 --recommended` shows the same policies on the terminal, `dpbandits explain NAME` what is known of
 each.
 
