@@ -26,8 +26,8 @@ Every answer comes so many rounds late, or after a random number of rounds with 
 (geometric). Loss: mean pseudo-regret ± its standard error, super arms in the order given,
 ε = 1; arms of the others in a random order. Bound: the loss without delay + 1.2 × delay × mean gap
 of the arms; a delay's worth of rounds is played before anything is known, whatever one does
-(Joulani, György and Szepesvári 2013). Of super arms the mean gap is that of random feasible ones. "met" compares the two
-means, whatever their errors.
+(Joulani, György and Szepesvári 2013). Of super arms the mean gap is that of random feasible ones.
+"met" compares the two means, whatever their errors.
 """
 
 

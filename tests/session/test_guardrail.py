@@ -15,7 +15,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.mechanisms import LazyCumulative, LazyForgetful
 from dpbandits.mechanisms.base import Block
-from dpbandits.mechanisms.guarded import GuardedBatches
+from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from tests.session.interruption.interrupted import Interrupted, Silent, interrupt

@@ -12,7 +12,7 @@ from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.guarded import GuardedBatches
+from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
 

@@ -7,7 +7,7 @@ post-processing of what `release` returned.
 """
 
 from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.guarded import GuardedBatches
+from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback

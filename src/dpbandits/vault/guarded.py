@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpbandits.core.errors import RewardError
 from dpbandits.core.ledger import Page
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.guarded import BOTH
+from dpbandits.mechanisms.joint import BOTH
 from dpbandits.mechanisms.rewards import checked_reward, vector_on_grid
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release

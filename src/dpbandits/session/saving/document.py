@@ -24,7 +24,7 @@ from dpbandits.core.values import (
     whole,
 )
 from dpbandits.mechanisms.above_threshold import HALTED
-from dpbandits.mechanisms.guarded import BOTH
+from dpbandits.mechanisms.joint import BOTH
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics

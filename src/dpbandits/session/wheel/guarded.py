@@ -9,7 +9,7 @@ from typing import Any, final
 from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.guardrail import Alarm, Guardrail, Harm
 from dpbandits.core.values import damaged
-from dpbandits.mechanisms.guarded import GuardedBatches, of_harm
+from dpbandits.mechanisms.joint import GuardedBatches, of_harm
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
 from dpbandits.session.wheel.offers import AskedTurn
