@@ -4,7 +4,7 @@ BIN := .venv/bin
 QUICK := tests/core tests/session tests/oracles tests/environments tests/mechanisms tests/theory tests/datasets
 STAMP := .venv/.installed
 
-.PHONY: demo check test test-all lint papers papers-full benchmarks audit controls docs lock clean
+.PHONY: demo check test test-all lint papers papers-full benchmarks audit controls docs lock clean soak
 
 demo: $(STAMP)
 	$(BIN)/dpbandits demo
@@ -47,6 +47,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.local --out docs/local.md
 	$(BIN)/python -m benchmarks.delays --out docs/delays.md
 	$(BIN)/python -m benchmarks.eligible --out docs/eligible.md
+	$(BIN)/python -m benchmarks.service --out docs/service_speed.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)
@@ -64,6 +65,10 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(STAMP)
+
+# A thousand kills at each place where it may matter; the better part of an hour.
+soak: $(STAMP)
+	$(BIN)/python -m benchmarks.soak --kills 1000
 
 # Renew the lock file after a change of dependencies in pyproject.toml.
 lock:
