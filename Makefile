@@ -4,7 +4,7 @@ BIN := .venv/bin
 QUICK := tests/core tests/session tests/oracles tests/environments tests/mechanisms tests/theory tests/datasets
 STAMP := .venv/.installed
 
-.PHONY: demo serve check test test-all lint papers papers-full benchmarks audit controls docs dist lock clean
+.PHONY: demo serve check test test-all packages lint papers papers-full benchmarks audit controls docs dist lock clean soak
 
 demo: $(STAMP)
 	$(BIN)/dpbandits demo
@@ -21,9 +21,17 @@ check: $(STAMP) lint
 test: $(STAMP) lint
 	$(BIN)/python -m pytest -n 2 --durations=10 -m "not long"
 
-# Everything: after `make test`, the laws of further instances and the auditor's longest trials.
-test-all: test
+# Everything, with a database server and a browser: after `make test`, the laws of further instances, the auditor's longest trials, kills.
+test-all: packages test
 	$(BIN)/python -m pytest -n 2 --durations=10 -m long
+
+# PostgreSQL and Chromium from Debian's packages, where that can be; tests that miss them say so and are skipped.
+packages:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { ls /usr/lib/postgresql/*/bin/initdb && command -v chromium; } >/dev/null 2>&1; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		timeout 600 sh -c 'apt-get install -y -qq postgresql chromium || { apt-get update -qq && apt-get install -y -qq postgresql chromium; }' >/dev/null 2>&1 \
+		|| echo "PostgreSQL and Chromium could not be installed; their tests are skipped."; \
+	fi
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -53,6 +61,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.delays --out docs/delays.md
 	$(BIN)/python -m benchmarks.eligible --out docs/eligible.md
 	$(BIN)/python -m benchmarks.cluster --out docs/cluster.md
+	$(BIN)/python -m benchmarks.service --out docs/service_speed.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)
@@ -81,6 +90,10 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(STAMP)
+
+# A thousand kills at each place where it may matter; the better part of an hour.
+soak: $(STAMP)
+	$(BIN)/python -m benchmarks.soak --kills 1000
 
 # Renew the lock file after a change of dependencies in pyproject.toml.
 lock:

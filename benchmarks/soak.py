@@ -23,7 +23,7 @@ from dpbandits.service.campaign import Campaign
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows.sql import SqlBackend
 from dpbandits.service.rows.sql_rows import SqlRows
-from dpbandits.service.witness import Witness
+from dpbandits.service.witness import WitnessFile
 from dpbandits.session.storing.changes import Watch
 
 KEY = bytes(range(32))
@@ -67,8 +67,8 @@ POINTS: dict[str, Callable[[int], None]] = {
     "before lock": lambda count: before(SqlBackend, "transaction", count),
     "after draw": lambda count: after(Watch, "_hear", count),
     "before commit": lambda count: after(SqlRows, "write", count),
-    "after commit": lambda count: before(Witness, "add", count),
-    "after witness": lambda count: after(Witness, "add", count),
+    "after commit": lambda count: before(WitnessFile, "add", count),
+    "after witness": lambda count: after(WitnessFile, "add", count),
     "before reply": lambda count: after(Campaign, "tell_many", count),
 }
 

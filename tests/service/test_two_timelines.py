@@ -15,7 +15,7 @@ from dpbandits.checks.checks import largest_loss
 from dpbandits.checks.tape import Recorder
 from dpbandits.service.rows.memory import MemoryBackend
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import Witness
+from dpbandits.service.witness import WitnessFile
 from tests.service.conftest import KEY
 
 
@@ -33,7 +33,7 @@ def play(
     patch.setattr("dpbandits.service.turns.working.noise_of", lambda *_: noise)
     backend, path = MemoryBackend(), folder / "witness"
     policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4)
-    store = CampaignStore(backend, Witness(path), key=KEY)
+    store = CampaignStore(backend, WitnessFile(path), key=KEY)
     first = store.create("c", policy, noise=dpb.SimulatedNoise(1), seed=1)
     asked = first.ask(40)
     pairs = [(d, float(n == changed)) for n, d in enumerate(asked)]
@@ -41,7 +41,7 @@ def play(
     copied, old = backend.copy(), folder / "old"
     shutil.copyfile(path, old)
     first.tell_many(pairs[3:])
-    second = CampaignStore(copied, Witness(path if fenced else old), key=KEY)["c"]
+    second = CampaignStore(copied, WitnessFile(path if fenced else old), key=KEY)["c"]
     second.tell_many(pairs[3:])
     second.tell_many([(d, 1) for d in second.ask(40)])
     found = len(first._turning.backend._tables[first._turning.row.uid].releases)
