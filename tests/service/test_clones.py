@@ -10,6 +10,7 @@ import pytest
 from dpbandits.core.errors import WitnessError
 from dpbandits.service.rows.memory import MemoryBackend
 from dpbandits.service.store import CampaignStore
+from dpbandits.service.turns import turning
 from dpbandits.service.witness import WitnessFile
 from tests.service.conftest import KEY
 from tests.service.timelines import create, lost_lines
@@ -41,12 +42,13 @@ def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def overtaken(self: Any, uid: str) -> Any:
         if self is clone._turning.backend:
             monkeypatch.undo()
-            clone._turning._ready = lambda rows: clone._turning._current(rows)
             campaign.tell_many([(d, 1) for d in asked])
+            # it has compared before
+            monkeypatch.setattr(turning, "is_behind", lambda *_: False)
         return commit(self, uid)
 
     monkeypatch.setattr(MemoryBackend, "transaction", overtaken)
     with pytest.raises(WitnessError, match="two copies"):
         clone.tell_many([(d, 0) for d in asked])
-    del clone._turning._ready
+    monkeypatch.undo()
     assert clone.generation == 2

@@ -17,12 +17,14 @@ __all__ = [
     "LedgerError",
     "MessageError",
     "MissingDataError",
+    "NameTakenError",
     "NotRecordedError",
     "OracleCheckFailed",
     "RequestsDiffer",
     "RewardError",
     "SharedError",
     "StoreError",
+    "UnknownCampaignError",
     "WitnessError",
     "WorkerError",
 ]
@@ -69,6 +71,14 @@ class StoreError(Error, RuntimeError):
     """A store that cannot be used: no such database, of a newer version, gone for the moment, or
     one that would forget what it committed. Whatever was under way can be done again.
     """
+
+
+class NameTakenError(Error, ValueError):
+    """A campaign of this name is there already. Nothing was created."""
+
+
+class UnknownCampaignError(Error, KeyError):
+    """There is no campaign of this name."""
 
 
 class WitnessError(Error, RuntimeError):

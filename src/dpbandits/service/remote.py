@@ -11,11 +11,10 @@ from urllib.parse import quote
 import httpx
 
 from dpbandits.campaign.ruler import Range
-from dpbandits.core.errors import RewardError, StoreError
+from dpbandits.core.errors import NameTakenError, RewardError, StoreError
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.reports import LedgerLine
-from dpbandits.service.rows.backend import NameTakenError
 from dpbandits.service.turns.asks import CampaignDecision, decision_from
 from dpbandits.session.saving.policy import policy_to_data
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, final
 
 from dpbandits.campaign.register import Clock, seconds_of
+from dpbandits.core.errors import UnknownCampaignError
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.core.values import checked_name
@@ -14,7 +15,7 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.rows.backend import Backend, UnknownCampaignError
+from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange, ScopeRow
 from dpbandits.service.scope import Scope, joined
 from dpbandits.service.sealing import StoreSeal

@@ -64,6 +64,9 @@ def test_an_ask_made_again_with_its_key_gives_the_same_decisions() -> None:
         first = ask(client, 3, key="visit 17")
         assert ask(client, 3, key="visit 17") == first
         assert ask(client, 3, key="visit 18") != first
+        for other in ({"count": 4}, {"count": 3, "eligible": ["blue"]}):
+            body = {"key": "visit 17", **other}
+            assert client.post("/v1/campaigns/trial/ask", json=body).status_code == 422
         together = at_once(8, lambda: ask(client, 2, key="visit 19"))
         assert all(each == together[0] for each in together)
         assert store["trial"].summary().asked == 8

@@ -11,11 +11,12 @@ from dpbandits.core.errors import (
     DecisionError,
     Error,
     LedgerError,
+    NameTakenError,
     RewardError,
     StoreError,
+    UnknownCampaignError,
     WitnessError,
 )
-from dpbandits.service.rows.backend import NameTakenError, UnknownCampaignError
 
 
 def problem(status: int, title: str, detail: str, **more: Any) -> JSONResponse:

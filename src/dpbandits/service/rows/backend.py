@@ -24,14 +24,6 @@ Joining = tuple[str, Callable[[ScopeRow], ScopeRow]]
 """The name of a scope, and what becomes of its row."""
 
 
-class NameTakenError(ValueError):
-    """A campaign of this name is there already. Nothing was created."""
-
-
-class UnknownCampaignError(KeyError):
-    """There is no campaign of this name."""
-
-
 class CampaignRows(ABC):
     """The rows of one campaign, within one transaction."""
 

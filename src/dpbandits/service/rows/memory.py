@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import final
 
-from dpbandits.core.errors import LedgerError
+from dpbandits.core.errors import LedgerError, NameTakenError
 from dpbandits.core.inputs import shown
-from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, NameTakenError
+from dpbandits.service.rows.backend import Backend, CampaignRows, Joining
 from dpbandits.service.rows.records import (
     CampaignRow,
     DecisionRecord,

@@ -1,7 +1,9 @@
 """Calls that ask: decisions for callers, and what is done with them besides telling."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
@@ -58,7 +60,7 @@ class Scratch:
     now: float
     eligible: dict[int, str] = field(default_factory=dict)
     events: list[EventRow] = field(default_factory=list)
-    keyed: "dict[tuple[str, str], AskedDecisions]" = field(default_factory=dict)
+    keyed: dict[tuple[str, str], tuple[AskOp, AskedDecisions]] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     closed: str | None = None
 
@@ -87,10 +89,12 @@ class AskOp:
         if self.key is not None:
             place = self.principal, self.key
             if place in scratch.keyed:
-                return scratch.keyed[place]
+                first, made = scratch.keyed[place]
+                require_same(self, first.count, first.eligible)
+                return made
             said = scratch.rows.response(*place)
             if said is not None:
-                return asked_before(said, work)
+                return asked_before(said, self, work)
         require_open(work, scratch)
         who = pseudonym_in(work.session, self.user) if self.user is not None else None
         if who is not None:
@@ -104,17 +108,20 @@ class AskOp:
             scratch.eligible.update((decision.id, text) for decision in asked)
         made = AskedDecisions(tuple(asked))
         if self.key is not None:
-            scratch.keyed[self.principal, self.key] = made
+            scratch.keyed[self.principal, self.key] = self, made
         return made
 
 
-def asked_before(said: str, work: Working) -> list[CampaignDecision]:
+def asked_before(said: str, op: AskOp, work: Working) -> list[CampaignDecision]:
     """The decisions that a call made the first time.
 
     Raises:
+        ValueError: another call was made with this key.
         DecisionError: they were given up when the database was put back.
     """
-    decisions = [decision_from(row) for row in json.loads(said)]
+    count, eligible, rows = json.loads(said)
+    require_same(op, count, eligible)
+    decisions = [decision_from(row) for row in rows]
     opened = work.ids.opened(each.id for each in decisions)
     if any(place is None or place.generation < work.head.generation for place in opened):
         raise DecisionError(
@@ -122,6 +129,20 @@ def asked_before(said: str, work: Working) -> list[CampaignDecision]:
             "put back. Ask with another key. None was made."
         )
     return decisions
+
+
+def require_same(op: AskOp, count: int, eligible: Sequence[str | int] | None) -> None:
+    """Refuse another call with a key that was used.
+
+    Raises:
+        ValueError: so it is.
+    """
+    asked = None if op.eligible is None else list(op.eligible)
+    if (op.count, asked) != (count, None if eligible is None else list(eligible)):
+        raise ValueError(
+            "Expected key= to be one that no other call was made with: with this one, another "
+            "number of decisions was asked for, or among other arms. None was made."
+        )
 
 
 def require_open(work: Working, scratch: Scratch) -> None:

@@ -125,17 +125,18 @@ class Turning:
                 ticket.done = True
 
     def _attempt(self, batch: Sequence[Ticket]) -> None:
-        try:
-            self._transact(batch)
-        except BehindError:
+        while not self._transact(batch):
             self._fence(forced=False)
-            self._transact(batch)
 
-    def _transact(self, batch: Sequence[Ticket]) -> None:
-        """One transaction: these calls, committed and witnessed."""
+    def _transact(self, batch: Sequence[Ticket]) -> bool:
+        """One transaction: these calls, committed and witnessed. False: nothing was done, for the
+        database was put back and has to be fenced first.
+        """
         try:
             with self.backend.transaction(self.row.uid) as rows:
-                work = self._ready(rows)
+                work = self._current(rows)
+                if is_behind(work.head, self.row.uid, self.witness):
+                    return False
                 before = work.head
                 scratch = Scratch(rows, seconds_of(self.setting.clock()))
                 answers = self._run(batch, work, scratch)
@@ -154,6 +155,7 @@ class Turning:
             raise
         for ticket, answer in zip(batch, answers, strict=True):
             ticket.value = answer
+        return True
 
     def _run(self, batch: Sequence[Ticket], work: Working, scratch: Scratch) -> list[Any]:
         """What every call answers. A call that is refused changes nothing, and fails alone."""
@@ -169,13 +171,6 @@ class Turning:
                 ticket.error = error
                 answers.append(None)
         return answers
-
-    def _ready(self, rows: CampaignRows) -> Working:
-        """The campaign as it stands, fenced if the database was put back."""
-        work = self._current(rows)
-        if is_behind(work.head, self.row.uid, self.witness):
-            raise BehindError
-        return work
 
     def _current(self, rows: CampaignRows) -> Working:
         before, self._work = self._work, None
@@ -198,10 +193,6 @@ class Turning:
 
 
 UNDONE = object()
-
-
-class BehindError(Exception):
-    """The database was put back: fence it first."""
 
 
 def standing(work: Working) -> object:
@@ -245,5 +236,7 @@ def answers_named(
         names = work.ids.names(work.head.generation, (each.id for each in answer.plays))
         found.append(under_names(answer.plays, names, known))
         if isinstance(ticket.op, AskOp) and ticket.op.key is not None:
-            kept[ticket.op.principal, ticket.op.key] = compact(found[-1])
+            kept[ticket.op.principal, ticket.op.key] = compact(
+                [ticket.op.count, ticket.op.eligible, found[-1]]
+            )
     return found, replace(change, responses=kept) if kept else change

@@ -1,8 +1,12 @@
-"""What Alembic runs: the connection comes from `dpbandits.service.rows.migrating`."""
+"""What Alembic runs: the connection comes from `dpbandits.service.rows.migrating`. Imported by
+anybody else, it does nothing.
+"""
 
 from alembic import context
 
 from dpbandits.service.rows.tables import metadata
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
-context.run_migrations()
+config = getattr(context, "config", None)
+if config is not None:
+    context.configure(connection=config.attributes["connection"], target_metadata=metadata)
+    context.run_migrations()
