@@ -14,6 +14,7 @@ from dpbandits.service.rows.records import (
     EventRow,
     HeadRow,
     KeyRow,
+    MovedRow,
     ReadingRow,
     ReleaseRow,
     RowChange,
@@ -36,7 +37,7 @@ class CampaignRows(ABC):
         """The private part, sealed."""
 
     @abstractmethod
-    def moved(self, since: int) -> Iterator[DecisionRecord]:
+    def moved(self, since: int) -> Iterator[MovedRow]:
         """Decisions that a version after `since` changed, oldest first; of 0, those that wait."""
 
     @abstractmethod

@@ -17,6 +17,7 @@ from dpbandits.service.rows.records import (
     EventRow,
     HeadRow,
     KeyRow,
+    MovedRow,
     ReadingRow,
     ReleaseRow,
     RowChange,
@@ -53,10 +54,10 @@ class MemoryRows(CampaignRows):
     def private(self) -> bytes:
         return self._tables.private
 
-    def moved(self, since: int) -> Iterator[DecisionRecord]:
+    def moved(self, since: int) -> Iterator[MovedRow]:
         for row in list(self._tables.decisions.values()):
             if row.moved > since and (since or row.status == "waiting"):
-                yield row
+                yield MovedRow(*(getattr(row, name) for name in MovedRow._fields))
 
     def decision(self, seq: int) -> DecisionRecord | None:
         return self._tables.decisions.get(seq)

@@ -65,6 +65,18 @@ class DecisionRecord(NamedTuple):
     moved: int
 
 
+class MovedRow(NamedTuple):
+    """What a turn reads of a decision that moved: see `DecisionRecord`."""
+
+    seq: int
+    action: str
+    observe: str | None
+    label: str | None
+    learn: bool
+    due_at: float | None
+    status: Status
+
+
 class ReleaseRow(NamedTuple):
     """A release: coordinates and answers as JSON, as noised. asked: decisions until then."""
 

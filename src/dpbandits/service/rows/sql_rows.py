@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import starmap
 from typing import Any, final
 
-from sqlalchemy import Connection, Table, delete, func, select, update
+from sqlalchemy import Connection, Table, delete, func, literal_column, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
@@ -15,6 +16,7 @@ from dpbandits.service.rows.records import (
     DecisionRecord,
     EventRow,
     HeadRow,
+    MovedRow,
     ReadingRow,
     ReleaseRow,
     RowChange,
@@ -30,6 +32,7 @@ def columns_of(table: Table, kind: Any) -> list[Any]:
 
 
 HEAD = columns_of(tables.head, HeadRow)
+MOVED = columns_of(tables.decision, MovedRow)
 DECISION = columns_of(tables.decision, DecisionRecord)
 READING = columns_of(tables.ledger, ReadingRow)
 RELEASE = columns_of(tables.release, ReleaseRow)
@@ -71,12 +74,11 @@ class SqlRows(CampaignRows):
         found = select(table.c.body).where(table.c.campaign == self._uid)
         return bytes(self._connection.execute(found).scalar_one())
 
-    def moved(self, since: int) -> Iterator[DecisionRecord]:
+    def moved(self, since: int) -> Iterator[MovedRow]:
         c = tables.decision.c
-        where = c.moved > since if since else c.status == "waiting"
-        query = self._rows_of(tables.decision, where).order_by(c.seq)
-        for row in self._connection.execute(query):
-            yield DecisionRecord(*row)
+        where = c.moved > since if since else c.status == literal_column("'waiting'")
+        query = select(*MOVED).where(c.campaign == self._uid, where).order_by(c.seq)
+        return starmap(MovedRow, self._connection.execute(query))
 
     def decision(self, seq: int) -> DecisionRecord | None:
         query = self._rows_of(tables.decision, tables.decision.c.seq == seq)

@@ -15,6 +15,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 
 metadata = MetaData()
@@ -76,6 +77,14 @@ decision = Table(
     Column("moved", BigInteger, nullable=False),
     PrimaryKeyConstraint("campaign", "seq"),
     Index("decision_moved", "campaign", "moved"),
+    # a campaign that is opened reads what waits, however much does not
+    Index(
+        "decision_waiting",
+        "campaign",
+        "seq",
+        sqlite_where=text("status = 'waiting'"),
+        postgresql_where=text("status = 'waiting'"),
+    ),
     Index("decision_pseudonym", "pseudonym"),
 )
 

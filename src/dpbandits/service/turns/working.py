@@ -3,23 +3,25 @@ or thrown away.
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
 from dpbandits.campaign.register import Clock
+from dpbandits.core.errors import StoreError
 from dpbandits.core.ledger import lines_of
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import CampaignRow, DecisionRecord, HeadRow
+from dpbandits.service.rows.records import CampaignRow, HeadRow, MovedRow
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.session.decisions import Play
+from dpbandits.session.saving.document import VERSION
 from dpbandits.session.session import Session
 from dpbandits.session.storing.changes import Watch
 from dpbandits.session.storing.parts import (
     SessionRows,
-    play_from_row,
     rows_in,
     session_from_parts,
 )
@@ -85,7 +87,7 @@ def working_at(
         kept.held[seq] = setting.seal.opened(body, f"{row.uid} held {seq}")
     private = setting.seal.opened(rows.private(), f"{row.uid} private")
     ids = DecisionIds(bytes.fromhex(private.pop("ids")))
-    parts = json.loads(head.public)["session"], private, kept
+    parts = session_in(head), private, kept
     session = session_of(row, parts, setting, before)
     return Working(row, head, session, Watch(session), ids, plays)
 
@@ -109,6 +111,22 @@ def session_of(
     )
 
 
+def session_in(head: HeadRow) -> dict[str, Any]:
+    """The public part of the session.
+
+    Raises:
+        StoreError: another version of this package wrote it.
+    """
+    said: dict[str, Any] = json.loads(head.public)
+    if said.get("documents") != VERSION:
+        raise StoreError(
+            f"This campaign was written with documents of version {said.get('documents')}; this "
+            f"dpbandits reads version {VERSION}. Use the dpbandits that wrote it."
+        )
+    session: dict[str, Any] = said["session"]
+    return session
+
+
 def fresh_since(head: HeadRow) -> int:
     """The generation whose policy is at work: what its predecessors read is not in its ledger."""
     return int(json.loads(head.public)["fresh_since"])
@@ -123,18 +141,22 @@ def noise_to_go_on(
     return setting.noise if before is None else before.session._noise
 
 
-def bring_in(kept: SessionRows, moved: Any, plays: dict[Any, Play]) -> None:
+def bring_in(kept: SessionRows, moved: Iterable[MovedRow], plays: dict[Any, Play]) -> None:
     """Decisions that moved: those that wait come in, in their order; those that do no more go."""
-    row: DecisionRecord
-    for row in moved:
-        if row.status != "waiting":
-            dict.pop(kept.waiting, row.seq, None)
-            kept.due.pop(row.seq, None)
+    waiting, due = kept.waiting, kept.due
+    for seq, action, observe, label, learn, due_at, status in moved:
+        if status != "waiting":
+            dict.pop(waiting, seq, None)
+            due.pop(seq, None)
             continue
-        said = [frozen_json(text) for text in (row.action, row.observe, row.label)]
-        kept.waiting[row.seq] = play_from_row((*said, row.learn), plays)
-        if row.due_at is not None:
-            kept.due[row.seq] = row.due_at
+        key = action, observe, label, learn  # as stored: decisions that play the same share it
+        play = plays.get(key)
+        if play is None:
+            parts = frozen_json(action), frozen_json(observe), frozen_json(label)
+            play = plays[key] = Play(*parts, learn=learn)
+        waiting[seq] = play
+        if due_at is not None:
+            due[seq] = due_at
 
 
 def frozen_json(text: str | None) -> Any:

@@ -17,6 +17,7 @@ from dpbandits.service.rows.records import (
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.working import Working
+from dpbandits.session.saving.document import VERSION
 from dpbandits.session.storing.changes import AskedPlay, HeardRelease
 from dpbandits.session.storing.parts import counts_of, price_of, small_parts
 
@@ -106,7 +107,7 @@ def head_public(
     if head is not None:
         said = json.loads(head.public)
         beside = {name: said[name] for name in beside}
-    return compact({**beside, **(notes or {}), "session": public})
+    return compact({**beside, **(notes or {}), "documents": VERSION, "session": public})
 
 
 def sealed_private(

@@ -11,7 +11,6 @@ from dpbandits.campaign.register import Clock
 from dpbandits.core.plan import FOREVER
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
-from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import with_state
 from dpbandits.session.saving.policy import policy_from_data, policy_to_data
 from dpbandits.session.session import Session
@@ -101,17 +100,6 @@ def session_from_parts(
     if session._attribution is not None:
         session._attribution.due = rows.due
     return session
-
-
-def play_from_row(key: tuple[Any, Any, Any, bool], plays: dict[Any, Play]) -> Play:
-    """The play of a stored decision; decisions that play the same share it.
-
-    key: what makes a `Play`.
-    """
-    found = plays.get(key)
-    if found is None:
-        found = plays[key] = Play(*key)
-    return found
 
 
 def price_of(session: Session) -> str | None:
