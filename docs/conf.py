@@ -14,6 +14,8 @@ extensions = ["myst_parser"]
 root_doc = "docs/index"
 include_patterns = [
     "docs/*.md",
+    "docs/guides/*.md",
+    "clients/js/README.md",
     "docs/reference/*.md",
     "docs/reference/api/*.md",
     "proofs/*.md",
