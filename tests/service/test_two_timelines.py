@@ -30,7 +30,7 @@ def play(
     """A campaign; its copy, taken while blocks were open, goes on once the first has released. How
     many releases there were in both.
     """
-    patch.setattr("dpbandits.service.turns.working.noise_of", lambda *_: noise)
+    patch.setattr("dpbandits.service.turns.working.noise_to_go_on", lambda *_: noise)
     backend, path = MemoryBackend(), folder / "witness"
     policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4)
     store = CampaignStore(backend, WitnessFile(path), key=KEY)

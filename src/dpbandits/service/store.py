@@ -12,7 +12,7 @@ from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.core.values import checked_name
 from dpbandits.noise.protocol import Noise
-from dpbandits.noise.sources import SecureNoise
+from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.rows.backend import Backend
@@ -126,7 +126,7 @@ class CampaignStore:
             ValueError: the name is taken, options contradict each other, or the scope has not so
                 much left. Nothing was created.
         """
-        if set(checked_name(name)) & set("/\\?#%"):
+        if set(checked_name(name)) & set("/\\?#%") or name in (".", ".."):
             raise ValueError(
                 f"Expected name={shown(name)} to be without / \\ ? # and %: it stands in "
                 "addresses. Nothing was created."
@@ -137,10 +137,15 @@ class CampaignStore:
                 "Expected no segments=: make a campaign for each segment; each record is in one of "
                 "them, so the promise to it is that of one. Nothing was created."
             )
-        if "campaign" in options or "user_key" in options:
+        if {"campaign", "user_key", "clock"} & options.keys():
             raise ValueError(
-                "Expected neither campaign= nor user_key=: a campaign is known by its name, and "
-                "its people under a key that is made from the store's."
+                "Expected neither campaign=, user_key= nor clock=: a campaign is known by its "
+                "name, its people under a key made from the store's, and the clock is the store's."
+            )
+        if noise is not None and type(noise) not in (SecureNoise, SimulatedNoise):
+            raise TypeError(
+                "Expected noise= to be SecureNoise or SimulatedNoise: a source of your own cannot "
+                "be made again from what a database holds. Nothing was created."
             )
         uid = secrets.token_hex(16)
         session = self._session(name, uid, policy, noise, options)

@@ -208,8 +208,8 @@ def test_a_key_for_one_campaign_leads_to_it(shop: CampaignStore) -> None:
     assert client.get("/campaigns/other").status_code == 403
 
 
-def test_a_page_that_there_is_not(shop: CampaignStore) -> None:
-    answer = client_of(shop).get("/campaigns/none")
+def test_a_page_that_there_is_not() -> None:
+    answer = client_of(dpb.open_store("memory:")).get("/campaigns/none")
     assert answer.status_code == 404
     assert answer.headers["content-type"].startswith("text/html")
 

@@ -12,6 +12,9 @@ from dpbandits.core.inputs import shown
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import KeyRow
 
+LONGEST_NAME = 64
+"""Characters of a key's name."""
+
 ROLES = ("ask", "tell", "read", "admin")
 """admin may do everything."""
 
@@ -39,7 +42,7 @@ def hash_of(key: str) -> str:
 class Access:
     """The keys of a store.
 
-    open: whether the server asks for no key.
+    open: whether the server asks for no key for as long as none was ever made.
     """
 
     def __init__(self, backend: Backend, *, open: bool) -> None:
@@ -51,6 +54,8 @@ class Access:
         Raises:
             ValueError: no role, or one that there is not.
         """
+        if not 0 < len(name) <= LONGEST_NAME:
+            raise ValueError(f"Expected a name of at most {LONGEST_NAME} characters for a key.")
         wanted = sorted(set(roles))
         if not wanted or not set(wanted) <= set(ROLES):
             raise ValueError(f"Expected roles among {', '.join(ROLES)}; got {shown(wanted)}.")
@@ -80,7 +85,7 @@ class Access:
         Raises:
             HTTPException: 401, nobody that is known.
         """
-        if self.open:
+        if self.open and not self._backend.access_keys():
             return EVERYBODY
         said = request.headers.get("authorization")
         if said is None and (page or request.method == "GET"):

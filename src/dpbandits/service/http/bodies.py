@@ -3,7 +3,7 @@ came.
 """
 
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -18,6 +18,9 @@ MOST_TELLS = 10_000
 """Answers, or decisions, of one request."""
 
 Arm = str | int
+
+
+Seconds = Annotated[float, Field(gt=0, lt=1e12, allow_inf_nan=False)]
 
 
 class Body(BaseModel):
@@ -51,8 +54,8 @@ class CreateBody(Body):
     max_pending: int | None = None
     privacy_unit: str | None = None
     max_contributions: int | None = None
-    window: float | None = None
-    attribution_window: float | None = None
+    window: Seconds | None = None
+    attribution_window: Seconds | None = None
     assignment: str | None = None
     min_share: float | None = None
     seed: int | None = None

@@ -19,7 +19,7 @@ from dpbandits.service.http.shapes import (
 from dpbandits.service.store import CampaignStore
 from dpbandits.version import __version__
 
-After = Annotated[int, Query(ge=0)]
+After = Annotated[int, Query(ge=0, le=2**53)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
 
 

@@ -14,7 +14,8 @@ from dpbandits.service.http.visitors import entertain
 from dpbandits.service.opening import open_store
 from dpbandits.service.store import CampaignStore
 
-STORE, WITNESS, DEMO = "DPBANDITS_STORE", "DPBANDITS_WITNESS", "DPBANDITS_DEMO"
+STORE, WITNESS = "DPBANDITS_STORE", "DPBANDITS_WITNESS"
+DEMO, HOST = "DPBANDITS_DEMO", "DPBANDITS_HOST"
 
 OFTEN = 2.0
 """Seconds between two looks for answers whose time has passed."""
@@ -49,7 +50,7 @@ def serve(
             "Expected one worker: SQLite is served by one process. Use PostgreSQL for several."
         )
     os.environ[STORE], os.environ[WITNESS] = url, "" if witness is None else str(witness)
-    os.environ[DEMO] = "yes" if demo else ""
+    os.environ[DEMO], os.environ[HOST] = "yes" if demo else "", host
     uvicorn.run(
         "dpbandits.service.http.serving:app_from_environment",
         factory=True,
@@ -67,12 +68,13 @@ def app_from_environment() -> Any:
     if os.environ.get(DEMO):
         entertain(store)
     threading.Thread(target=look_often, args=(store,), daemon=True).start()
-    return make_app(store, open=not has_keys(store))
+    local = os.environ.get(HOST, "") in LOCAL
+    return make_app(store, open=local and not has_keys(store))
 
 
 def has_keys(store: CampaignStore) -> bool:
-    """Whether anybody was given a key."""
-    return any(row.revoked is None for row in store.backend.access_keys())
+    """Whether anybody was ever given a key, though it may be revoked."""
+    return bool(store.backend.access_keys())
 
 
 def look_often(store: CampaignStore) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, NamedTuple, final
 
 from dpbandits.core.errors import DecisionError
@@ -60,7 +61,7 @@ class Scratch:
     now: float
     eligible: dict[int, str] = field(default_factory=dict)
     events: list[EventRow] = field(default_factory=list)
-    keyed: dict[tuple[str, str], tuple[AskOp, AskedDecisions]] = field(default_factory=dict)
+    keyed: dict[tuple[str, str], tuple[str, AskedDecisions]] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     closed: str | None = None
 
@@ -90,7 +91,7 @@ class AskOp:
             place = self.principal, self.key
             if place in scratch.keyed:
                 first, made = scratch.keyed[place]
-                require_same(self, first.count, first.eligible)
+                require_same(first, self.mark(work))
                 return made
             said = scratch.rows.response(*place)
             if said is not None:
@@ -108,8 +109,14 @@ class AskOp:
             scratch.eligible.update((decision.id, text) for decision in asked)
         made = AskedDecisions(tuple(asked))
         if self.key is not None:
-            scratch.keyed[self.principal, self.key] = self, made
+            scratch.keyed[self.principal, self.key] = self.mark(work), made
         return made
+
+    def mark(self, work: Working) -> str:
+        """Tells whether two calls ask for the same; nothing can be read in it."""
+        who = None if self.user is None else pseudonym_in(work.session, self.user)
+        said = json.dumps([self.principal, self.key, self.count, self.eligible, who])
+        return sha256(said.encode()).hexdigest()
 
 
 def asked_before(said: str, op: AskOp, work: Working) -> list[CampaignDecision]:
@@ -119,8 +126,8 @@ def asked_before(said: str, op: AskOp, work: Working) -> list[CampaignDecision]:
         ValueError: another call was made with this key.
         DecisionError: they were given up when the database was put back.
     """
-    count, eligible, rows = json.loads(said)
-    require_same(op, count, eligible)
+    first, rows = json.loads(said)
+    require_same(first, op.mark(work))
     decisions = [decision_from(row) for row in rows]
     opened = work.ids.opened(each.id for each in decisions)
     if any(place is None or place.generation < work.head.generation for place in opened):
@@ -131,17 +138,17 @@ def asked_before(said: str, op: AskOp, work: Working) -> list[CampaignDecision]:
     return decisions
 
 
-def require_same(op: AskOp, count: int, eligible: Sequence[str | int] | None) -> None:
+def require_same(first: str, now: str) -> None:
     """Refuse another call with a key that was used.
 
     Raises:
         ValueError: so it is.
     """
-    asked = None if op.eligible is None else list(op.eligible)
-    if (op.count, asked) != (count, None if eligible is None else list(eligible)):
+    if first != now:
         raise ValueError(
             "Expected key= to be one that no other call was made with: with this one, another "
-            "number of decisions was asked for, or among other arms. None was made."
+            "number of decisions was asked for, among other arms, or for another person. None was "
+            "made."
         )
 
 

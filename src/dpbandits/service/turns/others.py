@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 from dpbandits.service.rows.records import EventRow
 from dpbandits.service.turns.asks import Scratch
 from dpbandits.service.turns.working import Working
-from dpbandits.session.storing.parts import counts_of, fill_places, pseudonym_in
+from dpbandits.session.storing.parts import counts_of, fill_places, pseudonym_in, waiting_for
 
 ArmVerb = Literal["add", "retire", "pause", "resume"]
 
@@ -103,7 +103,10 @@ class EraseOp:
                 "This campaign does not know its people (privacy_unit='round'): there is nothing "
                 "to erase."
             )
-        waiting = scratch.rows.waiting_of(who)
+        work.session.settle()  # what has passed counts, and waits no more
+        work.watch.note("passed")
+        # with what an earlier call of this transaction asked for, which is not stored yet
+        waiting = waiting_for(work.session, who, scratch.rows.waiting_of(who))
         for seq in waiting:
             work.session.void(seq)
         work.watch.note("void", waiting)

@@ -9,6 +9,7 @@ from dpbandits.service.turns.asks import Scratch
 from dpbandits.service.turns.working import Working
 from dpbandits.session.storing.parts import (
     counts_of,
+    its_time_passed,
     owned_by,
     set_places,
     waits,
@@ -31,8 +32,7 @@ class TellOp:
 
     def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
         for left in reversed(range(TRIES)):
-            work.session.settle()
-            work.watch.note("passed")
+            settle_openly(work)
             found = placed([name for name, _ in self.pairs], work, scratch)
             valid = [
                 (seq, meant_for(seq, reward))
@@ -83,8 +83,7 @@ class ExpireOp:
     names: Sequence[object]
 
     def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
-        work.session.settle()
-        work.watch.note("passed")
+        settle_openly(work)
         found = placed(self.names, work, scratch)
         for _, seq in found:
             if seq is not None:
@@ -116,6 +115,15 @@ class VoidOp:
         return [status for status, _ in found]
 
 
+def settle_openly(work: Working) -> None:
+    """Make what is due; but where answers are waited for, a call that answers does not: else one
+    could tell by a release that somebody answered.
+    """
+    if work.session.attribution_window is None:
+        work.session.settle()
+        work.watch.note("passed")
+
+
 def placed(
     names: Iterable[object], work: Working, scratch: Scratch
 ) -> list[tuple[TellStatus, int | None]]:
@@ -133,6 +141,8 @@ def placed(
         elif not waits(work.session, place.seq):
             resolved.append(place.seq)
             found.append(("already", None))
+        elif windowed and its_time_passed(work.session, place.seq):
+            found.append(("gone", None))
         elif place.seq in seen:  # where answers are waited for, nobody learns that one came
             found.append(("recorded" if windowed else "already", None))
         else:

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar, final
 from dpbandits.campaign.register import seconds_of
 from dpbandits.core.errors import Error, StoreError, WitnessError
 from dpbandits.service.rows.backend import Backend, CampaignRows
-from dpbandits.service.rows.records import CampaignRow, RowChange
+from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange
 from dpbandits.service.turns.asks import AskedDecisions, AskOp, Scratch, under_names
 from dpbandits.service.turns.fence import fence, is_behind, mark_of, unchanged
 from dpbandits.service.turns.working import CampaignSetting, Working, working_at
@@ -71,6 +71,8 @@ class Turning:
         while not ticket.done:
             with self._lock:
                 if not ticket.done:
+                    if ticket not in self._queue:  # who led was interrupted, and lost it
+                        raise interrupted()
                     self._lead()
         return ticket.answer()
 
@@ -148,7 +150,7 @@ class Turning:
             if not same:
                 work.head = change.head
                 if mark_of(change.head) != mark_of(before):
-                    self.witness.add(self.row.uid, mark_of(change.head), mark_of(before))
+                    self._witnessed(change.head, before)
             forget_places(work.session)
         except BaseException:
             self._work = None
@@ -156,6 +158,13 @@ class Turning:
         for ticket, answer in zip(batch, answers, strict=True):
             ticket.value = answer
         return True
+
+    def _witnessed(self, head: HeadRow, before: HeadRow) -> None:
+        """What is committed is not done again, whatever goes wrong now."""
+        try:
+            self.witness.add(self.row.uid, mark_of(head), mark_of(before))
+        except (OSError, MemoryError):
+            raise interrupted() from None
 
     def _run(self, batch: Sequence[Ticket], work: Working, scratch: Scratch) -> list[Any]:
         """What every call answers. A call that is refused changes nothing, and fails alone."""
@@ -236,7 +245,5 @@ def answers_named(
         names = work.ids.names(work.head.generation, (each.id for each in answer.plays))
         found.append(under_names(answer.plays, names, known))
         if isinstance(ticket.op, AskOp) and ticket.op.key is not None:
-            kept[ticket.op.principal, ticket.op.key] = compact(
-                [ticket.op.count, ticket.op.eligible, found[-1]]
-            )
+            kept[ticket.op.principal, ticket.op.key] = compact([ticket.op.mark(work), found[-1]])
     return found, replace(change, responses=kept) if kept else change

@@ -65,12 +65,12 @@ def working_at(
     before: as it was in memory; only what moved since is read.
     """
     head = rows.head()
-    if before is not None and before.head.version == head.version:
-        return before
     if before is not None and (
-        before.head.version > head.version or before.head.generation != head.generation
+        before.head.generation != head.generation or not goes_on(before.head, head)
     ):
         before = None  # the database was put back, or fenced
+    if before is not None and before.head.version == head.version:
+        return before
     since = 0 if before is None else before.head.version
     kept = SessionRows() if before is None else rows_in(before.session)
     plays = {} if before is None else before.plays
@@ -90,6 +90,13 @@ def working_at(
     parts = session_in(head), private, kept
     session = session_of(row, parts, setting, before)
     return Working(row, head, session, Watch(session), ids, plays)
+
+
+def goes_on(before: HeadRow, head: HeadRow) -> bool:
+    """Whether one transaction is before (or is) another on the same timeline."""
+    mine, theirs = (json.loads(each.public).get("turns", []) for each in (before, head))
+    since = head.version - before.version
+    return bool(mine) and 0 <= since < len(theirs) and theirs[-1 - since] == mine[-1]
 
 
 def session_of(
@@ -138,7 +145,12 @@ def noise_to_go_on(
     """The source to go on with. Simulated noise goes on from where the rows say it stood."""
     if private["noise"]["kind"] == "simulated":
         return None
-    return setting.noise if before is None else before.session._noise
+    if before is not None:
+        same: Noise = before.session._noise
+        return same
+    if setting.noise is not None and setting.noise.kind != private["noise"]["kind"]:
+        return None
+    return setting.noise
 
 
 def bring_in(kept: SessionRows, moved: Iterable[MovedRow], plays: dict[Any, Play]) -> None:

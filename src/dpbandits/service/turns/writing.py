@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,10 @@ def plain_number(value: Any) -> Any:
 def next_chain(chain: str, *said: object) -> str:
     """The hash over everything that was released so far. It is made of public rows only."""
     return hashlib.sha256(f"{chain}{compact(said)}".encode()).hexdigest()
+
+
+LINEAGE = 64
+"""Transactions that a head names, the newest last."""
 
 
 def change_in(
@@ -103,10 +108,12 @@ def head_public(
     public: Mapping[str, Any], head: HeadRow | None, notes: Mapping[str, Any] | None
 ) -> str:
     """The public part of a head: the session, and what stands beside it."""
-    beside = {"fresh_since": 1, "closed_window": None}
+    beside: dict[str, Any] = {"fresh_since": 1, "closed_window": None, "turns": []}
     if head is not None:
         said = json.loads(head.public)
-        beside = {name: said[name] for name in beside}
+        beside = {name: said.get(name, none) for name, none in beside.items()}
+    # by its own word a transaction is known from another one of this version, on a lost timeline
+    beside["turns"] = [*beside["turns"], secrets.token_hex(8)][-LINEAGE:]
     return compact({**beside, **(notes or {}), "documents": VERSION, "session": public})
 
 

@@ -3,7 +3,7 @@
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -116,6 +116,17 @@ def counts_of(session: Session) -> tuple[int, int]:
 def waits(session: Session, seq: int) -> bool:
     """Whether a decision waits for its reward."""
     return seq in session._wheel.pending
+
+
+def its_time_passed(session: Session, seq: int) -> bool:
+    """Whether an answer to a decision that waits comes too late."""
+    return session._attribution is not None and session._attribution.over(seq)
+
+
+def waiting_for(session: Session, who: str, stored: Sequence[int]) -> list[int]:
+    """Decisions that wait for a person: stored ones, and those of this transaction."""
+    fresh = [seq for seq, (owner, _) in session._owners.items() if owner == who]
+    return [seq for seq in dict.fromkeys([*stored, *fresh]) if waits(session, seq)]
 
 
 def set_places(session: Session, used: Mapping[str, tuple[int, int]]) -> None:

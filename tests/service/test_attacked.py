@@ -1,0 +1,193 @@
+"""What attacks on campaigns found: each of these failed before it was mended."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.service.http.access import Access
+from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.store import CampaignStore
+from dpbandits.service.turns.turning import Turning
+from dpbandits.service.witness import WitnessFile
+from tests.service.http.web import client_of
+from tests.service.timelines import Lite, create
+
+KEY = bytes(range(32))
+
+
+def open_sum(campaign: Any) -> int:
+    """What lies in the open blocks, in grid steps."""
+    private = campaign._turning.look(lambda work, _: work.session._vault.private_state())
+    return sum(private["sums"])
+
+
+def test_a_copy_that_is_put_back_while_stores_are_open_is_seen(tmp_path: Path) -> None:
+    """A store that remembers the other timeline reads everything anew."""
+    lite = Lite(tmp_path)
+    with lite.open() as first, lite.open() as second:
+        one = create(first, dpb.DPKLUCB(arms=1, epsilon=1))
+        asked = one.ask(3)
+        copy = lite.copy(tmp_path / "copy.db")
+        assert one.tell(asked[0], 1) == "recorded"
+        first._backend.close()
+        second._backend.close()
+        lite.put_back(copy)
+        assert second["c"].tell(asked[1], 0) == "recorded"
+        assert one.tell(asked[2], 0) == "recorded"
+        assert one.tell(asked[0], 1) == "recorded"
+        assert open_sum(one) == open_sum(second["c"]) == 1024, "one reward of 1, counted once"
+
+
+def test_an_answer_that_is_held_makes_nothing_due() -> None:
+    """Two campaigns of one seed on one clock, one of which is told between two settlings: what is
+    public of them stays the same.
+    """
+    now, seen = [1000.0], list[Any]()
+    for told in (True, False):
+        now[0] = 1000.0
+        store = dpb.open_store("memory:", clock=lambda: now[0])
+        campaign = store.create(
+            "c",
+            dpb.DPKLUCB(arms=2, epsilon=1, first=2),
+            noise=dpb.SimulatedNoise(1),
+            seed=2,
+            attribution_window=timedelta(seconds=60),
+        )
+        asked = campaign.ask(8)
+        now[0] = 1030.0
+        late = campaign.ask()
+        now[0] = 1061.0
+        if told:
+            assert campaign.tell(late, 0) == "recorded"
+            assert campaign.expire(late) == ["recorded"]
+            assert campaign.tell(asked[0], 0) == "gone"
+        assert campaign.summary().step == 0
+        now[0] = 1062.5
+        campaign.settle()
+        seen.append((campaign.summary(), campaign.ledger, campaign.releases(), campaign.beliefs()))
+    assert seen[0] == seen[1]
+    assert seen[0][0].step > 0
+
+
+@pytest.mark.parametrize("where", ["queue", "transaction", "witness"])
+def test_who_waits_for_an_interrupted_call_is_told(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Nobody waits for ever, and the next call works."""
+    store = dpb.open_store("memory:")
+    campaign = create(store)
+    lead, transact = Turning._lead, Turning._transact
+
+    def interrupted(self: Turning, *given: Any) -> Any:
+        if where == "queue":
+            self._queue.popleft()
+        elif where == "witness":
+            transact(self, *given)
+        raise KeyboardInterrupt
+
+    name = "_lead" if where == "queue" else "_transact"
+    monkeypatch.setattr(Turning, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        campaign.ask()
+    monkeypatch.setattr(Turning, "_lead", lead)
+    monkeypatch.setattr(Turning, "_transact", transact)
+    assert campaign.tell(campaign.ask(), 1) == "recorded"
+
+
+@pytest.mark.parametrize("error", [OSError, MemoryError])
+def test_what_is_committed_is_not_done_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: type[Exception]
+) -> None:
+    store = CampaignStore(MemoryBackend(), WitnessFile(tmp_path / "w"), key=KEY)
+    campaign = create(store)
+    asked = campaign.ask(30)
+
+    def full(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(WitnessFile, "add", full)
+    with pytest.raises(dpb.StoreError):
+        campaign.tell_many([(each, 1) for each in asked])
+    monkeypatch.undo()
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["already"] * 30
+    assert campaign.summary().told == 30
+
+
+def test_who_is_erased_is_learned_from_no_more() -> None:
+    now = [1000.0]
+    store = dpb.open_store("memory:", key=KEY, clock=lambda: now[0])
+
+    campaign = create(
+        store,
+        privacy_unit="user",
+        max_contributions=2,
+        attribution_window=timedelta(seconds=60),
+    )
+    campaign.ask(user="anna")
+    now[0] = 1061.0  # the first one's time has passed, and nobody has looked since
+    second = campaign.ask(user="anna")
+    assert campaign.erase("anna") == 1
+    assert campaign.tell(second, 1) == "gone"
+    assert campaign.ask(user="anna").learn is False
+
+
+def test_a_key_is_for_one_person() -> None:
+    store = dpb.open_store("memory:", key=KEY)
+    campaign = create(store, privacy_unit="user", max_contributions=2)
+    first = campaign.ask(user="anna", key="visit")
+    assert campaign.ask(user="anna", key="visit") == first
+    with pytest.raises(ValueError, match="another person"):
+        campaign.ask(user="ben", key="visit")
+
+
+def test_a_server_without_keys_closes_with_the_first_one() -> None:
+    store = dpb.open_store("memory:")
+    client = client_of(store, open=True)
+    assert client.get("/v1/campaigns").status_code == 200
+    access = Access(store.backend, open=False)
+    access.create("me", ["admin"])
+    assert client.get("/v1/campaigns").status_code == 401
+    access.revoke("me")
+    assert client.get("/v1/campaigns").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "noise", [type("Mine", (dpb.SecureNoise,), {})(), type("Sim", (dpb.SimulatedNoise,), {})(1)]
+)
+def test_a_source_of_ones_own_is_refused(noise: Any) -> None:
+    store = dpb.open_store("memory:")
+    with pytest.raises(TypeError, match="noise="):
+        store.create("c", dpb.DPKLUCB(arms=2, epsilon=1), noise=noise)
+
+
+def test_secure_noise_stays_in_a_store_of_simulated_ones() -> None:
+    store = dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))
+    campaign = store.create("c", dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise())
+    assert campaign.tell(campaign.ask(), 1) == "recorded"
+    assert "secure noise" in str(campaign.guarantee)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/campaigns", {"name": "x", "policy": {}, "window": 1e300}),
+        ("/v1/campaigns", {"name": "x", "policy": {}, "attribution_window": 1e20}),
+        ("/v1/campaigns", {"name": "..", "policy": {"name": "DPSE", "arms": 2, "epsilon": "1"}}),
+    ],
+)
+def test_times_and_names_that_cannot_be(path: str, body: Any) -> None:
+    client = client_of(dpb.open_store("memory:"))
+    assert client.post(path, json=body).status_code == 422
+
+
+@pytest.mark.parametrize("what", ["releases", "decisions"])
+def test_places_beyond_all_numbers(what: str) -> None:
+    store = dpb.open_store("memory:")
+    create(store)
+    client = client_of(store)
+    assert client.get(f"/v1/campaigns/c/{what}?after={2**63}").status_code == 422
