@@ -20,7 +20,7 @@ MOST_TELLS = 10_000
 Arm = str | int
 
 
-Seconds = Annotated[float, Field(gt=0, lt=1e12, allow_inf_nan=False)]
+SomeSeconds = Annotated[float, Field(gt=0, lt=1e12, allow_inf_nan=False)]
 
 
 class Body(BaseModel):
@@ -54,8 +54,8 @@ class CreateBody(Body):
     max_pending: int | None = None
     privacy_unit: str | None = None
     max_contributions: int | None = None
-    window: Seconds | None = None
-    attribution_window: Seconds | None = None
+    window: SomeSeconds | None = None
+    attribution_window: SomeSeconds | None = None
     assignment: str | None = None
     min_share: float | None = None
     seed: int | None = None
