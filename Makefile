@@ -4,7 +4,7 @@ BIN := .venv/bin
 QUICK := tests/core tests/session tests/oracles tests/environments tests/mechanisms tests/theory tests/datasets
 STAMP := .venv/.installed
 
-.PHONY: demo serve check test test-all packages lint papers papers-full benchmarks audit controls docs dist lock clean soak
+.PHONY: demo serve check test test-all hours packages lint papers papers-full benchmarks audit controls docs dist lock clean soak
 
 demo: $(STAMP)
 	$(BIN)/dpbandits demo
@@ -16,14 +16,18 @@ serve: $(STAMP)
 
 # While one works: lint, types, contracts, and the third of the tests that takes least.
 check: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 -q -m "not long" $(QUICK)
+	$(BIN)/python -m pytest -n 2 -q -m "not long and not hours" $(QUICK)
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 --durations=10 -m "not long"
+	$(BIN)/python -m pytest -n 2 --durations=10 -m "not long and not hours"
 
 # Everything, with a database server and a browser: after `make test`, the laws of further instances, the auditor's longest trials, kills.
 test-all: packages test
-	$(BIN)/python -m pytest -n 2 --durations=10 -m long
+	$(BIN)/python -m pytest -n 2 --durations=10 -m "long and not hours"
+
+# What takes hours: intervals over 2,000 campaigns of every policy, long histories of campaigns in stores.
+hours: $(STAMP)
+	$(BIN)/python -m pytest -n 2 --durations=10 -m hours
 
 # PostgreSQL and Chromium from Debian's packages, where that can be; tests that miss them say so and are skipped.
 packages:

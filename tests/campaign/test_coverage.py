@@ -71,7 +71,7 @@ def test_a_few_campaigns(name: str) -> None:
     assert misses(INSTANCES[name], 60, rounds) <= most(60)
 
 
-@pytest.mark.long
+@pytest.mark.hours
 @pytest.mark.parametrize("name", INSTANCES)
 def test_every_policy_is_covered_at_all_times(name: str) -> None:
     rounds = 40 if name in RESTLESS else LONGER.get(name, 300)

@@ -135,7 +135,7 @@ def in_children(count: int, work: Callable[[int], Counter[str]]) -> Counter[str]
     return found
 
 
-@pytest.mark.parametrize("many", [400, pytest.param(12_500, marks=pytest.mark.long)])
+@pytest.mark.parametrize("many", [400, pytest.param(12_500, marks=pytest.mark.hours)])
 def test_eight_processes_at_once(make: Open, many: int) -> None:
     """The same object in eight forked processes: every decision is told by one of them or by
     several, in any order, and counts once.
