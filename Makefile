@@ -43,7 +43,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# docs/papers.md as a whole, with its figures and the verdicts in papers/*/README.md: quick sizes in minutes, the papers' own in hours.
+# docs/measured/papers.md as a whole, with its figures and the verdicts in papers/*/README.md: quick sizes in minutes, the papers' own in hours.
 papers: $(STAMP)
 	$(BIN)/dpbandits papers --quick --docs docs
 
@@ -51,30 +51,30 @@ papers-full: $(STAMP)
 	$(BIN)/dpbandits papers --full --docs docs
 
 benchmarks: $(STAMP)
-	$(BIN)/python -m benchmarks.speed --out docs/speed.md
-	$(BIN)/python -m benchmarks.scale --out docs/scale.md
-	$(BIN)/python -m benchmarks.tails --out docs/tails.md
-	$(BIN)/python -m benchmarks.worst_gaps --out docs/worst_gaps.md
-	$(BIN)/python -m benchmarks.rate --out docs/rate.md
-	$(BIN)/python -m benchmarks.instances --out docs/instances.md
-	$(BIN)/python -m benchmarks.noise_aware --out docs/noise_aware.md
-	$(BIN)/python -m benchmarks.matroid --runs 60 --out docs/matroid.md
-	$(BIN)/python -m benchmarks.joint --out docs/joint.md
-	$(BIN)/python -m benchmarks.joint.growth --runs 12 --out docs/joint_growth.md --figure docs/figures/joint_growth.png
-	$(BIN)/python -m benchmarks.local --out docs/local.md
-	$(BIN)/python -m benchmarks.delays --out docs/delays.md
-	$(BIN)/python -m benchmarks.eligible --out docs/eligible.md
-	$(BIN)/python -m benchmarks.cluster --out docs/cluster.md
-	$(BIN)/python -m benchmarks.service --out docs/service_speed.md
+	$(BIN)/python -m benchmarks.speed --out docs/measured/speed.md
+	$(BIN)/python -m benchmarks.scale --out docs/measured/scale.md
+	$(BIN)/python -m benchmarks.tails --out docs/measured/regret/tails.md
+	$(BIN)/python -m benchmarks.worst_gaps --out docs/measured/regret/worst_gaps.md
+	$(BIN)/python -m benchmarks.rate --out docs/measured/regret/rate.md
+	$(BIN)/python -m benchmarks.instances --out docs/measured/regret/instances.md
+	$(BIN)/python -m benchmarks.noise_aware --out docs/measured/regret/noise_aware.md
+	$(BIN)/python -m benchmarks.matroid --runs 60 --out docs/measured/regret/matroid.md
+	$(BIN)/python -m benchmarks.joint --out docs/measured/regret/joint.md
+	$(BIN)/python -m benchmarks.joint.growth --runs 12 --out docs/measured/regret/joint_growth.md --figure docs/measured/figures/joint_growth.png
+	$(BIN)/python -m benchmarks.local --out docs/measured/regret/local.md
+	$(BIN)/python -m benchmarks.delays --out docs/measured/regret/delays.md
+	$(BIN)/python -m benchmarks.eligible --out docs/measured/regret/eligible.md
+	$(BIN)/python -m benchmarks.cluster --out docs/measured/cluster.md
+	$(BIN)/python -m benchmarks.service --out docs/measured/service.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)
-	$(BIN)/python -m benchmarks.audit_everything --out docs/audit.md
+	$(BIN)/python -m benchmarks.audit_everything --out docs/measured/audit.md
 
 # Fifty repetitions of what the auditor must catch and must pass, and exact losses of short runs; hours, and it goes on where it was
 # stopped.
 controls: $(STAMP)
-	$(BIN)/python -m benchmarks.controls --out docs/controls.md
+	$(BIN)/python -m benchmarks.controls --out docs/measured/controls.md
 
 # The documentation site, build/site/docs/index.html, from the repository's own pages; a warning is an error.
 docs: $(STAMP)

@@ -1,7 +1,7 @@
 """`make audit`: every registered private policy, the mechanisms, and the broken specimens that must
-be caught; written to docs/audit.md.
+be caught; written to docs/measured/audit.md.
 
-`python -m benchmarks.audit_everything --out docs/audit.md [--runs 10000]`
+`python -m benchmarks.audit_everything --out docs/measured/audit.md [--runs 10000]`
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def control(report: AuditReport) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Audit everything that is registered.")
-    parser.add_argument("--out", type=Path, default=Path("docs/audit.md"))
+    parser.add_argument("--out", type=Path, default=Path("docs/measured/audit.md"))
     parser.add_argument("--runs", type=int, default=10_000, help="counted runs of one audit")
     given = parser.parse_args()
     from dpbandits.auditing.audit import LEVELS

@@ -121,10 +121,11 @@ def page(found: dict[str, Timing], cells: int) -> str:
     how = f"""{cells:,} cells of {RUNS} runs over {ROUNDS:,} rounds (`DPIMED`, ε = 1, two arms) on
     one machine: {os.cpu_count()} hyperthreads, Python {platform.python_version()}, which other work
     kept busy, too (a load of {os.getloadavg()[0]:.1f} at the end). Workers have compiled before the
-    clock starts. [How to use a cluster](clusters.md)."""
+    clock starts. [How to use a cluster](../guides/clusters.md)."""
     return (
-        f"# Executors\n\nWritten by `python -m benchmarks.cluster{given} --out docs/cluster.md`; "
-        f"do not edit.\n\n{filled(how)}\n\n{table(rows(found, cells))}\n{projection(found, cells)}"
+        f"# Executors\n\nWritten by `python -m benchmarks.cluster{given} "
+        f"--out docs/measured/cluster.md`; do not edit.\n\n"
+        f"{filled(how)}\n\n{table(rows(found, cells))}\n{projection(found, cells)}"
     )
 
 

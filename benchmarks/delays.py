@@ -1,4 +1,4 @@
-"""What late answers cost: python -m benchmarks.delays --out docs/delays.md
+"""What late answers cost: python -m benchmarks.delays --out docs/measured/regret/delays.md
 
 Every answer comes so many rounds late; the loss is compared with the loss without delay plus
 1.2 × delay × mean gap, which but for the factor nobody can avoid.
@@ -110,7 +110,7 @@ def rows(setting: Setting, name: str, runs: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/delays.md"))
+    parser.add_argument("--out", type=Path, default=Path("docs/measured/regret/delays.md"))
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--policies", nargs="*", default=(*POLICIES, *SEVERAL))
     parser.add_argument("--settings", nargs="*", type=int, default=range(len(SETTINGS)))

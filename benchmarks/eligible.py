@@ -55,7 +55,7 @@ def cell(found: tuple[float, float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/eligible.md"))
+    parser.add_argument("--out", type=Path, default=Path("docs/measured/regret/eligible.md"))
     parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--runs", type=int, default=20)
     given = parser.parse_args()

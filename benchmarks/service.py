@@ -1,7 +1,7 @@
 """How much a campaign's calls cost in process: time of this process's processor, and the time that
 went by, beside what the disk can do.
 
-    python -m benchmarks.service --out docs/service_speed.md [--past 1000000]
+    python -m benchmarks.service --out docs/measured/service.md [--past 1000000]
 """
 
 from __future__ import annotations

@@ -13,8 +13,10 @@ project = "dpbandits"
 extensions = ["myst_parser"]
 root_doc = "docs/index"
 include_patterns = [
-    "docs/*.md",
+    "docs/index.md",
     "docs/guides/*.md",
+    "docs/measured/*.md",
+    "docs/measured/regret/*.md",
     "clients/js/README.md",
     "docs/reference/*.md",
     "docs/reference/api/*.md",

@@ -195,7 +195,7 @@ def super_arm_rows() -> list[Row]:
 
 
 def section() -> str:
-    """This section of docs/scale.md."""
+    """This section of docs/measured/scale.md."""
     parts = (expert_rows, together_rows, oracle_rows, lambda: [million_row()], session_rows)
     rows = [row for part in (*parts, super_arm_rows) for row in part()]
     said = (

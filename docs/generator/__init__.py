@@ -4,5 +4,5 @@ pages that are kept in the repository, the site's build the rest.
 
 from pathlib import Path
 
-PAGES = Path(__file__).parents[1]
-"""The folder docs/."""
+PAGES = Path(__file__).parents[1] / "reference"
+"""Where they are kept."""

@@ -56,11 +56,15 @@ TAIL = """
 
 | you want | take |
 |---|---|
-| the default with a thin tail ([measured](rate.md)) | `DPRateIMED(preset="safe")` |
+| the default with a thin tail ([measured]) | `DPRateIMED(preset="safe")` |
 | a published proof, and a bound with all constants | `DPKLUCB` |
-| to name the best arm and stop | `dpb.identify` with `AdaPTT` or `DPSE` ([how](best_arm.md)) |
-| a mean to within a factor | `dpb.estimate` with `DPExponentialNAS` ([how](stopping.md)) |
+| to name the best arm and stop | `dpb.identify` with `AdaPTT` or `DPSE` ([how to name]) |
+| a mean to within a factor | `dpb.estimate` with `DPExponentialNAS` ([how to stop]) |
 | zero-concentrated privacy | `AdaCUCB` |
+
+[measured]: ../measured/regret/rate.md
+[how to name]: ../guides/best_arm.md
+[how to stop]: ../guides/stopping.md
 """
 
 

@@ -8,7 +8,8 @@ from dpbandits import recommend
 from tests.places import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-INSTANCES = (REPOSITORY / "docs" / "instances.md").read_text(encoding="utf-8")
+TABLES = REPOSITORY / "docs" / "measured" / "regret"
+INSTANCES = (TABLES / "instances.md").read_text(encoding="utf-8")
 
 
 def test_who_loses_least_is_counted_in_the_table() -> None:
@@ -38,7 +39,7 @@ def test_where_the_default_has_a_fat_tail_is_in_the_table() -> None:
 
 def test_what_the_default_gains_is_in_its_table() -> None:
     """Here and in the docstring of `recommend`, on average over settings at T = 10⁵."""
-    rate = (REPOSITORY / "docs" / "rate.md").read_text(encoding="utf-8")
+    rate = (TABLES / "rate.md").read_text(encoding="utf-8")
     found = re.findall(
         r"balanced against DPKLUCB, ε = (1|0\.1) \| T = 10\^5: "
         r"mean ×([\d.]+) \(.*?99\.9 % ×([\d.]+)",
@@ -55,8 +56,6 @@ def test_what_the_default_gains_is_in_its_table() -> None:
 
 
 def test_the_papers_settings_are_where_the_tail_is_thin() -> None:
-    tails = (
-        (REPOSITORY / "docs" / "tails.md").read_text(encoding="utf-8").split("# NoiseAwareTS")[0]
-    )
+    tails = (TABLES / "tails.md").read_text(encoding="utf-8").split("# NoiseAwareTS")[0]
     assert tails.count("| yes |") == 54
     assert "| NO |" not in tails

@@ -29,14 +29,14 @@ def test_tutorial(name: str) -> None:
 
 def test_no_tutorial_is_lost() -> None:
     assert {
-        "practitioners.md",
-        "experiment.md",
-        "researchers.md",
-        "stopping.md",
-        "full_information.md",
-        "structured.md",
-        "joint_releases.md",
-        "auditing.md",
+        "guides/practitioners.md",
+        "guides/experiment.md",
+        "guides/researchers.md",
+        "guides/stopping.md",
+        "guides/full_information.md",
+        "guides/structured.md",
+        "guides/joint.md",
+        "guides/auditing.md",
         "guides/service.md",
-        "results.md",
+        "reference/results.md",
     } <= set(TUTORIALS)

@@ -157,7 +157,7 @@ def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
     from dpbandits.papers.pages import END, START
 
     assert FOLDER is not None
-    page = (FOLDER.parent / "docs" / "papers.md").read_text(encoding="utf-8")
+    page = (FOLDER.parent / "docs" / "measured" / "papers.md").read_text(encoding="utf-8")
     assert page.count("Written as a whole by `dpbandits papers ") == 1
     sections = {part.split(":")[0]: part for part in page.split("\n## ")[1:]}
     assert set(sections) == set(PAPERS)

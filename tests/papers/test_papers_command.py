@@ -96,10 +96,10 @@ def test_verdicts_pages_and_figures_are_written(repository: Path) -> None:
     for figure in (
         "out/tiny/figures/figure-1.svg",
         "out/tiny/figures/figure-1.png",
-        "docs/figures/papers/tiny/figure-1.png",
+        "docs/measured/figures/papers/tiny/figure-1.png",
     ):
         assert 1000 < (repository / figure).stat().st_size < 200_000
-    page = (repository / "docs/papers.md").read_text(encoding="utf-8")
+    page = (repository / "docs/measured/papers.md").read_text(encoding="utf-8")
     assert all(
         text in page
         for text in (
@@ -121,7 +121,7 @@ def test_second_run_plays_nothing_and_says_the_same(repository: Path) -> None:
     run(None, repository, docs=repository / "docs")
     pages = [
         repository / "out/tiny/verdicts.json",
-        repository / "docs/papers.md",
+        repository / "docs/measured/papers.md",
         repository / "papers/tiny/README.md",
     ]
     first = [page.read_bytes() for page in pages]
@@ -143,7 +143,7 @@ def test_the_page_holds_this_run_and_nothing_else(repository: Path) -> None:
         '"figures": []}'
     )
     run(None, repository, docs=repository / "docs")
-    page = (repository / "docs/papers.md").read_text(encoding="utf-8")
+    page = (repository / "docs/measured/papers.md").read_text(encoding="utf-8")
     assert [line for line in page.splitlines() if line.startswith("## ")] == [
         "## tiny: A tiny paper"
     ]
@@ -167,7 +167,7 @@ def test_a_page_does_not_depend_on_the_clock(repository: Path) -> None:
             console=Console(file=text),
             docs=repository / "docs",
         )
-        pages.append((repository / "docs/papers.md").read_bytes())
+        pages.append((repository / "docs/measured/papers.md").read_bytes())
     assert pages[0] == pages[1]
 
 

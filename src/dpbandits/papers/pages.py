@@ -162,15 +162,15 @@ were made.
 def write_docs(
     docs: Path, out: Path, papers: Path, documents: Sequence[Document], command: str
 ) -> Path:
-    """`papers.md` from one run's documents, its figures, and the verdicts in the papers' own README
-    files.
+    """`measured/papers.md` from one run's documents, its figures, and the verdicts in the papers'
+    own README files.
 
     The page has what this run judged and nothing else: results of other code that still stand in
     `out` are not looked at.
     """
     sections = []
     for document in documents:
-        images = docs / "figures" / "papers" / document["key"]
+        images = docs / "measured" / "figures" / "papers" / document["key"]
         images.mkdir(parents=True, exist_ok=True)
         for figure in document["figures"]:
             shutil.copyfile(
@@ -179,7 +179,7 @@ def write_docs(
             )
         sections.append(section(document, f"figures/papers/{document['key']}/"))
         write_readme(papers / document["key"] / "README.md", document)
-    page = docs / "papers.md"
+    page = docs / "measured" / "papers.md"
     head = HEAD.format(command=command, version=__version__, code=code_digest()[:12])
     page.write_text(head + "\n".join(sections), encoding="utf-8")
     return page

@@ -1,4 +1,4 @@
-"""Which policy we would use. Figures are those of docs/rate.md and docs/joint.md."""
+"""Which policy we would use. Figures are those of rate.md and joint.md in docs/measured/regret."""
 
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ from dpbandits.policies.super_arms.joint import DPJointCUCB
 from dpbandits.policies.super_arms.local import CUCBLDP2
 
 MEASURED = 20_000
-"""Rounds for which docs/joint.md plays the preset "sharp" of joint releases."""
+"""Rounds for which docs/measured/regret/joint.md plays the preset "sharp" of joint releases."""
 
 RECOMMENDED = ("DPRateIMED", "DPJointMAT", "DPJointCUCB", "RNMFTNL", "LDPKLUCB", "CUCBLDP2")
 """Names of all that `recommend` returns."""

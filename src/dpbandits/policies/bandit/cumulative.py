@@ -53,7 +53,8 @@ def above_indices(totals: Floats, rounds: Integers, level: float, eps: float) ->
 @dataclass(frozen=True, kw_only=True)
 class DPKLUCB(IndexPolicy, PrivatePolicy):
     """Low regret with a published proof and a bound with all constants, and thin tails unless means
-    are close to one (docs/instances.md). `DPRateIMED` loses less (docs/rate.md).
+    are close to one (docs/measured/regret/instances.md). `DPRateIMED` loses less
+    (docs/measured/regret/rate.md).
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-KLUCB; default constants chosen by
     tail, see decisions/.

@@ -61,13 +61,14 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     Played is the arm with the least rate(mean, best mean) + level·ln n. Later batches grow an arm
     by ever less, so the constant of ln T is the lower bound's (level 1).
 
-    Source: ours; frontier and constants: docs/rate.md, decisions/. Guarantee: epsilon-DP.
+    Source: ours; frontier and constants: docs/measured/regret/rate.md, decisions/.
+    Guarantee: epsilon-DP.
     Regret: about level·Σ Δ ln T/d_eps(μ, μ*); proofs/dp_rate_imed.md. The chance to lose more than
     x falls about as x^−level.
 
     Args:
         preset: "balanced" (default), "mean" (counts one draw only: the lowest mean, and a thicker
-            tail) or "safe" (a higher level: the thinnest tail). See docs/rate.md.
+            tail) or "safe" (a higher level: the thinnest tail). See docs/measured/regret/rate.md.
         first: rounds in an arm's first batch; None stands for the preset's.
         alpha: growth of an arm's rounds by its second batch, above 1; later ones grow it by
             1 + (alpha − 1)/√(1 + ln(rounds/first)). None stands for the preset's.

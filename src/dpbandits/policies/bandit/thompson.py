@@ -173,7 +173,8 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
     """Gaussian posterior with both variances, that of the rewards and that of the privacy noise.
 
     Mean regret 12 to 23 % below DPKLUCB's on the three instances it was tuned on; above DPKLUCB's
-    at click rates, near one and at tiny gaps; above DPIMED's on all we played (docs/instances.md).
+    at click rates, near one and at tiny gaps; above DPIMED's on all we played
+    (docs/measured/regret/instances.md).
 
     After a release, an arm with too little evidence against it (n·d_eps(mean, best) at most net·ln
     t) is played to the end of its batch; otherwise every round draws from the posterior. Without
@@ -183,7 +184,8 @@ class NoiseAwareTS(StatisticsPolicy, PrivatePolicy):
     Source: ours; how the constants were found: decisions/. Guarantee: epsilon-DP (post-processing
     of lazy-cumulative releases).
     Regret: none proved. Measured regret stays at .79 to .83 of the asymptotic lower bound from 10⁸
-    to 10¹² rounds: evidence that it is not consistent. Figures: docs/tails.md, docs/instances.md.
+    to 10¹² rounds: evidence that it is not consistent. Figures: docs/measured/regret/tails.md and
+    instances.md.
 
     Args:
         first: rounds in an arm's first batch; None stands for ⌈32/epsilon⌉.
