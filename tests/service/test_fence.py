@@ -43,7 +43,7 @@ def test_a_copy_that_is_put_back_begins_a_generation(lite: Lite) -> None:
     assert campaign.generation == 2
     assert campaign.summary().waiting == 0
     (lost,) = lost_lines(campaign)
-    assert (lost.generation, lost.cost) == (2, "1")
+    assert (lost.generation, lost.cost) == (1, "1")
     for reward in (0, 1):
         assert {campaign.tell(d, reward) for d in late if d.round <= 12} <= {"gone"}
     assert campaign.events()[0].what == "fence"

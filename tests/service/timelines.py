@@ -37,9 +37,9 @@ class Lite:
         shutil.copyfile(copy, self.file)
 
 
-def create(store: Any, policy: Any = None, **options: Any) -> Any:
+def create(store: Any, policy: Any = None, name: str = "c", **options: Any) -> Any:
     policy = policy or dpb.DPKLUCB(arms=3, epsilon=1, first=4)
-    return store.create("c", policy, noise=dpb.SimulatedNoise(1), seed=2, **options)
+    return store.create(name, policy, noise=dpb.SimulatedNoise(1), seed=2, **options)
 
 
 def turns(campaign: Any, rounds: int, **options: Any) -> list[Any]:

@@ -65,8 +65,8 @@ class Campaign(ShownCampaign):
             raise ValueError(
                 f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters."
             )
-        op = AskOp(number, chosen, user, principal, key)
-        return self._turning.do(op)  # type: ignore[no-any-return]
+        made: list[CampaignDecision] = self._turning.do(AskOp(number, chosen, user, principal, key))
+        return made
 
     def tell(self, decision: CampaignDecision | str, reward: object) -> TellStatus:
         """The reward of a decision (or of its id); what became of it (see `TellStatus`).
@@ -83,23 +83,23 @@ class Campaign(ShownCampaign):
             RewardError: one of them is no reward. None was recorded.
         """
         pairs = [(id_of(decision), reward) for decision, reward in tells]
-        return self._turning.do(TellOp(pairs))  # type: ignore[no-any-return]
+        found: list[TellStatus] = self._turning.do(TellOp(pairs))
+        return found
 
     def expire(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
-        return self._turning.do(  # type: ignore[no-any-return]
-            ExpireOp([id_of(each) for each in decisions])
-        )
+        found: list[TellStatus] = self._turning.do(ExpireOp([id_of(each) for each in decisions]))
+        return found
 
     def void(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""
-        return self._turning.do(  # type: ignore[no-any-return]
-            VoidOp([id_of(each) for each in decisions])
-        )
+        found: list[TellStatus] = self._turning.do(VoidOp([id_of(each) for each in decisions]))
+        return found
 
     def add_arm(self, label: str | None = None, *, by: str | None = None) -> int:
         """A new arm, from the next decision on; its number (see `Session.add_arm`)."""
-        return self._turning.do(ArmOp("add", label, by))  # type: ignore[no-any-return]
+        done: int = self._turning.do(ArmOp("add", label, by))
+        return done
 
     def retire_arm(self, arm: str | int, *, by: str | None = None) -> None:
         """Never play an arm again (see `Session.retire_arm`)."""
@@ -145,7 +145,8 @@ class Campaign(ShownCampaign):
         more in the window that is open. What was released stays: nobody is to be seen in it. How
         many decisions were void.
         """
-        return self._turning.do(EraseOp(user, by))  # type: ignore[no-any-return]
+        done: int = self._turning.do(EraseOp(user, by))
+        return done
 
 
 def id_of(decision: object) -> object:

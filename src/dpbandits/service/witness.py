@@ -51,7 +51,7 @@ class WitnessFile:
                 os.close(folder)
 
     def __repr__(self) -> str:
-        return f"Witness({str(self.path)!r})"
+        return f"WitnessFile({str(self.path)!r})"
 
     @contextmanager
     def _open(self) -> Iterator[int | None]:

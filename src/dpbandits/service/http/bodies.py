@@ -94,8 +94,8 @@ class TellItem(Body):
     """The answer to one decision: a reward, or in the local model the device's message."""
 
     id: str = Field(max_length=100)
-    reward: float | list[float] | None = None
-    report: str | None = None
+    reward: float | list[float] | None = Field(default=None, repr=False)
+    report: str | None = Field(default=None, repr=False)
 
 
 class IdsBody(Body):

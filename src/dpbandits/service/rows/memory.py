@@ -1,7 +1,7 @@
 """The store in memory: for tests, and for trying things out. It forgets when its process ends."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -24,10 +24,15 @@ from dpbandits.service.rows.records import (
     ScopeRow,
 )
 
+Happened = tuple[RowChange, int, int, int]
+"""A change that has happened and may still have to be carried out, and how many readings, releases
+and events there were before it.
+"""
 
-@dataclass
+
+@dataclass(repr=False)
 class Tables:
-    """Everything of one campaign."""
+    """Everything of one campaign. staged: one assignment is the moment of a commit."""
 
     head: HeadRow
     private: bytes
@@ -38,6 +43,8 @@ class Tables:
     releases: list[ReleaseRow] = field(default_factory=list)
     events: list[EventRow] = field(default_factory=list)
     responses: dict[tuple[str, str], str] = field(default_factory=dict)
+    ends: dict[tuple[int, int], int] = field(default_factory=dict)
+    staged: Happened | None = None
 
 
 @final
@@ -47,6 +54,7 @@ class MemoryRows(CampaignRows):
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._written: RowChange | None = None
+        self.settle()
 
     def head(self) -> HeadRow:
         return self._tables.head
@@ -97,33 +105,46 @@ class MemoryRows(CampaignRows):
         return {action: dict(each) for action, each in found.items()}
 
     def write(self, change: RowChange) -> None:
-        require_once(self._tables.readings, change.readings)
+        require_once(self._tables.ends, change.readings)
         self._written = change
 
     def commit(self) -> None:
-        """Carry out what was written."""
+        """What was written has happened."""
         tables, change = self._tables, self._written
-        if change is None:
+        if change is not None:
+            sizes = len(tables.readings), len(tables.releases), len(tables.events)
+            tables.staged = (change, *sizes)
+            self.settle()
+
+    def settle(self) -> None:
+        """Carry out what happened, in steps that say what will stand where: whatever interrupts
+        them, the next transaction carries them out again from the start.
+        """
+        tables = self._tables
+        if tables.staged is None:
             return
-        tables.head = change.head
+        change, readings, releases, events = tables.staged
+        tables.head, version = change.head, change.head.version
         if change.private is not None:
             tables.private = change.private
-        for row in change.asked:
-            tables.decisions[row.seq] = row
-        version = change.head.version
         if change.drop_held:
             tables.held.clear()
+        tables.decisions.update({row.seq: row for row in change.asked})
         for seq, status in change.resolved.items():
             self._move(seq, status=status, pseudonym=None, window=None, moved=version)
             tables.held.pop(seq, None)
         for seq in change.unlearned:
             self._move(seq, learn=False, moved=version)
         tables.held |= {seq: (version, body) for seq, body in change.held.items()}
-        tables.readings += change.readings
-        tables.releases += change.releases
-        tables.events += change.events
+        tables.readings[readings:] = change.readings
+        for row in change.readings:
+            place = row.generation, row.coordinate
+            tables.ends[place] = max(row.stop, tables.ends.get(place, 0))
+        tables.releases[releases:] = change.releases
+        tables.events[events:] = change.events
         tables.group.update(change.used)
         tables.responses |= change.responses
+        tables.staged = None
 
     def _move(self, seq: int, **to: object) -> None:
         decisions = self._tables.decisions
@@ -134,20 +155,22 @@ class MemoryRows(CampaignRows):
         return [row.seq for row in rows if row.pseudonym == pseudonym and row.status == "waiting"]
 
 
-def require_once(written: Sequence[ReadingRow], new: Sequence[ReadingRow]) -> None:
+def require_once(ends: Mapping[tuple[int, int], int], new: Sequence[ReadingRow]) -> None:
     """Refuse a reading of what was read before.
+
+    ends: by generation and coordinate, where the last reading stopped.
 
     Raises:
         LedgerError: so it is.
     """
-    ends = dict[tuple[int, int], int]()
-    for row in [*written, *new]:
+    reached = dict(ends)
+    for row in new:
         place = row.generation, row.coordinate
-        if row.kind == "read" and row.start < ends.get(place, 0):
+        if row.kind == "read" and row.start < reached.get(place, 0):
             raise LedgerError(
                 "The store refused to read a reward that was read before. Nothing was written."
             )
-        ends[place] = max(row.stop, ends.get(place, 0))
+        reached[place] = max(row.stop, reached.get(place, 0))
 
 
 @final

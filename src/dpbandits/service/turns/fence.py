@@ -78,7 +78,7 @@ def fence(
     chain = next_chain(seen.chain, "fence", generation)
     step = max(seen.step, work.head.step) + 1
     lost = ReadingRow(
-        generation, 0, 0, 0, price_of(work.session), step, "lost", work.head.version + 1
+        seen.generation, 0, 0, 0, price_of(work.session), step, "lost", work.head.version + 1
     )
     begin_again(work, setting, generation)
     work.head = work.head._replace(generation=generation, step=step, chain=chain)

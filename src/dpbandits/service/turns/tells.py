@@ -1,7 +1,7 @@
 """Calls that answer: each decision is resolved once, and a call made again says so."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, final
 
 from dpbandits.core.errors import DecisionError, MessageError
@@ -28,7 +28,7 @@ TRIES = 3
 class TellOp:
     """Several answers, in this order. One that is no reward refuses them all."""
 
-    pairs: Sequence[tuple[object, object]]
+    pairs: Sequence[tuple[object, object]] = field(repr=False)
 
     def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
         for left in reversed(range(TRIES)):

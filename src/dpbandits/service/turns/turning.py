@@ -144,6 +144,7 @@ class Turning:
                 answers = self._run(batch, work, scratch)
                 change = change_after(work, self.setting, scratch)
                 answers, change = answers_named(batch, answers, change, work)
+                forget_places(work.session)
                 same = unchanged(change, before)
                 if not same:
                     rows.write(change)
@@ -151,7 +152,6 @@ class Turning:
                 work.head = change.head
                 if mark_of(change.head) != mark_of(before):
                     self._witnessed(change.head, before)
-            forget_places(work.session)
         except BaseException:
             self._work = None
             raise

@@ -49,6 +49,9 @@ class SessionChanges(NamedTuple):
     used: dict[str, tuple[int, int]]
     held: dict[int, Any]
 
+    def __repr__(self) -> str:
+        return f"SessionChanges(asked={len(self.asked)}, releases={len(self.releases)})"
+
 
 @final
 class NotedPending(dict[int, Play]):

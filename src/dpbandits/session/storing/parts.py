@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
+import numpy as np
+
 from dpbandits.campaign.register import Clock
 from dpbandits.core.plan import FOREVER
 from dpbandits.noise.protocol import Noise
@@ -96,7 +98,8 @@ def session_from_parts(
     said["vault"] = {**said["vault"], "ledger": ledger}
     whole = with_state(known, said, dict(private))
     session = Session._continued(known, whole, dict(private), noise, clock, user_key, rows.waiting)
-    session._vault.held = rows.held
+    held = [[id, np.asarray(steps).tolist()] for id, steps in rows.held.items()]
+    session._vault.restore_held(held, session._wheel.pending)
     if session._attribution is not None:
         session._attribution.due = rows.due
     return session
