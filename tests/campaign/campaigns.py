@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpbandits import Bernoulli
-from dpbandits.campaign.believing.believed import GROWTH, Believed, ReleasedRow
+from dpbandits.campaign.believing.believed import GROWTH, Believed
 from dpbandits.campaign.believing.intervals import (
     counted_rows,
     in_rewards,
@@ -17,6 +17,7 @@ from dpbandits.campaign.believing.intervals import (
     row_levels,
 )
 from dpbandits.campaign.believing.moments import NoiseMoments
+from dpbandits.campaign.believing.rows import ReleasedRow
 from dpbandits.checks.checks import horizon_of
 from dpbandits.mechanisms.meaning import AnswerLaw
 from dpbandits.noise import SimulatedNoise

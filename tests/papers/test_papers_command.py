@@ -29,8 +29,8 @@ means = [0.9, 0.1]
 class = "DPKLUCB"
 label = "DP-KLUCB"
 [[policies]]
-class = "AnytimeLazyUCB"
-label = "Lazy"
+class = "AdaPUCB"
+label = "AdaP"
 """
 CLAIMS = """
 [[claims]]
@@ -38,14 +38,14 @@ id = "klucb-lowest"
 statement = "DP-KLUCB is better."
 where = "Figure 1"
 measure = "lowest"
-arguments = { label = "DP-KLUCB", others = ["Lazy"] }
+arguments = { label = "DP-KLUCB", others = ["AdaP"] }
 [[claims]]
-id = "lazy-lowest"
-statement = "Lazy is better."
+id = "adap-lowest"
+statement = "AdaP-UCB is better."
 where = "Figure 1"
 measure = "lowest"
 differs = "It is not."
-arguments = { label = "Lazy", others = ["DP-KLUCB"] }
+arguments = { label = "AdaP", others = ["DP-KLUCB"] }
 [[claims]]
 id = "other"
 statement = "More | and more."

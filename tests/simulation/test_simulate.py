@@ -14,7 +14,7 @@ from scipy.stats import norm
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
-from dpbandits.policies.contract import size_argument
+from dpbandits.policies.sizes import size_argument
 
 ENV = dpb.Bernoulli([0.8, 0.5, 0.3])
 SEVERAL = [name for name, cls in POLICIES.items() if size_argument(cls) in ("arms", "actions")]

@@ -130,3 +130,9 @@ def first_blocks(
         return None
     arm, rounds = first or (least_asked(s, asked, arms), 1)
     return Hold(arm, rounds, (arm,))
+
+
+def seen_among(s: Statistics, eligible: Sequence[int] | None) -> tuple[int, ...]:
+    """The eligible arms that have a release."""
+    arms = range(len(s.rounds)) if eligible is None else eligible
+    return tuple(arm for arm in arms if s.rounds[arm])

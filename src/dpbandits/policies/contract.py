@@ -10,13 +10,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self, final
 
-from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
+from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.core.plan import Action, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.core.signatures import Explained
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.oracles.base import DecisionSet
+from dpbandits.policies.checked import CheckedFields
 from dpbandits.policies.labels import checked_arm_labels
 
 Feedback = Literal["bandit", "semi", "full"]
@@ -71,7 +71,7 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy(metaclass=Explained):
+class Policy(CheckedFields, metaclass=Explained):
     """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes
     its state.
 
@@ -245,71 +245,3 @@ class Policy(metaclass=Explained):
         action.
         """
         return False
-
-    @final
-    @property
-    def name(self) -> str:
-        preset = getattr(self, "preset", None)
-        default = next((f.default for f in fields(self) if f.name == "preset"), None)
-        return type(self).__name__ + (f"[{preset}]" if preset != default else "")
-
-    @final
-    def _whole(self, field: str, *, high: int = MOST, of: str = "") -> None:
-        """Require a whole number from 1 to `high`, and keep it as a plain int."""
-        object.__setattr__(self, field, whole_number(getattr(self, field), field, 1, high, of=of))
-
-    @final
-    def _number(self, field: str, low: float, high: float = math.inf) -> None:
-        """Require low < field < high, and keep it as a plain number."""
-        number = real_number(getattr(self, field))
-        if number is None or not low < number < high:
-            raise ValueError(
-                f"Expected {field}={shown(getattr(self, field))} to be a number with {low:g} < "
-                f"{field} < {high:g}."
-            )
-        object.__setattr__(self, field, number)
-
-    @final
-    def _one_of(self, field: str, *allowed: str) -> None:
-        value = getattr(self, field)
-        if not isinstance(value, str) or value not in allowed:
-            raise ValueError(
-                f"Expected {field}={shown(value)} to be one of {', '.join(map(repr, allowed))}."
-            )
-
-    @final
-    def _growing(self, default: Fraction) -> None:
-        """Check what batches that grow need: `alpha`, and `first`, the rounds in the first one (if
-        it was not given the default, rounded up).
-        """
-        self._number("alpha", 1.001, 1000)
-        if getattr(self, "first", None) is None:
-            object.__setattr__(self, "first", math.ceil(default))
-        self._whole("first", of="rounds")
-
-    @final
-    def _horizon(self, required: bool) -> None:
-        given = getattr(self, "horizon", None)
-        if required and given is None:
-            raise ValueError(
-                f"{self.name} needs to know the horizon, the rounds it will be played for: "
-                "horizon=10_000, say."
-            )
-        if given is not None:
-            self._whole("horizon", of="rounds")
-
-
-def problem_of(policy: Policy) -> DecisionSet | None:
-    """Which super arms it may play (its field `problem`); None for a policy that plays single
-    arms.
-    """
-    problem: DecisionSet | None = getattr(policy, "problem", None)
-    return problem
-
-
-def size_argument(cls: type[Policy]) -> str | None:
-    """By which argument a constructor learns the number of arms: problem, actions or arms; None
-    where it is always one.
-    """
-    takes = {field.name for field in fields(cls) if field.init}
-    return next((name for name in ("problem", "actions", "arms") if name in takes), None)

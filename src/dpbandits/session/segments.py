@@ -19,7 +19,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import Decision
 from dpbandits.session.options import checked_segments
-from dpbandits.session.saving.document import sealed, unsealed
+from dpbandits.session.saving.seal import sealed, unsealed
 from dpbandits.session.session import Eligible, Session, User
 from dpbandits.session.wheel.choices import DecisionTable
 

@@ -18,7 +18,8 @@ import polars as pl
 from dpbandits.core.privacy import as_fraction, printed, spent
 from dpbandits.environments import Environment
 from dpbandits.policies import POLICIES
-from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.sizes import problem_of
 from dpbandits.session.saving.policy import policy_to_data
 from dpbandits.simulation.arguments import default_checkpoints
 from dpbandits.simulation.runs import Runs

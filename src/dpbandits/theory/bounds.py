@@ -11,8 +11,9 @@ from dpbandits.core.inputs import whole_number
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.bounds.super_arm_gaps import exchange_gaps
-from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.policies.contract import Policy
 from dpbandits.policies.formulas.divergences import d_eps, kl
+from dpbandits.policies.sizes import problem_of
 from dpbandits.theory.laws import Distances
 from dpbandits.theory.worst import full_information_lower_bound
 

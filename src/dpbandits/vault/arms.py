@@ -20,7 +20,7 @@ from dpbandits.mechanisms.rewards import (
     vector_on_grid,
 )
 from dpbandits.noise.protocol import Noise
-from dpbandits.vault.base import WHOLE, Open, PlanBlock
+from dpbandits.vault.blocks import WHOLE, Open, PlanBlock
 from dpbandits.vault.saved import SavedVault
 
 

@@ -8,64 +8,24 @@ these steps, the next call carries them out again from the start.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from dpbandits.core.errors import SharedError
 from dpbandits.core.gate import Home
 from dpbandits.core.ledger import Ledger, Page
-from dpbandits.core.plan import EVERY
-from dpbandits.core.privacy import Entry
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
+from dpbandits.vault.blocks import WHOLE, Closing, PlanBlock, ReadRewards, Staged
 from dpbandits.vault.once import Drawn, OnceDrawn
-
-Open = tuple[Any, int, int]
-"""The open block of one coordinate: its sum, exact and private, in grid steps (of whole records,
-shape (coordinates,)); the number of rewards in it; the number that ever entered this coordinate.
-Plain tuples, for one is made for every reward.
-"""
+from dpbandits.vault.shown import ShownVault
 
 
-PlanBlock = tuple[int, tuple[int, ...] | None]
-"""Where a record belongs to its plan: the number of the plan's block, and the arms that will be
-read of it; None: all of the record, for what is read is said by the release.
-"""
-
-WHOLE: PlanBlock = EVERY, None
-"""The block of hosts that have one plan at a time."""
-
-
-class ReadRewards(NamedTuple):
-    """What `Vault.check` read, in [0, 1]: private."""
-
-    plain: Any
-
-    def __repr__(self) -> str:
-        return "ReadRewards(not shown)"
-
-
-class Closing(NamedTuple):
-    """What a release changes beside the blocks it closes."""
-
-    turn: int
-    memory: Any
-    page: Page
-    newest: Release
-
-
-Staged = tuple[Sequence[tuple[int, Open]], int, Closing | None]
-"""A change that has happened and may still have to be carried out: blocks, records added, and what
-a release changes beside them.
-"""
-
-
-class Vault(ABC):
+class Vault(ShownVault, ABC):
     """Open blocks, mechanism memory and ledger of one policy's run. Its repr shows counts only.
 
     randomizer: set for local policies; the vault then takes reports and refuses raw rewards.
@@ -79,8 +39,6 @@ class Vault(ABC):
     guarantee: what this vault's mechanism (or the users' randomizer) promises one record, read
         once, as it was opened.
     """
-
-    _open: Any  # coordinate -> Open
 
     def __init__(
         self,
@@ -106,47 +64,6 @@ class Vault(ABC):
         self.newest: Release | None = None
         self.held: dict[int, Any] = {}
         self.unit: Callable[[object], float] | None = None
-
-    @final
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(coordinates={self._coordinates}, releases={self.releases})"
-
-    @final
-    @property
-    def ledger(self) -> tuple[Entry, ...]:
-        """Every reading."""
-        staged = self.staged
-        return self._ledger.entries(
-            staged[2].page if staged is not None and staged[2] is not None else None
-        )
-
-    @final
-    @property
-    def releases(self) -> int:
-        return self._ledger.releases
-
-    @final
-    @property
-    def price(self) -> Fraction | None:
-        """What one reading costs a record; None: it is read without noise."""
-        return self._ledger.cost
-
-    @final
-    @property
-    def public_memory(self) -> bool:
-        """Whether the mechanism remembers nothing but what it released (see `Mechanism`)."""
-        return self._mechanism.public_memory
-
-    @final
-    def left(self) -> dict[int, tuple[int, int]]:
-        """What left the open blocks, by coordinate (see `Ledger.left`)."""
-        return self._ledger.left()
-
-    @final
-    @property
-    def drawn(self) -> bool:
-        """Whether noise was drawn for a release that has not happened yet."""
-        return bool(self._drawn)
 
     @final
     def _in_units(self, value: Any) -> Any:
@@ -253,10 +170,6 @@ class Vault(ABC):
         """Throw open blocks away unread, those of `arms` or (None) all, though no plan says so."""
         self.settle()
         return self.release((), round, told, drop=self._droppable(arms))
-
-    def emptied(self) -> tuple[int, ...]:
-        """The coordinates whose open block is empty."""
-        return tuple(c for c in range(self._coordinates) if not self._open[c][1])
 
     def _droppable(self, arms: tuple[int, ...] | None) -> tuple[int, ...]:
         """The coordinates among these that have an open block."""

@@ -16,7 +16,7 @@ from dpbandits.mechanisms.rewards import checked_reward, vector_on_grid
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.vault.arms import ArmVault
-from dpbandits.vault.base import ReadRewards
+from dpbandits.vault.blocks import ReadRewards
 from dpbandits.vault.once import OnceDrawn
 
 

@@ -20,7 +20,7 @@ from dpbandits.mechanisms.rewards import check_sums, checked_rewards
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
-from dpbandits.vault.base import WHOLE, Open, PlanBlock
+from dpbandits.vault.blocks import WHOLE, Open, PlanBlock
 from dpbandits.vault.vectors import VectorVault
 
 LATE: PlanBlock = -2, ()

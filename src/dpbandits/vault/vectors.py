@@ -12,7 +12,7 @@ from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
-from dpbandits.vault.base import WHOLE, Open, PlanBlock
+from dpbandits.vault.blocks import WHOLE, Open, PlanBlock
 from dpbandits.vault.saved import SavedVault
 
 

@@ -71,6 +71,7 @@ def test_stopping_time_has_its_exact_law(rule: Any, compiled: bool) -> None:
         assert binom.sf(seen[outcome] - 1, runs, p) > 5e-7 or p < 1e-12, (outcome, p)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cls", [cls for cls, _ in RULES])
 @pytest.mark.parametrize("low", [-1, "-3/10", 0])
 def test_three_hosts_have_one_law(cls: Any, low: Any) -> None:

@@ -149,6 +149,7 @@ def test_levels_and_their_defaults() -> None:
             dpb.DPJointMAT(problem=problem, epsilon=1, **{name: value})
 
 
+@pytest.mark.long
 def test_less_regret_than_with_shares_of_the_budget() -> None:
     """Partition matroid of six pairs, every gap .2, T = 20,000, epsilon 1: at most .7 times
     DPKLMAT's regret, by five standard errors.

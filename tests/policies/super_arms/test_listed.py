@@ -118,6 +118,7 @@ def test_the_best_super_arm_is_the_oracles(problem: Any) -> None:
         assert tuple(chosen[:size].tolist()) == problem.best(weights)
 
 
+@pytest.mark.long
 def test_what_a_run_earned_is_what_its_super_arms_are_worth() -> None:
     """On sure rewards the best pair is found, and every value is 0 or 1."""
     policy = dpb.CUCB(problem=dpb.TopKMax(arms=3, k=2))

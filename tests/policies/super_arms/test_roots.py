@@ -121,6 +121,7 @@ def test_all_arms_are_seen_first_but_the_loops() -> None:
     assert np.all(runs.plays[:, 3] == 0)
 
 
+@pytest.mark.long
 def test_a_joint_radius_loses_less_than_radii_summed_up() -> None:
     """Three disjoint super arms of four, gap .6: at most half of the regret at one level, by five
     standard errors.

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from dpbandits.campaign.believing.believed import Believed, ReleasedRow
+from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.believing.chances import chances_to_be_best
 from dpbandits.campaign.believing.intervals import Interval, interval, released_mean
 from dpbandits.campaign.believing.moments import NoiseMoments
 from dpbandits.campaign.believing.naming import best_apart, more_people
+from dpbandits.campaign.believing.rows import ReleasedRow
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.inputs import real_number, shown
 from dpbandits.core.tables import frame_of

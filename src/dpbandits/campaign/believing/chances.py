@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpbandits.campaign.believing.believed import Believed, ReleasedRow
+from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.believing.moments import draws_variance
+from dpbandits.campaign.believing.rows import ReleasedRow
 from dpbandits.core.arrays import Floats
 from dpbandits.mechanisms.meaning import AnswerLaw
 

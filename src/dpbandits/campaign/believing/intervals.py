@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.campaign.believing.believed import ArmHistory, Believed, ReleasedRow
+from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.believing.moments import NoiseMoments
+from dpbandits.campaign.believing.rows import ArmHistory, ReleasedRow
 from dpbandits.core.arrays import Floats
 
 

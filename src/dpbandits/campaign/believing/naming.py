@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dpbandits.campaign.believing.believed import Believed, ReleasedRow
+from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.believing.intervals import (
     Interval,
     level,
@@ -16,6 +16,7 @@ from dpbandits.campaign.believing.intervals import (
     row_levels,
 )
 from dpbandits.campaign.believing.moments import NoiseMoments
+from dpbandits.campaign.believing.rows import ReleasedRow
 
 MOST_PEOPLE = 2**50
 """Nobody has more; arms that take more to tell apart count as alike."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.roster import Roster, roster_from_data
-from dpbandits.core.plan import Action, Hold, Progress, PublicRng
+from dpbandits.core.plan import Action, Progress, PublicRng
 from dpbandits.core.privacy import Entry
 from dpbandits.core.values import SAVES, checked_name, checked_seed, damaged, entries, whole
 from dpbandits.policies import POLICIES
@@ -17,18 +17,17 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.decisions import MOST_PENDING, Play
+from dpbandits.session.saving.offers import offer_at, offer_from, offer_to_data
 from dpbandits.session.saving.plans import (
     finished_from,
     key_from,
     plans_from_data,
     plans_to_data,
-    with_plans,
 )
 from dpbandits.session.saving.waiting import action_from, pending_from, pending_runs
 from dpbandits.session.standing import SessionEvent
 from dpbandits.session.wheel.choices import HowChosen, chosen_from_data
-from dpbandits.session.wheel.offers import AskedTurn, OpenPlan, offer_of
-from dpbandits.session.wheel.together import JointWheel
+from dpbandits.session.wheel.offers import AskedTurn, OpenPlan
 from dpbandits.session.wheel.turn import Wheel
 
 ToldPairs = list[tuple[Action, int]]
@@ -78,25 +77,14 @@ def position(
     if pending is None:
         pending = pending_from(policy, public["pending"], asked, limit)
     roster = roster_from_data(public["arms"], policy.arms, policy.labels)
-    pairs = [
-        entries(pair, "an entry of public.told_in_plan", 2)
-        for pair in entries(public["told_in_plan"], "public.told_in_plan")
-    ]
-    told = [
-        (key_from(policy, action, asked), whole(times, "a number in public.told_in_plan", 1))
-        for action, times in pairs
-    ]
-    if sum(times for _, times in told) + lost + unread + len(pending) > asked or len(
-        dict(told)
-    ) < len(told):
-        raise damaged("public.told_in_plan counts more than was resolved, or an action twice")
+    told = told_from(policy, public["told_in_plan"], asked)
+    if sum(times for _, times in told) + lost + unread + len(pending) > asked:
+        raise damaged("public.told_in_plan counts more than was resolved")
     events = events_from(public["events"], asked)
     if first > asked or step > asked + 1 + len(events):
         raise damaged("public.step or public.asked_before_plan counts more than was asked")
-    generation = whole(public["generation"], "public.generation", 1, SAVES)
-    due = finished_from(policy, public["plan_finished"], asked)
     return Position(
-        generation,
+        whole(public["generation"], "public.generation", 1, SAVES),
         campaign_from(public["campaign"]),
         checked_seed(public["seed"]),
         limit,
@@ -107,13 +95,25 @@ def position(
         step,
         pending,
         told,
-        due,
+        finished_from(policy, public["plan_finished"], asked),
         offer_from(policy, public["offer"], asked),
         roster,
         events,
         chosen_from_data(public["chosen"], asked, partial(action_from, policy)),
         plans_from_data(policy, public["plans"], asked, step),
     )
+
+
+def told_from(policy: Policy, data: object, asked: int) -> ToldPairs:
+    """The rounds that were told since the plan began, by action."""
+    told = ToldPairs()
+    for pair in entries(data, "public.told_in_plan"):
+        action, times = entries(pair, "an entry of public.told_in_plan", 2)
+        times = whole(times, "a number in public.told_in_plan", 1)
+        told.append((key_from(policy, action, asked), times))
+    if len(dict(told)) < len(told):
+        raise damaged("public.told_in_plan counts an action twice")
+    return told
 
 
 EVENTS = ("add", "retire", "pause", "resume", "drop")
@@ -128,17 +128,6 @@ def events_from(data: object, asked: int) -> tuple[SessionEvent, ...]:
             raise damaged("an entry of public.events is none of a session's events")
         events.append(SessionEvent(what, arm, whole(at, "a number in public.events", 0, asked)))
     return tuple(events)
-
-
-def offer_from(policy: Policy, data: object, asked: int) -> tuple[Action | None, int, int, int]:
-    """What was asked for: an action (None: the plan's), since when, up to which decision, and in
-    which block.
-    """
-    action, since, last, block = entries(data, "public.offer", 4)
-    since = whole(since, "a number in public.offer", 1, asked + 1)
-    last = whole(last, "a number in public.offer")
-    block = whole(block, "a number in public.offer", 0, asked + 1)
-    return None if action is None else action_from(policy, action), since, last, block
 
 
 def campaign_from(name: object) -> str:
@@ -166,26 +155,6 @@ def position_to_data(wheel: Wheel) -> dict[str, Any]:
         "plan_finished": turn.progress.due,
         "rng": turn.rng.state(),
     }
-
-
-def offer_to_data(turn: AskedTurn) -> list[Any]:
-    """What is asked for: where it is the plan, its action is not said."""
-    offer = turn.offer
-    if offer.only is not None and offer.only.block:  # what its block is of is said in plans
-        return [None, offer.since, offer.last, offer.only.block]
-    action = offer.only.action if offer.only is not None and offer.plan is not turn.plan else None
-    # another draw than the plan's is made out anew
-    made_anew = offer.only is None and offer.plan is not turn.plan
-    return [action, offer.since, 0 if made_anew else offer.last, 0]
-
-
-def offer_at(wheel: Wheel, turn: AskedTurn, at: Position) -> AskedTurn:
-    """The turn, with what was asked for."""
-    action, since, last, block = at.offer
-    if isinstance(wheel, JointWheel):
-        return with_plans(wheel, turn, at.plans, dict(at.told), [block, since, last])
-    plan = turn.plan if action is None else Hold(action, max(1, last + 1 - since), ())
-    return turn.with_offer(offer_of(plan, since, last, wheel.semi, wheel.roster.labels))
 
 
 def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
@@ -216,7 +185,7 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
     if len(believed.arms) != wheel.policy.arms:
         raise damaged("public.beliefs has not one entry for each arm")
     turn = replace(wheel.asked_about(opened, believed), first=at.first)
-    turn = offer_at(wheel, turn, at)
+    turn = offer_at(wheel, turn, at.offer, at.plans, dict(at.told))
     rng = rng_from_data(at.seed, at.step, public["rng"])
     wheel.turn = replace(turn, progress=progress_at(turn, at), rng=rng)
     # what was due is made by the next call

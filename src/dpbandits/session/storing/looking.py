@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dpbandits.campaign.believing.beliefs import Belief, beliefs
-from dpbandits.campaign.believing.believed import ArmHistory, Believed
+from dpbandits.campaign.believing.believed import Believed
+from dpbandits.campaign.believing.rows import ArmHistory
 from dpbandits.mechanisms.above_threshold import AboveThreshold, Halt
 from dpbandits.mechanisms.base import Answer, Around, Mechanism
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch

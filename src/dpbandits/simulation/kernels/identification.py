@@ -74,7 +74,8 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         s.chosen[0] = own.found[FOUND]
         return 1, FAR
     if t == 1:
-        s.chosen[:] = np.arange(arms)
+        for arm in range(arms):
+            s.chosen[arm] = arm
     else:
         arms = 2
         s.chosen[0] = leading(s.means, s.n, own.phases, p.eps)
@@ -141,7 +142,8 @@ def choose_bits(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         s.chosen[0] = own[FOUND]
         return 1, FAR
     if t == 1:
-        s.chosen[:] = np.arange(arms)
+        for arm in range(arms):
+            s.chosen[arm] = arm
     else:
         arms = 2
         s.chosen[0] = leading_bits(s.means, s.plays, t - 1)

@@ -27,7 +27,7 @@ from dpbandits.simulation.parts.jit import (
     specialised,
     ucb1,
 )
-from dpbandits.simulation.parts.primitives import argmax, laplace, reward
+from dpbandits.simulation.parts.primitives import argmax, copy_to, laplace, reward
 
 UCB1, KL_UCB, PUBLISHED, TIGHT, BOUND, HYBRID, LDP_UCB = range(7)
 PLAIN, LOCAL_LAPLACE, RESPONSE = range(3)
@@ -182,7 +182,7 @@ def run_rounds(p: Any, s: Any, steps: int, law: Any, kept: Any, rng: Any) -> Non
             take_in(COUNTER, p, s, arm, x, rng)
             s.means[arm] = s.sums[arm] / (steps * s.n[arm])
         start = checkpoints[at]
-        out[at] = s.n
+        copy_to(out[at], s.n)
 
 
 @cache

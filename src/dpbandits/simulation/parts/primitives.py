@@ -93,12 +93,19 @@ def argmax(scores: Any) -> int:
 
 
 @jit
+def copy_to(row: Any, values: Any) -> None:
+    """Number by number: a slice would compile a check of shapes and its message, for seconds."""
+    for i in range(len(row)):
+        row[i] = values[i]
+
+
+@jit
 def play(arm: int, times: int, t: int, plays: Any, checkpoints: Any, out: Any, at: int) -> int:
     """Count `times` rounds of `arm` after round t, copying the counts at every checkpoint passed;
     returns the next checkpoint.
     """
     while at < len(checkpoints) and checkpoints[at] <= t + times:
-        out[at] = plays
+        copy_to(out[at], plays)
         out[at, arm] += checkpoints[at] - t
         at += 1
     plays[arm] += times
@@ -111,7 +118,7 @@ def play_together(
 ) -> int:
     """Like `play`, for rounds that play all of the first `size` arms of `chosen`."""
     while at < len(checkpoints) and checkpoints[at] <= t + times:
-        out[at] = plays
+        copy_to(out[at], plays)
         for i in range(size):
             out[at, chosen[i]] += checkpoints[at] - t
         at += 1

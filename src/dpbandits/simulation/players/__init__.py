@@ -14,7 +14,8 @@ import numpy as np
 from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
 from dpbandits.policies.base import Identified
-from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.sizes import problem_of
 from dpbandits.simulation.plain import Path
 from dpbandits.simulation.players.matroid_table import known
 from dpbandits.simulation.players.record_table import record_player

@@ -15,7 +15,8 @@ from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
 from dpbandits.oracles.matroids.partition import TopKMax
 from dpbandits.oracles.sets.explicit import ExplicitSet
 from dpbandits.policies import CUCBLDP2, DPKLCUCB, DPKLMAT, KLOSM, OMM
-from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.sizes import problem_of
 from dpbandits.simulation.kernels.several import matroid
 from dpbandits.simulation.kernels.several.listed import (
     Sets,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpbandits.simulation.parts.jit import ftrl_rate, hedge_rate, inline, jit
-from dpbandits.simulation.parts.primitives import argmax, laplace, reward
+from dpbandits.simulation.parts.primitives import argmax, copy_to, laplace, reward
 
 LEADER, HEDGE, FTRL = range(3)
 
@@ -95,7 +95,7 @@ def set_rewards(t: int, law: Any, records: Any, drawn_rows: bool, rng: Any, new:
             new[action] = reward(rng, action, values, probabilities)
         return -1
     row = int(rng.random() * len(records)) if drawn_rows else t
-    new[:] = records[row]
+    copy_to(new, records[row])
     return row
 
 
@@ -103,7 +103,7 @@ def set_rewards(t: int, law: Any, records: Any, drawn_rows: bool, rng: Any, new:
 def keep(t: int, plays: Any, gain: float, checkpoints: Any, out: Any, gained: Any, at: int) -> int:
     """Keep what was counted if round t is a checkpoint; returns the next one's place."""
     while at < len(checkpoints) and checkpoints[at] <= t:
-        out[at] = plays
+        copy_to(out[at], plays)
         if len(gained) > 0:
             gained[at] = gain
         at += 1

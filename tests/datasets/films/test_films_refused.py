@@ -10,7 +10,7 @@ import pytest
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.films import movies
 from dpbandits.datasets.films.movies import movielens
-from tests.datasets.test_films import LISTED, RATED, folder, zipped
+from tests.datasets.films.test_films import LISTED, RATED, folder, zipped
 
 BROKEN_RATINGS = [
     ("7,20,4.5,964982703", "7,20,4.5", "ratings.csv, line 5: expected 4 fields, found 3"),

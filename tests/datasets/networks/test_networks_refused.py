@@ -12,7 +12,7 @@ import pytest
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.networks.files import isp, roads, social
 from dpbandits.datasets.networks.networks import Network
-from tests.datasets.test_networks import ISP, ROADS, SOCIAL, WEIGHTED, written
+from tests.datasets.networks.test_networks import ISP, ROADS, SOCIAL, WEIGHTED, written
 
 BROKEN: list[tuple[Callable[[Path], Network], str, str, str, str]] = [
     (
