@@ -1,0 +1,71 @@
+"""Rewards and costs in the user's own units, and what is believed in them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.policies import DPKLUCB, LDPKLUCB
+from tests.session.options.test_people import session
+
+
+def test_rewards_in_the_users_units() -> None:
+    s = session(DPKLUCB(arms=2, epsilon=10**6, first=4), rewards=dpb.Range(0, 250, clip=True))
+    for reward in (100, 100, 400, 0):
+        s.tell(s.ask(), reward)
+    s.tell_many([(d, 250.0) for d in s.ask(4)])
+    first, second = s.beliefs()
+    assert first.mean == pytest.approx(112.5, abs=250 / 1024)
+    assert second.mean == pytest.approx(250, abs=250 / 1024)
+    with pytest.raises(dpb.RewardError, match="NaN"):
+        s.tell(s.ask(), float("nan"))
+    again = dpb.Session.from_json(s.to_json())
+    assert again.rewards == s.rewards
+    assert list(again.beliefs()) == list(s.beliefs())
+
+
+def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
+    s = session(
+        DPKLUCB(arms=1, epsilon=10**6, first=2), rewards=dpb.Range(0, 60, minimise=True), default=60
+    )
+    s.tell(s.ask(), 30)
+    s.expire(s.ask())
+    assert s.state.totals[0] == pytest.approx(0.5, abs=250 / 1024)
+    assert s.beliefs()[0].mean == pytest.approx(45, abs=0.1)
+    with pytest.raises(dpb.RewardError, match=r"\[0, 60\]") as told:
+        s.tell(s.ask(), 61.0)
+    assert "61" not in str(told.value)
+    with pytest.raises(ValueError, match="default=70"):
+        session(rewards=dpb.Range(0, 60), default=70)
+    with pytest.raises(TypeError, match=r"dpbandits\.Range"):
+        session(rewards=(0, 60))
+    with pytest.raises(ValueError, match="local model"):
+        session(LDPKLUCB(arms=2, epsilon=1), rewards=dpb.Range(0, 60))
+
+
+def test_beliefs_are_of_released_values_only_and_follow_the_roster() -> None:
+    s, rng = session(DPKLUCB(arms=["a", "b"], epsilon=2, first=16)), np.random.default_rng(1)
+    assert [(row.label, row.people, row.mean) for row in s.beliefs()] == [
+        ("a", 0, None),
+        ("b", 0, None),
+    ]
+    for _ in range(800):
+        decision = s.ask()
+        s.tell(decision, float(rng.random() < (0.8 if decision.label == "a" else 0.2)))
+    found = s.beliefs()
+    assert found.best == "a"
+    assert [row.people for row in found] == list(s.state.rounds)
+    for row, mean in zip(found, (0.8, 0.2), strict=True):
+        assert row.low is not None
+        assert row.high is not None
+        assert row.low < mean < row.high
+    before = str(s.beliefs())
+    s.tell(s.ask(), 1.0)
+    assert str(s.beliefs()) == before
+    s.add_arm("c")
+    assert [row.label for row in s.beliefs()] == ["a", "b", "c"]
+    assert list(dpb.Session.from_json(s.to_json()).beliefs()) == list(s.beliefs())
+    json.loads(s.to_json())

@@ -1,0 +1,93 @@
+"""Sessions whose records are read together, saved and continued; edited ones are refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.plan import EVERY
+from tests.session.small import resealed
+from tests.session.test_joint import Silent, play, session
+
+
+def test_a_saved_session_goes_on_and_counts_what_came_late() -> None:
+    of, other = session(), session()
+    for each in (of, other):
+        ahead = each.ask(count=12)
+        for decision in ahead[:9]:
+            each.tell(decision, [1.0, 0.5])
+    text = of.to_json()
+    back = dpb.Session.from_json(text, noise=Silent(2))
+    play(back, 30)
+    play(other, 30)
+    assert back.state == other.state
+    assert [tuple(line) for line in back.ledger] == [tuple(line) for line in other.ledger]
+
+
+def test_a_session_saved_while_plans_are_open_goes_on_as_it_would_have() -> None:
+    whole, broken = session(), session()
+    rngs = np.random.default_rng(1), np.random.default_rng(1)
+    queues: tuple[list[dpb.Decision], list[dpb.Decision]] = ([], [])
+    for round in range(150):
+        for of, queue, rng in zip((whole, broken), queues, rngs, strict=True):
+            queue.append(of.ask())
+            while len(queue) > 20 * rng.random():
+                told = queue.pop(int(rng.integers(len(queue))))
+                of.void(told) if rng.random() < 0.1 else of.tell(told, rng.random(2).round())
+        assert queues[0] == queues[1], round
+        if round % 5 == 0:
+            broken = dpb.Session.from_json(broken.to_json(), noise=Silent(2))
+    assert (whole.state, whole.ledger) == (broken.state, broken.ledger)
+    assert whole.releases > 5
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "match"),
+    [
+        (("plans", 0, 0), 0, "block in public.plans"),
+        (("plans", 0, 1), [0, 9], "none of this policy's"),
+        (("plans", 0, 3), [7], "no arm"),
+        (("plans", 0, 4), 99, "told of an open plan"),
+        (("vault", "blocks"), [-1, 9], "what is open|list of 2"),
+        (("vault", "blocks"), [9, -1], "not in order"),
+        (("plans", 0, 6), [[5, 4]], "decision of an open plan"),
+        (("told_in_plan", 0, 0), 99, "block in public.told_in_plan"),
+    ],
+    ids=str,
+)
+def test_edited_plans_are_refused(path: tuple[Any, ...], value: Any, match: str) -> None:
+    of = session(first=8.0)
+    ahead = of.ask(count=12)
+    for decision in ahead[:2]:
+        of.tell(decision, [1.0, 1.0])
+    data = json.loads(of.to_json())
+    at = data["public"]
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    with pytest.raises(ValueError, match=match):
+        dpb.Session.from_json(resealed(data))
+
+
+def test_edited_counts_are_refused() -> None:
+    of = session()
+    play(of, 9)
+    data = json.loads(of.to_json())
+    data["public"]["vault"]["counts"][-1] += 50
+    with pytest.raises(ValueError, match="do not add up"):
+        dpb.Session.from_json(resealed(data))
+
+
+def test_a_reading_that_is_said_to_be_dropped_is_refused() -> None:
+    of = session()
+    play(of, 9)
+    data = json.loads(of.to_json())
+    ledger = data["public"]["vault"]["ledger"]
+    told = sum(line[2] - line[1] for line in ledger["lines"])
+    ledger["lines"], ledger["releases"], ledger["dropped"] = [], 0, [[EVERY, told]]
+    with pytest.raises(ValueError, match="how often was released"):
+        dpb.Session.from_json(resealed(data))
