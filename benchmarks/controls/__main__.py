@@ -21,10 +21,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.audit_controls import SEEDED, Control, Row, markdown, run, verdicts
 from benchmarks.controls.kept import Judgement, Kept
 from benchmarks.controls.listed import LISTS
 from benchmarks.controls.losses import EXACT, exact_text, published_text
+from benchmarks.controls.repeated import SEEDED, Control, Row, markdown, run, verdicts
 
 
 class Place(NamedTuple):

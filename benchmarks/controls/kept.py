@@ -68,6 +68,6 @@ class Kept:
 
 def digest() -> str:
     """A hash of the package and of what is judged."""
-    files = sorted([*BENCHMARKS.glob("audit_controls.py"), *BENCHMARKS.glob("odd/*.py")])
+    files = sorted([*BENCHMARKS.glob("controls/repeated.py"), *BENCHMARKS.glob("odd/*.py")])
     own = b"".join(path.read_bytes() for path in files)
     return hashlib.sha256(code_digest().encode() + own).hexdigest()[:16]

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.audit_controls import Control, broken, correct
 from benchmarks.controls.losses import ONE
+from benchmarks.controls.repeated import Control, broken, correct
 from benchmarks.odd import CORRECT, MISSED, WRONG, Odd
 from benchmarks.odd.releases import SPECIMENS as RELEASES
 from dpbandits.auditing.mechanism_policy import Feeding

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 
 import dpbandits as dpb
-from benchmarks.audit_controls import (
+from benchmarks.controls.repeated import (
     short,
     title,
 )

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 import dpbandits as dpb
-from benchmarks.full_information import MILLION
+from benchmarks.scale.full_information import MILLION
 from benchmarks.table import Row, table
 
 TITLE = "Learners, oracles, sessions"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import final
 
 import pytest
-from benchmarks.audit_controls import Control, broken, correct, run, verdicts
+from benchmarks.controls.repeated import Control, broken, correct, run, verdicts
 
 import dpbandits
 from dpbandits.auditing.broken import SPECIMENS
@@ -132,7 +132,7 @@ def test_a_twin_promises_what_it_does_not_keep() -> None:
 
 def test_counting() -> None:
     caught, fine = BROKEN[0], CORRECT[0]
-    from benchmarks.audit_controls import Row
+    from benchmarks.controls.repeated import Row
 
     assert verdicts([Row(caught, 50, 49, 0, 0), Row(fine, 50, 50, 0, 0)]) == (1, 1, 0)
     assert verdicts([Row(caught, 50, 48, 0, 0), Row(fine, 50, 47, 0, 0)]) == (1, 2, 3)

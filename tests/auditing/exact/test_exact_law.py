@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from benchmarks.audit_controls import short
+from benchmarks.controls.repeated import short
 
 from dpbandits import (
     DPKLUCB,
