@@ -85,7 +85,7 @@ def test_what_cannot_happen_is_evidence_at_once() -> None:
     traffic = traffic.played([1.0, 0.0], 1)
     assert traffic.evidence == 0.0
     assert traffic.played([0.5, 0.5], 1).evidence == 0.0
-    assert Traffic.restored(json.loads(json.dumps(traffic.to_data()))) == traffic
+    assert Traffic.restored(json.loads(json.dumps(traffic.to_data())), 3) == traffic
 
 
 def test_plans_that_leave_no_choice_are_no_evidence() -> None:
@@ -104,7 +104,7 @@ def test_an_arm_may_be_added() -> None:
 
 def test_it_survives_json() -> None:
     traffic = Traffic.of(2).after([0.3, 0.7], [30, 70])
-    assert Traffic.restored(json.loads(json.dumps(traffic.to_data()))) == traffic
+    assert Traffic.restored(json.loads(json.dumps(traffic.to_data())), 3) == traffic
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_it_survives_json() -> None:
 def test_damaged_data_are_refused(name: str, value: Any) -> None:
     data = Traffic.of(2).after([0.3, 0.7], [30, 70]).to_data() | {name: value}
     with pytest.raises(DamagedSessionError, match="traffic"):
-        Traffic.restored(data)
+        Traffic.restored(data, 2)
 
 
 @pytest.mark.parametrize("law", [[0.5], [0.5, 0.6], [1.5, -0.5], ["a", "b"], [[1.0, 0.0]], None])

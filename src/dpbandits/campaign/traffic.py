@@ -145,8 +145,8 @@ class Traffic:
         }
 
     @classmethod
-    def restored(cls, data: object) -> Traffic:
-        """What `to_data` wrote.
+    def restored(cls, data: object, arms: int) -> Traffic:
+        """What `to_data` wrote, of a session of so many arms.
 
         Raises:
             DamagedSessionError: it is not that.
@@ -161,6 +161,8 @@ class Traffic:
         score, highest, weight = map(float, single)
         if highest < max(0.0, score) or not 0.0 < weight < math.inf or not counts:
             raise damaged("traffic contradicts itself")
+        if len(counts) > arms:
+            raise damaged("public.traffic has more counts than there are arms")
         return cls(tuple(counts), rows[0], rows[1], score, highest, weight)
 
 

@@ -16,6 +16,11 @@ from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import PLAIN, tried
 from dpbandits.policies.labels import ArmLabel
 
+PENDING = 100_000
+"""Decisions that may wait for their rewards, unless a session is made with another
+`max_pending`.
+"""
+
 MOST_PENDING = 10**7
 """Decisions that may ever wait for their rewards at a time: more than that would fill a machine's
 memory.

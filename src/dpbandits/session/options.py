@@ -9,12 +9,22 @@ from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.register import Register
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import refuse_class, shown
 from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
+
+
+def require_policy(policy: object) -> None:
+    """Refuse what is no policy, and a class of them."""
+    refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
+    if not isinstance(policy, Policy):
+        raise TypeError(
+            "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
+            f"{type(policy).__name__}."
+        )
 
 
 def policy_for_users(policy: Policy, people: Register) -> Policy:

@@ -9,21 +9,13 @@ from collections.abc import Iterable
 from threading import get_ident
 from typing import Any, Self, final, overload
 
-from dpbandits.core.errors import (
-    MessageError,
-)
+from dpbandits.core.errors import MessageError
 from dpbandits.core.gate import MARKS, gated
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
 from dpbandits.session.options import require_choice, require_user, too_many_pending
-from dpbandits.session.pairs import (
-    Answered,
-    checked_pairs,
-    hold_pairs,
-    read_pairs,
-    tell_pairs,
-)
+from dpbandits.session.pairs import Answered, checked_pairs, hold_pairs, read_pairs, tell_pairs
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.wheel.turn import settle
 

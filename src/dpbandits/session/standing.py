@@ -18,7 +18,7 @@ from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.traffic import Traffic
 from dpbandits.core.gate import Gate
-from dpbandits.core.inputs import refuse_class, whole_number
+from dpbandits.core.inputs import whole_number
 from dpbandits.core.plan import Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
@@ -27,7 +27,7 @@ from dpbandits.local.messages import randomizer_to_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
-from dpbandits.session.decisions import MOST_PENDING, Decision
+from dpbandits.session.decisions import MOST_PENDING, PENDING, Decision
 from dpbandits.session.options import (
     checked_rewards_range,
     default_in,
@@ -35,6 +35,7 @@ from dpbandits.session.options import (
     policy_for_users,
     require_agreement,
     require_choice,
+    require_policy,
     watched_mechanism,
 )
 from dpbandits.session.wheel.guarded import alarms_of, wheel_for
@@ -52,12 +53,6 @@ class SessionEvent(NamedTuple):
     what: str
     arm: str | int | None
     asked: int
-
-
-PENDING = 100_000
-"""Decisions that may wait for their rewards, unless a session is made with another
-`max_pending`.
-"""
 
 
 class Standing:
@@ -84,12 +79,7 @@ class Standing:
         segments: Iterable[str] | None = None,
         guardrail: Guardrail | None = None,
     ) -> None:
-        refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
-        if not isinstance(policy, Policy):
-            raise TypeError(
-                "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
-                f"{type(policy).__name__}."
-            )
+        require_policy(policy)
         self._people = register_of(privacy_unit, max_contributions, window, clock, user_key)
         if self._people is not None:
             policy = policy_for_users(policy, self._people)
@@ -103,6 +93,13 @@ class Standing:
         self.rewards = checked_rewards_range(rewards, self._randomizer is not None)
         self.default = checked_default(default) if rewards is None else default_in(default, rewards)
         self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
+        self._begin(policy, noise, guardrail)
+        self._assign(assignment, min_share, named=campaign is not None)
+        self._attribution = attribution_of(attribution_window, clock)
+        self._special = special(self)
+
+    def _begin(self, policy: Policy, noise: Noise, guardrail: Guardrail | None) -> None:
+        """An empty vault, and the wheel before its first turn."""
         self.guardrail, mechanism = guardrail, watched_mechanism(policy, guardrail)
         self._vault = open_vault(
             policy.about.feedback, mechanism, policy.arms, noise, self._randomizer
@@ -111,15 +108,16 @@ class Standing:
         require_agreement(policy, self._vault.guarantee)
         self._wheel = wheel_for(policy, self._vault, self.seed, guardrail, mechanism)
         self._events: tuple[SessionEvent, ...] = ()
-        self._assignment = assignment_of(assignment, min_share, policy.arms)
-        self._traffic = Traffic.of(policy.arms)
-        if self._assignment is not None:
-            require_choice(policy, "assignment= or min_share=")
-            if campaign is None:  # the seed foretells who gets what, so decisions do not name it
-                self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
-        self._attribution = attribution_of(attribution_window, clock)
-        self._special = special(self)
         self.generation = 0
+
+    def _assign(self, assignment: str, min_share: float | None, *, named: bool) -> None:
+        """How arms are assigned beside the plan. named: the session was given a name."""
+        self._assignment = assignment_of(assignment, min_share, self.policy.arms)
+        self._traffic = Traffic.of(self.policy.arms)
+        if self._assignment is not None:
+            require_choice(self.policy, "assignment= or min_share=")
+            if not named:  # the seed foretells who gets what, so decisions do not name it
+                self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
 
     def __getstate__(self) -> dict[str, Any]:
         """What copies take along: all but the entry, of which each has its own."""

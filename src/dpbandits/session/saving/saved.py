@@ -167,9 +167,7 @@ class Saved(SpecialAsks):
             guardrail=rail_from_data(public["guardrail"]),
         )
         session._assignment = assignment_from_data(public["assignment"], policy.arms)
-        session._traffic = Traffic.restored(public["traffic"])
-        if len(session._traffic.counts) > policy.arms:
-            raise damaged("public.traffic has more counts than there are arms")
+        session._traffic = Traffic.restored(public["traffic"], policy.arms)
         if public["attribution"] is not None:
             found = AttributionWindow.restored(public["attribution"], clock, at.asked)
             session._attribution = found
