@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
+
+from dpbandits.core.arrays import Floats
 
 
 class Row(NamedTuple):
@@ -14,6 +17,12 @@ class Row(NamedTuple):
     measured: str
     wanted: str
     met: bool | None  # None: nothing was asked
+
+
+def described(values: Floats) -> str:
+    """Mean ± standard error."""
+    error = values.std() / math.sqrt(len(values))
+    return f"{values.mean():,.0f} ± {error:,.0f}"
 
 
 def verdict(row: Row) -> str:

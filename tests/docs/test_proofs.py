@@ -34,6 +34,7 @@ SHARED = {
     "cucb_ldp2_joint",
     "discrete_noise",
     "fence",
+    "uniform_matroid",
     "upper_bounds",
 }
 CODE_NAME = re.compile(r"`(dpbandits(?:\.\w+)+)`")

@@ -7,16 +7,15 @@ import math
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from dpbandits.figures.grids import Drawing
 from dpbandits.papers.measures.verdicts import MISS, Check
+from dpbandits.papers.overview import Document, about_paper, left_open, overview
 from dpbandits.papers.paper import Paper, Verdict
 from dpbandits.sweeps.cells import code_digest
 from dpbandits.sweeps.results import Results
 from dpbandits.version import __version__
 
-Document = dict[str, Any]
 START, END = (
     "<!-- verdicts: written by `dpbandits papers --docs docs` -->",
     "<!-- end of verdicts -->",
@@ -39,6 +38,7 @@ def document_of(
         "sizes": sorted({(c.label, c.rounds, c.runs) for r in results.values() for c in r.cells}),
         "claims": [claim_document(verdict) for verdict in verdicts],
         "figures": [{"name": d.name, "caption": d.caption} for d in drawings],
+        **about_paper(paper.questions()),
     }
 
 
@@ -97,6 +97,7 @@ def section(document: Document, images: str) -> str:
         "",
         *claims_table(document),
         "",
+        *left_open(document),
     ]
     for figure in document["figures"]:
         lines += [
@@ -181,7 +182,8 @@ def write_docs(
         write_readme(papers / document["key"] / "README.md", document)
     page = docs / "measured" / "papers.md"
     head = HEAD.format(command=command, version=__version__, code=code_digest()[:12])
-    page.write_text(head + "\n".join(sections), encoding="utf-8")
+    text = "\n".join([head + overview(documents), *sections])
+    page.write_text(text, encoding="utf-8")
     return page
 
 

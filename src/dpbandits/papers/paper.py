@@ -18,6 +18,7 @@ from dpbandits.figures.grids import Drawing
 from dpbandits.papers.evidence import Evidence
 from dpbandits.papers.measures import MEASURES
 from dpbandits.papers.measures.verdicts import MISS, Check
+from dpbandits.papers.questions import OpenQuestions, load_questions
 from dpbandits.sweeps.config import Config, Quick, load_config
 from dpbandits.sweeps.results import Results
 
@@ -147,6 +148,7 @@ def counts_text(checks: Sequence[Check], holding: int, failing: int) -> str:
 
 
 SWEEP, CLAIMS, FIGURES, OWN_DATA = "sweep.toml", "claims.toml", "figures.py", "own_data"
+QUESTIONS = "questions.toml"
 
 
 @dataclass(frozen=True)
@@ -162,12 +164,16 @@ class Paper:
     def claims(self) -> list[Claim]:
         return load_claims(self.folder / CLAIMS)
 
+    def questions(self) -> OpenQuestions:
+        return load_questions(self.folder / QUESTIONS)
+
     def sweeps(self, *, full: bool) -> list[Config]:
         """Every sweep in the folder, `sweep.toml` first, at the paper's own size or smaller.
 
         Those in `own_data` are left out where their data is missing: it may not be shipped.
         """
-        files = [path for path in self.folder.glob("*.toml") if path.name != CLAIMS]
+        others = {CLAIMS, QUESTIONS}
+        files = [path for path in self.folder.glob("*.toml") if path.name not in others]
         files.sort(key=lambda path: (path.name != SWEEP, path.name))
         configs = [load_config(path) for path in files]
         for path in sorted(self.folder.glob(f"{OWN_DATA}/*.toml")):

@@ -14,7 +14,8 @@ from rich.table import Table
 
 from dpbandits.figures.plots import save
 from dpbandits.papers.evidence import Evidence
-from dpbandits.papers.pages import Document, document_of, write_docs, write_verdicts
+from dpbandits.papers.overview import Document
+from dpbandits.papers.pages import document_of, write_docs, write_verdicts
 from dpbandits.papers.paper import Paper, Verdict, find_papers, judge, papers_in
 from dpbandits.simulation.simulate import simulate
 from dpbandits.sweeps.cells import Cell

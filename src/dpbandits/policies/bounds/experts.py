@@ -85,6 +85,16 @@ def expert_epochs_bound(means: Sequence[float], rounds: int, chance: Chance) -> 
     return float(total)
 
 
+def prefix_theorem(means: Sequence[float], rounds: int, eps: float) -> float:
+    """A choice from random prefixes by the exponential mechanism (proofs/prefix_exponential.md)."""
+    gaps, _ = kinds_of(means)
+    if not len(gaps):
+        return 0.0
+    log_k, gap = math.log(len(means)), float(gaps[-1])
+    by_gaps = 24.0 * log_k * (1.0 / gap + 1.0 / eps) + 36.0 / gap + 16.0 / eps + 5.0
+    return min(by_gaps, 9.0 * math.sqrt(rounds * log_k) + 24.0 * log_k / eps + 1.0)
+
+
 def leader_bound(means: Sequence[float], rounds: int) -> float:
     """Follow the leader: Σ_t of the chance (1 − Δ²)^{t/2} that an action is not behind, action 0
     first.

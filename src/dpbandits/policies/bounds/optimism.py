@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from dpbandits.core.arrays import Floats
 from dpbandits.oracles.base import DecisionSet
 
 PlayCount = Callable[[float, float], float]
@@ -89,3 +90,21 @@ def optimistic_bound(arms: Playable, rounds: int, count: PlayCount, low: float) 
             wrong.append(step * seen[pair])
     missed = math.fsum(target - least for target in targets)
     return min(math.fsum(wrong) + low * missed, rounds * missed)
+
+
+def harmonic(count: int) -> float:
+    """1 + 1/2 + … + 1/count."""
+    return math.fsum(1.0 / i for i in range(1, count + 1))
+
+
+def rank_factor(gaps: Sequence[float] | Floats) -> float:
+    """What rank costs in the noise's term on a uniform matroid, for an element with gaps Δ_1 >= Δ_2
+    >= … > 0 to the best ones: Σ_k (A_k − A_{k+1})/Δ_k, A_k the mean of Δ_k, Δ_{k+1}, …; at most
+    `harmonic(len(gaps))` and 1 + ln(Δ_1/Δ_K) (proofs/uniform_matroid.md).
+    """
+    sums, total = [0.0], 0.0
+    for gap in reversed(gaps):
+        total += float(gap)
+        sums.append(total / len(sums))
+    means = sums[::-1]
+    return math.fsum((means[k] - means[k + 1]) / float(gap) for k, gap in enumerate(gaps))

@@ -179,14 +179,14 @@ class PrefixExponential(ExpertPolicy, PrivatePolicy):
     Source: Cesari and Colomboni 2026, as reconstructed from its statement: epochs of 2**r rounds,
     prefix length uniform on (2**r/2, 2**r] and drawn without looking at rewards. Guarantee:
     epsilon-DP.
-    Regret: at most 1000 (ln K/Δ + ln K/epsilon) for every T and independent rounds with a unique
-    best action.
+    Regret: at most 24 ln K (1/Δ + 1/epsilon) + 36/Δ + 16/epsilon + 5 and 9 √(T ln K) + 24 ln
+    K/epsilon + 1, for every T and independent rounds.
     """
 
     about: ClassVar[About] = About(
         paper="Cesari and Colomboni 2026",
         algorithm="exponential mechanism on a random prefix",
-        bound="1000 (ln K/Δ + ln K/ε)",
+        bound="24 ln K (1/Δ + 1/ε) + 36/Δ + 16/ε + 5",
         proof="prefix_exponential",
         twin="FollowTheLeader",
         feedback="full",
@@ -219,7 +219,8 @@ class PrefixExponential(ExpertPolicy, PrivatePolicy):
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         chance = partial(experts.prefix_chance, eps=float(self.epsilon))
-        return experts.expert_epochs_bound(means, rounds, chance)
+        theorem = experts.prefix_theorem(means, rounds, float(self.epsilon))
+        return min(theorem, experts.expert_epochs_bound(means, rounds, chance))
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         gap, log_k = smallest_gap(means), math.log(self.arms)

@@ -1,0 +1,49 @@
+"""The steps of proofs/prefix_exponential.md on exact laws of two actions. Nothing is random."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpbandits.core.arrays import Floats
+from dpbandits.policies import PrefixExponential
+from dpbandits.policies.bounds.experts import prefix_theorem
+
+ROUNDS = 400
+
+
+def one_choice(good: float, bad: float, eta: float) -> Floats:
+    """g(n), n = 0 … ROUNDS, of two independent Bernoulli actions, from the law of S_* − S."""
+    step = np.array([(1 - good) * bad, good * bad + (1 - good) * (1 - bad), good * (1 - bad)])
+    law, found = np.ones(1), []
+    for n in range(ROUNDS + 1):
+        lead = np.arange(-n, n + 1)
+        found.append((good - bad) * float(law @ np.exp(-np.logaddexp(0.0, eta * lead))))
+        law = np.convolve(law, step)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("eta", [0.02, 0.3, 4.0])
+@pytest.mark.parametrize(("good", "bad"), [(0.9, 0.1), (0.6, 0.5), (0.52, 0.5)])
+def test_each_step_holds(good: float, bad: float, eta: float) -> None:
+    g, log_k, gap = one_choice(good, bad, eta), math.log(2), good - bad
+    n = np.arange(1, ROUNDS + 1)
+    assert (n * g[1:] <= log_k / eta + np.sqrt(n * log_k / 2)).all()
+    assert (np.cumsum(g)[:-1] <= log_k / eta + eta * n / 8).all()
+    late = np.exp(-n * gap**2 / 8) + np.exp(-eta * n * gap / 2)
+    assert (g[1:] <= gap * late + 1e-15).all()
+    assert 4 * g[1:].sum() + 1 <= prefix_theorem([good, bad], ROUNDS, 2 * eta)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1, 20])
+def test_bound_does_not_grow_for_ever(epsilon: float) -> None:
+    means = [0.5] + [0.5 - 0.001 * 2**i for i in range(8)]
+    policy = PrefixExponential(actions=len(means), epsilon=epsilon)
+    bounds = [policy.regret_bound(means, 10**k) for k in (3, 6, 12, 15)]
+    assert bounds == sorted(bounds)
+    log_k = math.log(len(means))
+    assert bounds[-1] <= 84 * log_k * (1000 + 1 / epsilon)
+    assert bounds[0] <= 9 * math.sqrt(1000 * log_k) + 24 * log_k / epsilon + 1
+    assert prefix_theorem([0.5, 0.5], 10, 1.0) == 0.0
