@@ -1,4 +1,4 @@
-"""Policies that release after every round: UCB1, KL-UCB, DP-UCB, DP-UCB-Bound, Hybrid-UCB, LDP-UCB,
+"""Policies that release after every round: UCB1, KL-UCB, DP-UCB-Bound, Hybrid-UCB, LDP-UCB,
 LDP-KLUCB.
 
 One compiled loop over rounds, memory independent of their number.
@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpbandits.simulation.parts.borrowed import borrowed
-from dpbandits.simulation.parts.counters import hybrid_leaf, popcount, tree_leaf
+from dpbandits.simulation.parts.counters import hybrid_leaf
 from dpbandits.simulation.parts.jit import (
     dp_ucb_bound,
-    dp_ucb_published,
-    dp_ucb_tight,
     forced_rounds,
     hybrid_ucb,
     inline,
@@ -29,31 +27,28 @@ from dpbandits.simulation.parts.jit import (
 )
 from dpbandits.simulation.parts.primitives import argmax, copy_to, laplace, reward
 
-UCB1, KL_UCB, PUBLISHED, TIGHT, BOUND, HYBRID, LDP_UCB = range(7)
+UCB1, KL_UCB, BOUND, HYBRID, LDP_UCB = range(5)
 PLAIN, LOCAL_LAPLACE, RESPONSE = range(3)
-EXACT, TREE, POWERS, DOUBLING, PRINTED = range(5)
+EXACT, POWERS, DOUBLING, PRINTED = range(4)
 
 
 class Numbers(NamedTuple):
     """scale: noise of the reports or of the counter's nodes, in grid steps. keep: chance that a
-    randomised bit is the true one. radius_scale: `scale`, in rewards.
+    randomised bit is the true one.
     """
 
     eps: float
     constant: float
-    horizon: int
     scale: float
     keep: float
-    radius_scale: float
 
 
 class Tracked(NamedTuple):
-    """Of each arm: rounds, noise draws, sum in grid steps, mean, index; the nodes of its counter;
-    and its segment's number, leaves and exact sum while open, noised sum of the closed ones.
+    """Of each arm: rounds, sum in grid steps, mean, index; the nodes of its counter; and its
+    segment's number, leaves and exact sum while open, noised sum of the closed ones.
     """
 
     n: Any
-    draws: Any
     sums: Any
     means: Any
     scores: Any
@@ -75,14 +70,6 @@ def fill_scores(rule: int, t: int, p: Any, s: Any) -> None:
         level = kl_level(log_t, p.constant)
         for arm in range(arms):
             scores[arm] = kl_ucb(means[arm], n[arm], level)
-    elif rule == TIGHT:
-        for arm in range(arms):
-            scores[arm] = dp_ucb_tight(means[arm], n[arm], log_t, s.draws[arm], p.radius_scale)
-    elif rule == PUBLISHED:
-        for arm in range(arms):
-            scores[arm] = dp_ucb_published(
-                means[arm], n[arm], log_t, p.eps, arms, p.horizon, p.constant
-            )
     elif rule == BOUND:
         for arm in range(arms):
             scores[arm] = dp_ucb_bound(means[arm], n[arm], log_t, p.eps)
@@ -122,10 +109,6 @@ def take_in(counter: int, p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
     s.n[arm] += 1
     if counter == EXACT:
         s.sums[arm] += x
-    elif counter == TREE:
-        exact, noised = s.exact[arm], s.noised[arm]
-        s.sums[arm] = tree_leaf(exact, noised, s.n[arm], x, p.scale, rng, s.sums[arm])
-        s.draws[arm] = popcount(s.n[arm])
     else:
         first, root = 0 if counter == POWERS else 1, counter == PRINTED
         segment, exact, noised = s.segments[arm], s.exact[arm], s.noised[arm]
@@ -151,10 +134,10 @@ def drive_rounds(
     """Returns (releases, events)."""
     arms = probabilities.shape[0]
     # arrays of their own: rows of one would not begin where the processor reads four at once
-    n, draws, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
+    n, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
     segments = np.zeros((arms, 4), np.int64)
-    s = Tracked(n, draws, sums, np.zeros(arms), np.zeros(arms), exact, noised, segments)
+    s = Tracked(n, sums, np.zeros(arms), np.zeros(arms), exact, noised, segments)
     chances = probabilities[:, probabilities.shape[1] - 1].copy()
     law = (values, probabilities, chances)
     run_rounds(Numbers(*numbers), s, steps, law, (checkpoints, out), rng)

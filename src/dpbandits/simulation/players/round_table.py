@@ -8,7 +8,7 @@ from typing import Any
 
 from dpbandits.mechanisms import RandomizedResponse
 from dpbandits.policies import DPUCB, LDPKLUCB, DPUCBBound, HybridUCB
-from dpbandits.simulation.kernels import rounds
+from dpbandits.simulation.kernels import rounds, trees
 from dpbandits.simulation.kernels.rounds import round_player
 
 Kernel = Callable[..., Any]
@@ -27,28 +27,17 @@ def every_round(
     counter: int = rounds.EXACT,
     eps: float = 1.0,
     constant: float = 0.0,
-    horizon: int = 1,
     scale: float = 0.0,
     keep: float = 0.0,
-    radius_scale: float = 0.0,
 ) -> Kernel:
-    numbers = rounds.Numbers(eps, constant, horizon, scale, keep, radius_scale)
+    numbers = rounds.Numbers(eps, constant, scale, keep)
     return partial(round_player(rule, feedback, counter), tuple(numbers), steps)
 
 
 def tree_ucb(policy: DPUCB, steps: int) -> Kernel:
-    rule = rounds.PUBLISHED if policy.preset == "published" else rounds.TIGHT
     node = policy.horizon.bit_length() / float(policy.tree_epsilon)
-    return every_round(
-        rule,
-        steps,
-        counter=rounds.TREE,
-        eps=float(policy.epsilon),
-        constant=policy.gamma,
-        horizon=policy.horizon,
-        scale=steps * node,
-        radius_scale=node,
-    )
+    numbers = trees.Numbers(float(policy.epsilon), policy.gamma, policy.horizon, steps * node, node)
+    return partial(trees.tree_player(policy.preset == "published"), tuple(numbers), steps)
 
 
 def hybrid_ucb_kernel(policy: HybridUCB, steps: int) -> Kernel:
