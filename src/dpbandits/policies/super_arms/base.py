@@ -60,6 +60,10 @@ class SuperArmPolicy(Policy):
         """Rounds in the arm's next batch; one, where a policy does not say more."""
         return 1
 
+    def batches(self, s: Statistics, arms: Sequence[int]) -> list[int]:
+        """`batch` of each of these arms; in one go, where a basis has thousands of them."""
+        return [self.batch(s, arm) for arm in arms]
+
     @final
     @cached_property
     def width(self) -> int:
@@ -107,8 +111,9 @@ class SuperArmPolicy(Policy):
         observe = self.observed(s, action)
         if type(self).batch is SuperArmPolicy.batch:  # every batch is full after a round
             return Hold(action, 1, observe or action, observe=observe)
-        arms, batch, opened = observe or action, self.batch, s.open
-        left = [max(1, batch(s, arm) - opened[arm]) for arm in arms]
+        arms, opened = observe or action, s.open
+        sizes = zip(arms, self.batches(s, arms), strict=True)
+        left = [size - opened[arm] if size > opened[arm] else 1 for arm, size in sizes]
         rounds = min(left)
         full = tuple(arm for arm, n in zip(arms, left, strict=True) if n == rounds)
         return Hold(action, rounds, full, observe=observe)

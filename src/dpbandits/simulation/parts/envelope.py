@@ -9,11 +9,32 @@ dominates the whole tail: an exponential, easy to draw from.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
-from dpbandits.simulation.parts.jit import jit, lifted_mean
+from dpbandits.simulation.parts.jit import jit, lifted_mean, pasted
 
 SEARCH = 12
+
+END, LEADER, RARE, GROUP, NEXT = range(5)
+"""Places of a window's whole numbers: its last round, its leader (the first of a group), whether
+rare rounds are jumped to, N of the clipped group (0: one arm leads), the next candidate's round.
+"""
+
+
+class Windows(NamedTuple):
+    """Of a window of rounds: each arm's envelope (its rate, slope and top at the level), its
+    dominating law, whether it is clipped to 1, the round at which its next candidate is due; the
+    level; and `now`, the whole numbers named above.
+    """
+
+    rates: Any
+    slopes: Any
+    tops: Any
+    laws: Any
+    level: Any
+    due: Any
+    clipped: Any
+    now: Any
 
 
 @jit
@@ -43,76 +64,69 @@ def digamma(x: float) -> float:
     )
 
 
-@jit
-def set_laws(t: int, end: int, means: Any, n: Any, eps: float, leader: int, laws: Any) -> None:
-    """The dominating law of each arm: (a, b, ln B(a, b), ψ(a) − ψ(b)); at the window's start for
-    the leader, at its end for others.
+@pasted
+def set_laws(t: int, end: int, s: Any, w: Any, eps: float, leader: int) -> float:
+    """The dominating law of each arm that is not clipped: (a, b, ln B(a, b), ψ(a) − ψ(b)); at the
+    window's start for the leader, at its end for others, the largest of whose centres is returned.
     """
-    for arm in range(len(n)):
-        centre = lifted_mean(means[arm], n[arm], t if arm == leader else end, eps)
-        a, b = centre * n[arm] + 1.0, (1.0 - centre) * n[arm] + 1.0
-        laws[arm, 0], laws[arm, 1], laws[arm, 2], laws[arm, 3] = (
-            a,
-            b,
-            log_beta(a, b),
-            digamma(a) - digamma(b),
-        )
+    largest = 0.0
+    for arm in range(len(s.n)):
+        if w.clipped[arm]:
+            continue
+        n = s.n[arm]
+        centre = lifted_mean(s.means[arm], n, t if arm == leader else end, eps)
+        if arm != leader:
+            largest = max(largest, centre)
+        a, b = centre * n + 1.0, (1.0 - centre) * n + 1.0
+        w.laws[arm, 0], w.laws[arm, 1] = a, b
+        w.laws[arm, 2], w.laws[arm, 3] = log_beta(a, b), digamma(a) - digamma(b)
+    return largest
 
 
-@jit
-def total_rate(level: float, leader: int, laws: Any, rates: Any, slopes: Any, tops: Any) -> float:
+@pasted
+def total_rate(level: float, leader: int, group: int, w: Any) -> float:
     """Sum of all arms' candidate rates at this level, inf where some tangent is no envelope; the
-    arrays are filled on the way.
+    arrays are filled on the way. A clipped group's rate is that of its leader, and exact.
 
     rate: mass of the exponential exp(top + slope·(x − level)) over the tail, an upper bound of the
         tail's probability.
     """
     total, log_x, log_y = 0.0, math.log(level), math.log1p(-level)
-    for arm in range(len(laws)):
-        a, b = laws[arm, 0], laws[arm, 1]
+    for arm in range(len(w.laws)):
+        if w.clipped[arm]:
+            w.rates[arm] = math.exp(group * log_x) if arm == leader else 0.0
+            total += w.rates[arm]
+            continue
+        a, b = w.laws[arm, 0], w.laws[arm, 1]
         slope = (a - 1.0) / level - (b - 1.0) / (1.0 - level)
-        rising = log_x - log_y - laws[arm, 3]  # sign of the density's change with the centre
+        rising = log_x - log_y - w.laws[arm, 3]  # sign of the density's change with the centre
         width = level
         if arm != leader:  # an upper tail: the mirror image
             slope, rising, width = -slope, -rising, 1.0 - level
         if slope <= 0.0 or rising > 0.0:
             return math.inf
-        tops[arm] = (a - 1.0) * log_x + (b - 1.0) * log_y - laws[arm, 2]
-        rates[arm] = math.exp(min(tops[arm], 700.0)) * -math.expm1(-slope * width) / slope
-        slopes[arm] = slope if arm == leader else -slope
-        total += rates[arm]
+        top = (a - 1.0) * log_x + (b - 1.0) * log_y - w.laws[arm, 2]
+        w.tops[arm], w.slopes[arm] = top, slope if arm == leader else -slope
+        w.rates[arm] = math.exp(min(top, 700.0)) * -math.expm1(-slope * width) / slope
+        total += w.rates[arm]
     return total
 
 
-@jit
-def set_envelopes(
-    t: int,
-    end: int,
-    means: Any,
-    n: Any,
-    eps: float,
-    leader: int,
-    laws: Any,
-    rates: Any,
-    slopes: Any,
-    tops: Any,
-) -> tuple[float, float]:
+@pasted
+def set_envelopes(t: int, end: int, s: Any, w: Any, eps: float) -> tuple[float, float]:
     """Fill the arms' envelopes at the level with about the smallest total rate; returns the level
-    and that rate.
+    and that rate. The window's leader and group are known.
     """
-    set_laws(t, end, means, n, eps, leader, laws)
-    high = lifted_mean(means[leader], n[leader], t, eps)
-    low = 0.0
-    for arm in range(len(n)):
-        if arm != leader:
-            low = max(low, lifted_mean(means[arm], n[arm], end, eps))
+    leader, group = w.now[LEADER], w.now[GROUP]
+    low = set_laws(t, end, s, w, eps, leader)
+    high = lifted_mean(s.means[leader], s.n[leader], t, eps)
     best, best_rate = 0.5, math.inf
     for i in range(1, SEARCH):
         level = low + (high - low) * i / SEARCH
         if 1e-12 < level < 1.0 - 1e-12:
-            rate = total_rate(level, leader, laws, rates, slopes, tops)
+            rate = total_rate(level, leader, group, w)
             if rate < best_rate:
                 best, best_rate = level, rate
     if best_rate < math.inf:
-        total_rate(best, leader, laws, rates, slopes, tops)
+        total_rate(best, leader, group, w)
     return best, best_rate

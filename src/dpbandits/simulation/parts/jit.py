@@ -64,6 +64,13 @@ def inline(function: Callable[..., Any]) -> Any:
     return jit(function, inline="always")
 
 
+def pasted(function: Callable[..., Any]) -> Any:
+    """Like `inline`, by the machine's compiler and not by numba: for functions with loops and
+    several returns.
+    """
+    return jit(function, forceinline=True)
+
+
 def specialised(template: Callable[..., Any], name: str, **parts: Any) -> Any:
     """The template compiled with these parts in place of its globals of the same names.
 

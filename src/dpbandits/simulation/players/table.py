@@ -51,10 +51,11 @@ from dpbandits.policies.identification.top_two import LAZY
 from dpbandits.simulation.kernels import batches, elimination, identification, rounds
 from dpbandits.simulation.kernels.batches import play_batches, play_lazy
 from dpbandits.simulation.kernels.driver import FAR
+from dpbandits.simulation.kernels.lazy_thompson import play_lazy_ts
 from dpbandits.simulation.kernels.many_arms import play_many
 from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
 from dpbandits.simulation.kernels.several import experts
-from dpbandits.simulation.kernels.thompson import play_lazy_ts, play_thompson
+from dpbandits.simulation.kernels.thompson import play_thompson
 from dpbandits.simulation.players.matroid_table import (
     OPTIMISTIC,
     RULES,
