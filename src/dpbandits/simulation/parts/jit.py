@@ -33,8 +33,8 @@ def cache_folder() -> str:
     digest = hashlib.sha256(
         b"".join(f.read_bytes() for f in files) + numba.__version__.encode()
     ).hexdigest()[:16]
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = home / "dpbandits" / f"numba-{digest}"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpbandits"
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or home) / f"numba-{digest}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:  # no home to write to
@@ -42,7 +42,7 @@ def cache_folder() -> str:
     return str(folder)
 
 
-CACHE = os.environ.get("NUMBA_CACHE_DIR") or cache_folder()
+CACHE = cache_folder()
 
 
 def jit(function: Callable[..., Any], **options: Any) -> Any:
