@@ -24,6 +24,8 @@ SETTINGS: list[dict[str, Any]] = [
     PEOPLE,
     {**PEOPLE, "window": timedelta(seconds=100)},
     {**PEOPLE, **WINDOWED},
+    {"segments": ["DE"]},
+    {"segments": ["DE", "FR"], **PEOPLE},
 ]
 
 
@@ -62,17 +64,31 @@ class SideBySide(RuleBasedStateMachine):
         self.stores[0].create("c", policy, noise=dpb.SimulatedNoise(seed), seed=seed, **options)
         self.stores.append(self.open_anew())
         people = {"user_key": bytes(16)} if "privacy_unit" in options else {}
-        self.session = dpb.Session(
-            policy,
-            noise=dpb.SimulatedNoise(seed),
-            seed=seed,
-            clock=self.clock,
-            campaign="c",
-            **{"assignment": "shuffled", **people, **options},
-        )
+        self.segments = options.get("segments")
+        self.session: Any = self.plain(policy, seed, {**people, **options})
         self.people, self.windowed = bool(people), "attribution_window" in options
         self.pairs: list[tuple[Any, Any]] = []
         self.arms = len(ARMS)
+
+    def plain(self, policy: Any, seed: int, options: dict[str, Any]) -> Any:
+        """A session; of segments, one whose noise and seeds are those of a campaign's."""
+        rest = {name: value for name, value in options.items() if name != "segments"}
+        made = {
+            segment: dpb.Session(
+                policy,
+                noise=dpb.SimulatedNoise(seed + place),
+                seed=seed + place,
+                clock=self.clock,
+                campaign="c" if segment is None else f"c/{segment}",
+                **{"assignment": "shuffled", **rest},
+            )
+            for place, segment in enumerate(self.segments or [None])
+        }
+        if self.segments is None:
+            return made[None]
+        together = dpb.SegmentedSession.__new__(dpb.SegmentedSession)
+        together._open(made)
+        return together
 
     def campaign(self, which: int) -> Any:
         return self.stores[which]["c"]
@@ -96,6 +112,8 @@ class SideBySide(RuleBasedStateMachine):
         options: dict[str, Any] = {"eligible": data.draw(some) if choose else None}
         if self.people:
             options["user"] = f"person {user}"
+        if self.segments is not None:
+            options["segment"] = data.draw(st.sampled_from(self.segments))
         found, wanted = self.both(which, lambda host: host.ask(count, **options))
         for one, other in zip(found or [], wanted or [], strict=True):
             said = "action", "round", "label", "learn", "observe", "campaign"
@@ -173,13 +191,17 @@ class SideBySide(RuleBasedStateMachine):
         if not hasattr(self, "session"):
             return
         for which in (0, 1):
-            inside = self.campaign(which)._turning.look(lambda work, _: work.session)
-            assert inside.ledger == self.session.ledger
-            assert inside.state == self.session.state
-            assert inside.arms == self.session.arms
-            assert inside.releases == self.session.releases
-            assert set(inside.pending) == set(self.session.pending)
-        assert inside.spent == self.session.spent
+            for segment in self.segments or [None]:
+                host, plain = self.campaign(which), self.session
+                if segment is not None:
+                    host, plain = host[segment], plain[segment]
+                inside = host._turning.look(lambda work, _: work.session)
+                assert inside.ledger == plain.ledger
+                assert inside.state == plain.state
+                assert inside.arms == plain.arms
+                assert inside.releases == plain.releases
+                assert set(inside.pending) == set(plain.pending)
+        assert self.campaign(which).spent == self.session.spent
 
     def teardown(self) -> None:
         for store in getattr(self, "stores", []):

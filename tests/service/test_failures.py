@@ -19,7 +19,7 @@ import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
 from dpbandits.service.turns.asks import AskOp
-from dpbandits.service.turns.turning import Ticket
+from dpbandits.service.turns.tickets import Ticket
 from tests.service.conftest import Open
 from tests.service.machine import Time
 from tests.service.postgres import Server

@@ -183,6 +183,27 @@ def threads_share(make: Make, name: str) -> None:
     require((summary.asked, summary.waiting) == (60, 0), "A store lost count of its decisions.")
 
 
+def segments_learn_apart(make: Make, name: str) -> None:
+    """Each segment decides as a campaign of its own; a person counts over all of them."""
+    campaign = small_campaign(make(), name, segments=["DE", "FR"])
+    hosts = campaign, make()[name]
+    for place, segment in enumerate(("DE", "FR")):
+        alone = Session(
+            small_policy(), noise=SimulatedNoise(1 + place), seed=2 + place, assignment="shuffled"
+        )
+        for number in range(ROUNDS):
+            found, wanted = hosts[number % 2].ask(segment=segment), alone.ask()
+            require(found.action == wanted.action, "A segment decides as no session of its own.")
+            campaign.tell(found.id, reward_of(number))
+            alone.tell(wanted, reward_of(number))
+    require(campaign.spent == Fraction(1), "A record paid for another segment.")
+    require(name in make() and list(make()).count(name) == 1, "A segment is listed as a campaign.")
+    person = {"privacy_unit": "user", "max_contributions": 1}
+    people = small_campaign(make(), f"{name} people", segments=["DE", "FR"], **person)
+    learned = [people.ask(segment=each, user="ann").learn for each in ("DE", "FR")]
+    require(learned == [True, False], "A person was learned from in two segments.")
+
+
 STORE_CHECKS: dict[str, Callable[[Make, str], None]] = {
     check.__name__: check
     for check in (
@@ -194,6 +215,7 @@ STORE_CHECKS: dict[str, Callable[[Make, str], None]] = {
         scopes_add_up,
         fences_give_up,
         threads_share,
+        segments_learn_apart,
     )
 }
 
@@ -201,8 +223,8 @@ STORE_CHECKS: dict[str, Callable[[Make, str], None]] = {
 def check_store(make: Make) -> None:
     """Run every check on a store of yours; raises `CheckFailed` with the first broken promise.
 
-    make: opens the store; each call gives one with the same campaigns. It is left with a campaign
-        for each check.
+    make: opens the store, with a key; each call gives one with the same campaigns. It is left with
+        a campaign for each check.
     """
     for name, check in STORE_CHECKS.items():
         check(make, name)

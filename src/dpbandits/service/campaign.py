@@ -20,13 +20,29 @@ class Campaign(ShownCampaign):
     `store[name]`.
     """
 
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The names of campaigns that its decisions carry."""
+        return frozenset({self.name})
+
     @overload
     def ask(
-        self, *, eligible: Eligible = None, user: User = None, key: str | None = None
+        self,
+        *,
+        eligible: Eligible = None,
+        user: User = None,
+        key: str | None = None,
+        segment: str | None = None,
     ) -> CampaignDecision: ...
     @overload
     def ask(
-        self, count: int, *, eligible: Eligible = None, user: User = None, key: str | None = None
+        self,
+        count: int,
+        *,
+        eligible: Eligible = None,
+        user: User = None,
+        key: str | None = None,
+        segment: str | None = None,
     ) -> list[CampaignDecision]: ...
     def ask(
         self,
@@ -35,10 +51,12 @@ class Campaign(ShownCampaign):
         eligible: Eligible = None,
         user: User = None,
         key: str | None = None,
+        segment: str | None = None,
     ) -> CampaignDecision | list[CampaignDecision]:
         """The next decision, or a list of `count` of them (see `Session.ask`).
 
         key: a word of the caller's; the call made again with it gives the same decisions.
+        segment: which, of a campaign with `segments=`.
 
         Raises:
             RuntimeError: the campaign is over, or too many decisions wait. None was made.
@@ -46,7 +64,7 @@ class Campaign(ShownCampaign):
             StoreError: the database is away. Make the call again, with its key.
         """
         many = 1 if count is None else count
-        made = self.ask_for(many, eligible=eligible, user=user, key=key)
+        made = self.ask_for(many, eligible=eligible, user=user, key=key, segment=segment)
         return made[0] if count is None else made
 
     def ask_for(
@@ -57,8 +75,14 @@ class Campaign(ShownCampaign):
         user: User = None,
         key: str | None = None,
         principal: str = "",
+        segment: str | None = None,
     ) -> list[CampaignDecision]:
-        """As `ask`, for a caller. principal: whose word `key` is."""
+        """As `ask`, for a caller. principal: whose word `key` is. segment: of `segments=`."""
+        if segment is not None:
+            raise ValueError(
+                "Expected no segment=: this campaign has none. Create it with segments=['DE', "
+                "'FR'], or leave segment= out. None was made."
+            )
         number = whole_number(count, "count", 0, MOST_AT_ONCE)
         chosen = None if eligible is None else checked_eligible(eligible)
         if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):

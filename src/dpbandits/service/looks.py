@@ -1,6 +1,7 @@
 """What a campaign shows of itself. All of it is public and witnessed; looking costs nothing."""
 
 import json
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -20,8 +21,9 @@ from dpbandits.service.reports import (
     ledger_lines,
     stored_releases,
     summary_of,
+    summary_over,
 )
-from dpbandits.service.rows.records import EventRow
+from dpbandits.service.rows.records import CampaignRow, EventRow
 from dpbandits.service.trail import Moment, Recent, Trail, recent
 from dpbandits.service.turns.turning import Turning
 
@@ -122,4 +124,80 @@ class ShownCampaign:
     def options(self) -> dict[str, Any]:
         """How the campaign was made. Public."""
         found: dict[str, Any] = json.loads(self._turning.row.options)["shown"]
+        return found
+
+
+class ShownSegments:
+    """A campaign with segments that is looked at: what they share, and by segment what they do not.
+    One of them is looked at as `campaign["DE"]`.
+    """
+
+    _row: CampaignRow
+    _parts: Mapping[str, Any]
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self._parts)
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What is promised: each record is in one segment, so it is that of one."""
+        found: Guarantee | None = next(iter(self._parts.values())).guarantee
+        return found
+
+    @property
+    def policy(self) -> Policy:
+        """The policy at work, as it was at first: each segment's learns for itself."""
+        found: Policy = next(iter(self._parts.values())).policy
+        return found
+
+    @property
+    def attribution_window(self) -> float | None:
+        """For how many seconds an answer is waited for; None: it counts as it comes."""
+        found: float | None = next(iter(self._parts.values())).attribution_window
+        return found
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The largest of the segments' totals; None if anything was read without noise."""
+        totals = [part.spent for part in self._parts.values()]
+        return None if None in totals else max(totals)
+
+    @property
+    def generation(self) -> int:
+        """Fences so far of the segment that has most, plus one."""
+        found: int = max(part.generation for part in self._parts.values())
+        return found
+
+    @property
+    def arms(self) -> dict[str, tuple[tuple[ArmLabel | int, ArmStanding], ...]]:
+        """Every arm there ever was, and where it stands, by segment."""
+        return {name: part.arms for name, part in self._parts.items()}
+
+    @property
+    def ledger(self) -> dict[str, list[LedgerLine]]:
+        """Every reading, by segment."""
+        return {name: part.ledger for name, part in self._parts.items()}
+
+    def beliefs(self, confidence: float = 0.95) -> dict[str, Beliefs]:
+        """What is believed of every arm, by segment; each holds with this confidence alone."""
+        return {name: part.beliefs(confidence) for name, part in self._parts.items()}
+
+    def statement(self) -> str:
+        """The privacy statements of the segments."""
+        head = (
+            "Each record is in one segment, so what is promised to it is what its segment's says."
+        )
+        return "\n\n".join([head, *(part.statement() for part in self._parts.values())])
+
+    def summary(self) -> Summary:
+        """Where the campaign stands: counts over all segments."""
+        found = [part.summary() for part in self._parts.values()]
+        return summary_over(self._row, found, self.segments)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the campaign was made. Public."""
+        found: dict[str, Any] = json.loads(self._row.options)["shown"]
         return found

@@ -70,8 +70,7 @@ class RemoteStore:
         """A new campaign: see `CampaignStore.create`."""
         said = policy_to_data(policy)
         said["name"] = said.pop("class")
-        body = {"name": name, "policy": said, **sent_options(options)}
-        self.call("POST", "/v1/campaigns", body)
+        self.call("POST", "/v1/campaigns", {"name": name, "policy": said, **sent_options(options)})
         return RemoteCampaign(self, name)
 
     def call(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
@@ -105,14 +104,19 @@ class RemoteCampaign:
     asks under a key of their own, so that nothing is asked twice.
     """
 
-    def __init__(self, store: RemoteStore, name: str) -> None:
-        self._store, self.name = store, name
+    def __init__(self, store: RemoteStore, name: str, segment: str | None = None) -> None:
+        self._store, self.name, self.segment = store, name, segment
 
     def __repr__(self) -> str:
         return f"RemoteCampaign({self.name!r})"
 
+    def __getitem__(self, segment: str) -> "RemoteCampaign":
+        """One segment, to ask and to look at (see `SegmentedCampaign`)."""
+        return RemoteCampaign(self._store, self.name, segment)
+
     def _call(self, method: str, verb: str, body: Any = None, **query: Any) -> Any:
         path = f"/v1/campaigns/{quote(self.name)}" + (f"/{verb}" if verb else "")
+        query |= {"segment": self.segment} if method == "GET" and self.segment else {}
         return self._store.call(method, path, body, **query)
 
     def ask(
@@ -122,11 +126,13 @@ class RemoteCampaign:
         eligible: Iterable[str | int] | None = None,
         user: str | int | None = None,
         key: str | None = None,
+        segment: str | None = None,
     ) -> Any:
         """The next decision, or a list of `count` of them (see `Campaign.ask`)."""
         body = {"count": 1 if count is None else count, "key": key or secrets.token_hex(16)}
-        body |= {} if eligible is None else {"eligible": list(eligible)}
-        body |= {} if user is None else {"user": user}
+        chosen = None if eligible is None else list(eligible)
+        more = {"eligible": chosen, "user": user, "segment": segment or self.segment}
+        body |= {name: value for name, value in more.items() if value is not None}
         found = [decision_of(each) for each in self._call("POST", "ask", body)["decisions"]]
         return found[0] if count is None else found
 

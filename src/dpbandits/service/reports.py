@@ -1,9 +1,11 @@
 """What a campaign says of itself. All of it is public, and of rows that are witnessed."""
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from dpbandits.service.rows.backend import CampaignRows
+from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.turns.working import Working, frozen_json
 
 
@@ -57,7 +59,7 @@ class DecisionPage(NamedTuple):
 
 class Summary(NamedTuple):
     """A campaign in a few numbers. version, waiting, told: None where they are private, because
-    they tell who answered.
+    they tell who answered. segments: their names, where these are counts over all of them.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Summary(NamedTuple):
     closed: str | None
     arms: tuple[tuple[Any, str], ...]
     created: float
+    segments: tuple[str, ...] = ()
 
 
 def ledger_lines(work: Working, rows: CampaignRows) -> list[LedgerLine]:
@@ -139,3 +142,24 @@ def summary_of(work: Working, rows: CampaignRows) -> Summary:
         tuple((name, standing) for name, standing in session.arms),
         work.row.created,
     )
+
+
+def summary_over(row: CampaignRow, parts: Sequence[Summary], segments: tuple[str, ...]) -> Summary:
+    """A campaign with segments in a few numbers: theirs, added up."""
+    return parts[0]._replace(
+        name=row.name,
+        generation=max(each.generation for each in parts),
+        version=counted_together(each.version for each in parts),
+        step=sum(each.step for each in parts),
+        asked=sum(each.asked for each in parts),
+        waiting=counted_together(each.waiting for each in parts),
+        told=counted_together(each.told for each in parts),
+        closed=None if any(each.closed is None for each in parts) else parts[0].closed,
+        segments=segments,
+    )
+
+
+def counted_together(counts: Iterable[int | None]) -> int | None:
+    """A sum; None: they are private."""
+    found = [count for count in counts if count is not None]
+    return sum(found) if found else None

@@ -16,18 +16,22 @@ from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.rows.backend import Backend
-from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange, ScopeRow
+from dpbandits.service.rows.records import CampaignRow, ScopeRow
 from dpbandits.service.scope import Scope, joined
 from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.segments import SegmentedCampaign
+from dpbandits.service.turns.beginning import (
+    beginning,
+    first_sessions,
+    segment_name,
+    segments_of,
+)
 from dpbandits.service.turns.fence import mark_of
-from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.turning import Turning
 from dpbandits.service.turns.working import CampaignSetting
-from dpbandits.service.turns.writing import compact, head_public, next_chain, sealed_private
 from dpbandits.service.witness import WitnessFile
 from dpbandits.session.saving.policy import require_readable
 from dpbandits.session.session import Session
-from dpbandits.session.storing.parts import small_parts
 
 
 @final
@@ -70,13 +74,14 @@ class CampaignStore:
         self._backend.close()
 
     def __len__(self) -> int:
-        return len(self._backend.campaigns())
+        return sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[str]:
-        return iter([row.name for row in self._backend.campaigns()])
+        return iter([row.name for row in self._backend.campaigns() if row.group == row.uid])
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._backend.campaign(name) is not None
+        row = self._backend.campaign(name) if isinstance(name, str) else None
+        return row is not None and row.group == row.uid
 
     def __getitem__(self, name: str) -> Campaign:
         """A campaign of this store.
@@ -85,23 +90,40 @@ class CampaignStore:
             UnknownCampaignError: there is none of this name.
         """
         if name not in self._open:
-            row = self._backend.campaign(name) if isinstance(name, str) else None
-            if row is None:
-                raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
-            self._open[name] = self._campaign(row, None)
+            self._open[name] = self._campaign(self._row(name), None)
         return self._open[name]
 
     def open(self, name: str, *, policy: Policy | type[Policy]) -> Campaign:
         """A campaign whose policy is one of your own: a database names no code."""
-        row = self._backend.campaign(name)
-        if row is None:
-            raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
-        self._open[name] = self._campaign(row, policy)
+        self._open[name] = self._campaign(self._row(name), policy)
         return self._open[name]
 
     def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Campaign:
         setting = CampaignSetting(self._seal, self._clock, self._noise, policy)
-        return Campaign(Turning(row, self._backend, self._witness, setting))
+        names = segments_of(row)
+        if not names:
+            return Campaign(Turning(row, self._backend, self._witness, setting))
+        rows = {each.name: each for each in self._backend.campaigns() if each.group == row.uid}
+        parts = {name: rows[segment_name(row.name, name)] for name in names}
+        made: Any = SegmentedCampaign(
+            row,
+            {
+                name: Campaign(Turning(own, self._backend, self._witness, setting, others))
+                for name, own in parts.items()
+                for others in [tuple(each for each in parts.values() if each != own)]
+            },
+        )
+        return made  # type: ignore[no-any-return]  # the same verbs
+
+    def _row(self, name: str) -> CampaignRow:
+        """
+        Raises:
+            UnknownCampaignError: there is no campaign of this name.
+        """
+        row = self._backend.campaign(name) if isinstance(name, str) else None
+        if row is None or row.group != row.uid:
+            raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
+        return row
 
     def create(
         self,
@@ -119,8 +141,8 @@ class CampaignStore:
             policy: any policy.
             noise: by default `SecureNoise()`; `SimulatedNoise(seed)` for experiments.
             scope: a budget over campaigns that it joins (see `scope`).
-            options: those of `Session`, but for `segments`. Arms are assigned "shuffled" by
-                default, where the policy can choose among them.
+            options: those of `Session`. Arms are assigned "shuffled" by default, where the policy
+                can choose among them. With `segments` it is a `SegmentedCampaign`.
 
         Raises:
             ValueError: the name is taken, options contradict each other, or the scope has not so
@@ -132,11 +154,6 @@ class CampaignStore:
                 "addresses. Nothing was created."
             )
         require_readable(policy)
-        if options.get("segments") is not None:
-            raise ValueError(
-                "Expected no segments=: make a campaign for each segment; each record is in one of "
-                "them, so the promise to it is that of one. Nothing was created."
-            )
         if {"campaign", "user_key", "clock"} & options.keys():
             raise ValueError(
                 "Expected neither campaign=, user_key= nor clock=: a campaign is known by its "
@@ -148,26 +165,27 @@ class CampaignStore:
                 "be made again from what a database holds. Nothing was created."
             )
         uid = secrets.token_hex(16)
-        session = self._session(name, uid, policy, noise, options)
+        sessions = self._sessions(name, uid, policy, noise, options)
         now = seconds_of(self._clock())
+        row, parts = beginning(uid, name, sessions, self._seal, options, now)
 
         def join(found: ScopeRow) -> ScopeRow:
-            taken = joined(self._seen(found), name, session.guarantee)
+            taken = joined(self._seen(found), name, next(iter(sessions.values())).guarantee)
             self._witness.add_scope(taken.name, taken.spent)
             return taken
 
-        row, change = first_rows(uid, name, session, self._seal, options, now)
-        # witnessed first: a campaign that its witness does not know has another one
-        self._witness.add(uid, mark_of(change.head), None)
+        for part, change in parts:
+            # witnessed first: a campaign that its witness does not know has another one
+            self._witness.add(part.uid, mark_of(change.head), None)
         joining = None if scope is None else (str(getattr(scope, "name", scope)), join)
-        self._backend.create(row, change, joining)
+        self._backend.create(row, parts, joining)
         self._open[name] = self._campaign(row, type(policy))
         return self._open[name]
 
-    def _session(
+    def _sessions(
         self, name: str, uid: str, policy: Policy, noise: Noise | None, options: dict[str, Any]
-    ) -> Session:
-        """The session that a campaign begins with."""
+    ) -> dict[str | None, Session]:
+        """The session that a campaign begins with, or that of each segment."""
         people = options.get("privacy_unit", "round") == "user"
         if people and self._seal.user_key(uid) is None:
             raise ValueError(
@@ -176,10 +194,10 @@ class CampaignStore:
                 "set DPBANDITS_KEY, and keep that key apart from the database. Nothing was created."
             )
         chooses = policy.chooses and policy.about.feedback == "bandit"
-        return Session(
+        return first_sessions(
+            name,
             policy,
             noise=noise or self._noise or SecureNoise(),
-            campaign=name,
             clock=self._clock,
             user_key=self._seal.user_key(uid) if people else None,
             **{"assignment": "shuffled" if chooses else "planned", **options},
@@ -211,17 +229,3 @@ class CampaignStore:
         """A scope as it stands; what a witness saw spent is spent, whatever a copy says."""
         seen = Fraction(self._witness.scope(row.name) or 0)
         return row._replace(spent=str(max(seen, Fraction(row.spent))))
-
-
-def first_rows(
-    uid: str, name: str, session: Session, seal: StoreSeal, options: dict[str, Any], now: float
-) -> tuple[CampaignRow, RowChange]:
-    """What is written of a campaign as it begins."""
-    public, private = small_parts(session)
-    shown_options = {key: str(value) for key, value in options.items() if key != "seed"}
-    told = {"shown": {"policy": repr(session.policy), **shown_options}, "first": [public, private]}
-    row = CampaignRow(uid, name, uid, compact(told), now)
-    chain = next_chain("", uid, name)
-    head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
-    body = sealed_private(private, DecisionIds.fresh(), seal, uid)
-    return row, RowChange(head, private=body)

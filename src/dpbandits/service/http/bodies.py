@@ -59,6 +59,7 @@ class CreateBody(Body):
     assignment: str | None = None
     min_share: float | None = None
     seed: int | None = None
+    segments: list[str] | None = None
     scope: str | None = None
     simulated_noise: int | None = None
 

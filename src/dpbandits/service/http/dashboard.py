@@ -12,9 +12,11 @@ from fastapi.staticfiles import StaticFiles
 from dpbandits.core.errors import Error
 from dpbandits.service.http.access import COOKIE, Access, Principal
 from dpbandits.service.http.problems import status_of
+from dpbandits.service.http.shapes import whole_or_part
 from dpbandits.service.pages.forms import TOKEN, keep_cookie, sent_form, token_of
 from dpbandits.service.pages.planning import TrialPlan, checked_plan, choices, forecast_of, table_of
-from dpbandits.service.pages.views import campaign_view, campaigns_view, page
+from dpbandits.service.pages.views import campaign_view, campaigns_view, page, segments_view
+from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.store import CampaignStore
 
 STATIC = StaticFiles(packages=[("dpbandits.service.pages", "static")])
@@ -81,8 +83,12 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
         return form_page(request, "campaigns.html", open=access.open, **view)
 
     @router.get("/campaigns/{name}")
-    def campaign(name: str, who: reader, request: Request) -> Response:
-        view = campaign_view(store[name])
+    def campaign(name: str, who: reader, request: Request, segment: str | None = None) -> Response:
+        found: Any = whole_or_part(store, name, segment)
+        if isinstance(found, SegmentedCampaign):
+            view = segments_view(found)
+            return form_page(request, "segments.html", open=access.open, **view)
+        view = campaign_view(found) | {"home": name, "segment": segment}
         return form_page(request, "campaign.html", open=access.open, **view)
 
     @router.get("/new")

@@ -14,13 +14,17 @@ from dpbandits.service.http.shapes import (
     ratio_data,
     recent_data,
     rows_data,
+    single_part,
     summary_data,
+    whole_or_part,
 )
 from dpbandits.service.store import CampaignStore
 from dpbandits.version import __version__
 
 After = Annotated[int, Query(ge=0, le=2**53)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
+Segment = Annotated[str | None, Query(max_length=100)]
+"""Of a campaign with segments: which of them."""
 
 
 def reads(store: CampaignStore, access: Access) -> APIRouter:
@@ -33,12 +37,14 @@ def reads(store: CampaignStore, access: Access) -> APIRouter:
         return {"campaigns": [summary_data(store[name]) for name in store]}
 
     @router.get("/v1/campaigns/{name}")
-    def campaign(name: str, who: reader) -> dict[str, Any]:
-        return summary_data(store[name]) | {"options": store[name].options}
+    def campaign(name: str, who: reader, segment: Segment = None) -> dict[str, Any]:
+        found = whole_or_part(store, name, segment)
+        return summary_data(found) | {"options": found.options}
 
     @router.get("/v1/campaigns/{name}/guarantee")
-    def guarantee(name: str, who: reader) -> dict[str, Any]:
-        found, spent = store[name].guarantee, store[name].spent
+    def guarantee(name: str, who: reader, segment: Segment = None) -> dict[str, Any]:
+        of = whole_or_part(store, name, segment)
+        found, spent = of.guarantee, of.spent
         return {
             "words": None if found is None else str(found),
             "epsilon": None if found is None or found.epsilon is None else str(found.epsilon),
@@ -46,53 +52,66 @@ def reads(store: CampaignStore, access: Access) -> APIRouter:
         }
 
     @router.get("/v1/campaigns/{name}/ledger")
-    def ledger(name: str, who: reader) -> list[dict[str, Any]]:
-        return rows_data(store[name].ledger)
+    def ledger(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
+        return rows_data(single_part(store, name, segment).ledger)
 
     @router.get("/v1/campaigns/{name}/releases")
-    def releases(name: str, who: reader, after: After = 0, limit: Limit = 1_000) -> Any:
-        return rows_data(store[name].releases(after, limit))
+    def releases(
+        name: str, who: reader, segment: Segment = None, after: After = 0, limit: Limit = 1_000
+    ) -> Any:
+        return rows_data(single_part(store, name, segment).releases(after, limit))
 
     @router.get("/v1/campaigns/{name}/beliefs")
     def beliefs(
         name: str,
         who: reader,
+        segment: Segment = None,
         confidence: Annotated[float, Query(gt=0, lt=1)] = 0.95,
     ) -> list[dict[str, Any]]:
-        return rows_data(store[name].beliefs(confidence))
+        return rows_data(single_part(store, name, segment).beliefs(confidence))
 
     @router.get("/v1/campaigns/{name}/decisions")
     def decisions(
-        name: str, who: reader, after: After = 0, limit: Limit = 1_000, format: str = "json"
+        name: str,
+        who: reader,
+        segment: Segment = None,
+        after: After = 0,
+        limit: Limit = 1_000,
+        format: str = "json",
     ) -> Any:
-        page = store[name].decisions(after, limit)
+        page = single_part(store, name, segment).decisions(after, limit)
         if format == "csv":
             return PlainTextResponse(csv_of(page.rows), media_type="text/csv")
         return {"decisions": rows_data(page.rows), "after": page.after}
 
     @router.get("/v1/campaigns/{name}/events")
-    def events(name: str, who: reader, limit: Limit = 100) -> list[dict[str, Any]]:
-        return rows_data(store[name].events(limit))
+    def events(
+        name: str, who: reader, segment: Segment = None, limit: Limit = 100
+    ) -> list[dict[str, Any]]:
+        return rows_data(single_part(store, name, segment).events(limit))
 
     @router.get("/v1/campaigns/{name}/sample_ratio")
-    def sample_ratio(name: str, who: reader) -> dict[str, Any]:
-        return ratio_data(store[name].sample_ratio())
+    def sample_ratio(name: str, who: reader, segment: Segment = None) -> dict[str, Any]:
+        return ratio_data(single_part(store, name, segment).sample_ratio())
 
     @router.get("/v1/campaigns/{name}/history")
-    def history(name: str, who: reader) -> list[dict[str, Any]]:
-        return history_data(store[name].history())
+    def history(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
+        return history_data(single_part(store, name, segment).history())
 
     @router.get("/v1/campaigns/{name}/recent")
-    def recent(name: str, who: reader, newest: Limit = 1_000) -> dict[str, Any]:
-        return recent_data(store[name].recent(newest))
+    def recent(
+        name: str, who: reader, segment: Segment = None, newest: Limit = 1_000
+    ) -> dict[str, Any]:
+        return recent_data(single_part(store, name, segment).recent(newest))
 
     @router.get("/v1/campaigns/{name}/statement")
-    def statement(name: str, who: reader) -> Any:
-        return PlainTextResponse(store[name].statement())
+    def statement(name: str, who: reader, segment: Segment = None) -> Any:
+        return PlainTextResponse(whole_or_part(store, name, segment).statement())
 
     @router.get("/v1/campaigns/{name}/randomizer")
-    def randomizer(name: str, who: reader) -> Any:
-        return PlainTextResponse(store[name].randomizer(), media_type="application/json")
+    def randomizer(name: str, who: reader, segment: Segment = None) -> Any:
+        said = single_part(store, name, segment).randomizer()
+        return PlainTextResponse(said, media_type="application/json")
 
     @router.get("/healthz")
     def health() -> dict[str, str]:

@@ -1,11 +1,40 @@
-"""Answers as plain data."""
+"""Which campaign a request looks at, and answers as plain data."""
 
 from typing import Any
 
 from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.service.campaign import Campaign
+from dpbandits.service.segments import SegmentedCampaign
+from dpbandits.service.store import CampaignStore
 from dpbandits.service.trail import Moment, Recent
 from dpbandits.service.turns.asks import CampaignDecision
+
+
+def whole_or_part(store: CampaignStore, name: str, segment: str | None) -> Campaign:
+    """A campaign, or the segment of it that is named.
+
+    Raises:
+        ValueError: it has no such segment.
+    """
+    found: Campaign | SegmentedCampaign = store[name]
+    if segment is None:
+        return found  # type: ignore[return-value]  # the same verbs
+    if isinstance(found, SegmentedCampaign):
+        return found[segment]
+    raise ValueError("Expected no segment: this campaign has none.")
+
+
+def single_part(store: CampaignStore, name: str, segment: str | None) -> Campaign:
+    """A campaign without segments, or the segment that is named.
+
+    Raises:
+        ValueError: it has segments, and none of them is named.
+    """
+    found: Campaign | SegmentedCampaign = whole_or_part(store, name, segment)
+    if isinstance(found, SegmentedCampaign):
+        names = ", ".join(found.segments)
+        raise ValueError(f"Expected ?segment= to be one of this campaign's segments: {names}.")
+    return found
 
 
 def decision_data(decision: CampaignDecision) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Routes that change a campaign."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
@@ -43,14 +44,13 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
 
     @router.post("/campaigns/{name}/ask")
     def ask(name: str, body: AskBody, who: asker) -> dict[str, Any]:
-        if body.segment is not None:
-            raise ValueError("Expected no segment: this campaign has none. None was made.")
         made = store[name].ask_for(
             body.count,
             eligible=body.eligible,
             user=body.user,
             key=body.key,
             principal=who.name,
+            segment=body.segment,
         )
         return {"decisions": [decision_data(each) for each in made]}
 
@@ -58,7 +58,8 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
     def tell(name: str, body: list[TellItem], who: teller) -> dict[str, Any]:
         if len(body) > MOST_TELLS:
             raise ValueError(f"Expected at most {MOST_TELLS:,} answers at once. None was recorded.")
-        told = store[name].tell_many([(item.id, what_is_told(item, name)) for item in body])
+        found = store[name]
+        told = found.tell_many([(item.id, what_is_told(item, found.addresses)) for item in body])
         return results([item.id for item in body], told)
 
     @router.post("/campaigns/{name}/expire")
@@ -111,7 +112,7 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
     return router
 
 
-def what_is_told(item: TellItem, campaign: str) -> object:
+def what_is_told(item: TellItem, campaigns: Collection[str]) -> object:
     """The reward of an answer, or the report of a user's device.
 
     Raises:
@@ -126,7 +127,7 @@ def what_is_told(item: TellItem, campaign: str) -> object:
     if item.report is None:
         return item.reward
     said = report_from_json(item.report)
-    if said.campaign != campaign:
+    if said.campaign not in campaigns:
         raise MessageError(
             "Expected a report for this campaign, got one for another. None was recorded."
         )

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from dpbandits.campaign.believing.beliefs import METHOD
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.pages.drawing import LOOKS, picture_of, whiskers
+from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.trail import Moment
 from dpbandits.version import __version__
 
@@ -62,6 +63,18 @@ def campaigns_view(campaigns: list[Campaign]) -> dict[str, Any]:
     """All campaigns, the newest first."""
     found = [campaign.summary() for campaign in campaigns]
     return {"campaigns": sorted(found, key=lambda each: -each.created)}
+
+
+def segments_view(campaign: SegmentedCampaign) -> dict[str, Any]:
+    """A campaign with segments: what they promise together, and where each stands."""
+    spent = campaign.spent
+    return {
+        "summary": campaign.summary(),
+        "spent": None if spent is None else str(spent),
+        "segments": [(name, campaign[name].summary()) for name in campaign.segments],
+        "statement": campaign.statement(),
+        "options": campaign.options,
+    }
 
 
 def campaign_view(campaign: Campaign) -> dict[str, Any]:

@@ -24,6 +24,9 @@ from dpbandits.service.rows.records import (
 Joining = tuple[str, Callable[[ScopeRow], ScopeRow]]
 """The name of a scope, and what becomes of its row."""
 
+Part = tuple[CampaignRow, RowChange]
+"""A campaign that is asked and told, and the rows that it begins with."""
+
 
 class CampaignRows(ABC):
     """The rows of one campaign, within one transaction."""
@@ -31,6 +34,10 @@ class CampaignRows(ABC):
     @abstractmethod
     def head(self) -> HeadRow:
         """The campaign's head."""
+
+    @abstractmethod
+    def heads(self) -> dict[str, HeadRow]:
+        """The heads of this campaign and of its other segments, by uid."""
 
     @abstractmethod
     def private(self) -> bytes:
@@ -100,9 +107,12 @@ class Backend(ABC):
     """Whether what is committed outlives the process and a loss of power."""
 
     @abstractmethod
-    def create(self, row: CampaignRow, change: RowChange, joining: Joining | None = None) -> None:
-        """A campaign with its first rows. joining: the scope that it joins, and what the scope's
-        row becomes; it is read, changed and written while nobody else does.
+    def create(
+        self, row: CampaignRow, parts: Sequence[Part], joining: Joining | None = None
+    ) -> None:
+        """A campaign with its first rows, or none of it. parts: itself, or its segments. joining:
+        the scope that it joins, and what the scope's row becomes; it is read, changed and written
+        while nobody else does.
 
         Raises:
             NameTakenError: the name is taken, or there is no such scope. Nothing was written.
@@ -110,7 +120,7 @@ class Backend(ABC):
 
     @abstractmethod
     def campaigns(self) -> list[CampaignRow]:
-        """All campaigns, oldest first."""
+        """All campaigns, and the segments of campaigns, oldest first."""
 
     @abstractmethod
     def campaign(self, name: str) -> CampaignRow | None:
@@ -118,8 +128,8 @@ class Backend(ABC):
 
     @abstractmethod
     def transaction(self, uid: str) -> AbstractContextManager[CampaignRows]:
-        """Lock a campaign. What is written is committed as the block is left, and rolled back where
-        an exception leaves it.
+        """Lock a campaign, with all segments of it. What is written is committed as the block is
+        left, and rolled back where an exception leaves it.
         """
 
     @abstractmethod

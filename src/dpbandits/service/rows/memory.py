@@ -10,7 +10,7 @@ from typing import final
 
 from dpbandits.core.errors import LedgerError, NameTakenError
 from dpbandits.core.inputs import shown
-from dpbandits.service.rows.backend import Backend, CampaignRows, Joining
+from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
 from dpbandits.service.rows.records import (
     CampaignRow,
     DecisionRecord,
@@ -51,13 +51,18 @@ class Tables:
 class MemoryRows(CampaignRows):
     """Rows in dictionaries."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    def __init__(self, tables: Tables, family: Mapping[str, Tables] | None = None) -> None:
+        self._tables, self._family = tables, family or {}
         self._written: RowChange | None = None
         self.settle()
 
     def head(self) -> HeadRow:
         return self._tables.head
+
+    def heads(self) -> dict[str, HeadRow]:
+        for tables in self._family.values():
+            MemoryRows(tables)  # what happened there is carried out
+        return {uid: tables.head for uid, tables in self._family.items()}
 
     def private(self) -> bytes:
         return self._tables.private
@@ -187,7 +192,9 @@ class MemoryBackend(Backend):
         self._scopes = dict[str, ScopeRow]()
         self._keys = dict[str, KeyRow]()
 
-    def create(self, row: CampaignRow, change: RowChange, joining: Joining | None = None) -> None:
+    def create(
+        self, row: CampaignRow, parts: Sequence[Part], joining: Joining | None = None
+    ) -> None:
         with self._lock:
             if row.name in self._campaigns:
                 raise taken_name()
@@ -197,11 +204,13 @@ class MemoryBackend(Backend):
                     raise no_scope(name)
                 self._scopes[name] = join(self._scopes[name])
             group = self._groups.setdefault(row.group, {})
-            tables = Tables(change.head, b"", group)
-            rows = MemoryRows(tables)
-            rows.write(change)
-            rows.commit()
-            self._tables[row.uid], self._campaigns[row.name] = tables, row
+            for part, change in parts:
+                rows = MemoryRows(Tables(change.head, b"", group))
+                rows.write(change)
+                rows.commit()
+                self._tables[part.uid] = rows._tables
+            made = {part.name: part for part, _ in parts}
+            self._campaigns = {**self._campaigns, row.name: row, **made}
 
     def campaigns(self) -> list[CampaignRow]:
         return list(self._campaigns.values())
@@ -212,14 +221,19 @@ class MemoryBackend(Backend):
     @contextmanager
     def transaction(self, uid: str) -> Iterator[CampaignRows]:
         with self._lock:
-            rows = MemoryRows(self._tables[uid])
+            rows = self._rows(uid)
             yield rows
             rows.commit()
 
     @contextmanager
     def reading(self, uid: str) -> Iterator[CampaignRows]:
         with self._lock:
-            yield MemoryRows(self._tables[uid])
+            yield self._rows(uid)
+
+    def _rows(self, uid: str) -> MemoryRows:
+        tables = self._tables[uid]
+        family = {other: each for other, each in self._tables.items() if each.group is tables.group}
+        return MemoryRows(tables, family)
 
     def scope(self, name: str) -> ScopeRow | None:
         return self._scopes.get(name)

@@ -13,7 +13,8 @@ class CampaignRow(NamedTuple):
     """A campaign as it was created.
 
     uid: a random name that no other campaign ever has, by which witnesses know it. group: whose
-        contributions are counted together. options: as JSON, for those who read.
+        contributions are counted together: the uid of the campaign, which is another one only in
+        the row of a segment. options: as JSON, for those who read.
     """
 
     uid: str

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, final
 
@@ -14,10 +14,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemy
 
 from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.rows import tables
-from dpbandits.service.rows.backend import Backend, CampaignRows, Joining
+from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
 from dpbandits.service.rows.memory import no_scope, taken_name
 from dpbandits.service.rows.migrating import bring_up
-from dpbandits.service.rows.records import CampaignRow, KeyRow, RowChange, ScopeRow
+from dpbandits.service.rows.records import CampaignRow, KeyRow, ScopeRow
 from dpbandits.service.rows.sql_rows import SqlRows, columns_of
 
 CAMPAIGN = columns_of(tables.campaign, CampaignRow)
@@ -89,14 +89,18 @@ class SqlBackend(Backend):
             if write:
                 connection.commit()
 
-    def create(self, row: CampaignRow, change: RowChange, joining: Joining | None = None) -> None:
+    def create(
+        self, row: CampaignRow, parts: Sequence[Part], joining: Joining | None = None
+    ) -> None:
         with self._begun() as connection:
+            named = {each.name: each for each in (row, *(part for part, _ in parts))}
             try:
-                connection.execute(insert(tables.campaign), row._asdict())
+                connection.execute(insert(tables.campaign), [r._asdict() for r in named.values()])
             except IntegrityError:
                 raise taken_name() from None
-            rows = SqlRows(connection, row.uid, row.group)
-            rows.write(change)
+            for part, change in parts:
+                rows = SqlRows(connection, part.uid, part.group)
+                rows.write(change)
             if joining is not None:
                 name, join = joining
                 query = select(*SCOPE).where(tables.scope.c.name == name).with_for_update()
@@ -119,10 +123,13 @@ class SqlBackend(Backend):
     @contextmanager
     def transaction(self, uid: str) -> Iterator[CampaignRows]:
         with self._begun() as connection:
+            group = self._group_of(connection, uid)
             if not self._lite:  # SQLite locks the whole file
                 lock = select(tables.head.c.version).where(tables.head.c.campaign == uid)
+                if group != uid:  # segments count their people together
+                    lock = select(tables.campaign.c.uid).where(tables.campaign.c.uid == group)
                 connection.execute(lock.with_for_update())
-            yield SqlRows(connection, uid, self._group_of(connection, uid))
+            yield SqlRows(connection, uid, group)
 
     @contextmanager
     def reading(self, uid: str) -> Iterator[CampaignRows]:

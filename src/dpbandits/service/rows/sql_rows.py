@@ -69,6 +69,12 @@ class SqlRows(CampaignRows):
         row = self._connection.execute(self._rows_of(tables.head)).one()
         return HeadRow(*row)
 
+    def heads(self) -> dict[str, HeadRow]:
+        c = tables.campaign.c
+        family = select(c.uid).where(c.group == self._group)
+        query = select(tables.head.c.campaign, *HEAD).where(tables.head.c.campaign.in_(family))
+        return {uid: HeadRow(*row) for uid, *row in self._connection.execute(query)}
+
     def private(self) -> bytes:
         table = tables.private_state
         found = select(table.c.body).where(table.c.campaign == self._uid)

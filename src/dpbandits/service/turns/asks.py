@@ -100,7 +100,7 @@ class AskOp:
         who = pseudonym_in(work.session, self.user) if self.user is not None else None
         if who is not None:
             set_places(work.session, scratch.rows.used([who]))
-            closed, now = json.loads(work.head.public)["closed_window"], window_of(work.session)
+            closed, now = closed_window(work, scratch), window_of(work.session)
             if closed is not None and now is not None and now <= closed:
                 fill_places(work.session, who)
         asked = work.session.ask(self.count, eligible=self.eligible, user=self.user)
@@ -117,6 +117,15 @@ class AskOp:
         who = None if self.user is None else pseudonym_in(work.session, self.user)
         said = json.dumps([self.principal, self.key, self.count, self.eligible, who])
         return sha256(said.encode()).hexdigest()
+
+
+def closed_window(work: Working, scratch: Scratch) -> int | None:
+    """The newest window of contributions that a fence closed, of whichever segment; None: none."""
+    heads = [work.head]
+    if work.row.group != work.row.uid:
+        heads = list(scratch.rows.heads().values())
+    closed = [json.loads(head.public)["closed_window"] for head in heads]
+    return max((window for window in closed if window is not None), default=None)
 
 
 def asked_before(said: str, op: AskOp, work: Working) -> list[CampaignDecision]:

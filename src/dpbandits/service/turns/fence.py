@@ -63,6 +63,17 @@ def is_behind(head: HeadRow, uid: str, witness: WitnessFile) -> bool:
     return True
 
 
+def was_put_back(work: Working, rows: CampaignRows, witness: WitnessFile) -> bool:
+    """Whether a campaign has to be fenced: it is behind, or another one of its segments is. They
+    count their people together, and so give up what they may have lost together.
+    """
+    if witness.path is None:
+        return False
+    if work.row.group == work.row.uid:
+        return is_behind(work.head, work.row.uid, witness)
+    return any(is_behind(head, uid, witness) for uid, head in rows.heads().items())
+
+
 def fence(
     work: Working, rows: CampaignRows, setting: CampaignSetting, seen: Mark | None, now: float
 ) -> HeadRow:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, final
 from dpbandits.core.errors import DecisionError, MessageError
 from dpbandits.service.turns.asks import Scratch
 from dpbandits.service.turns.working import Working
+from dpbandits.session.storing.beforehand import require_reward
 from dpbandits.session.storing.parts import (
     counts_of,
     its_time_passed,
@@ -113,6 +114,19 @@ class VoidOp:
             work.session.void(seq)
             work.watch.note("void", [seq])
         return [status for status, _ in found]
+
+
+def require_rewards(work: Working, pairs: Iterable[tuple[object, object]]) -> None:
+    """Refuse what is no reward of a decision that waits, before anything is recorded.
+
+    Raises:
+        RewardError: one of them. None is shown.
+    """
+    told = list(pairs)
+    opened = work.ids.opened(name for name, _ in told)
+    for place, (_, reward) in zip(opened, told, strict=True):
+        if place is not None and place.generation == work.head.generation:
+            require_reward(work.session, place.seq, meant_for(place.seq, reward))
 
 
 def settle_openly(work: Working) -> None:

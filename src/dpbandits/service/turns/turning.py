@@ -8,20 +8,27 @@ in memory is thrown away and read anew; a call that did it alone fails alone.
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from threading import Lock
-from typing import Any, Protocol, TypeVar, final
+from typing import Any, TypeVar, final
 
 from dpbandits.campaign.register import seconds_of
 from dpbandits.core.errors import Error, StoreError, WitnessError
 from dpbandits.service.rows.backend import Backend, CampaignRows
-from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange
-from dpbandits.service.turns.asks import AskedDecisions, AskOp, Scratch, under_names
-from dpbandits.service.turns.fence import fence, is_behind, mark_of, unchanged
+from dpbandits.service.rows.records import CampaignRow, HeadRow
+from dpbandits.service.turns.asks import Scratch
+from dpbandits.service.turns.fence import fence, is_behind, mark_of, unchanged, was_put_back
+from dpbandits.service.turns.tickets import (
+    UNDONE,
+    Op,
+    Ticket,
+    answers_named,
+    change_after,
+    interrupted,
+    standing,
+)
 from dpbandits.service.turns.working import CampaignSetting, Working, working_at
-from dpbandits.service.turns.writing import change_in, compact
 from dpbandits.service.witness import WitnessFile
-from dpbandits.session.storing.parts import counts_of, forget_places
+from dpbandits.session.storing.parts import forget_places
 
 TOGETHER = 256
 """Calls that one transaction does."""
@@ -29,36 +36,21 @@ TOGETHER = 256
 Value = TypeVar("Value")
 
 
-class Op(Protocol):
-    """A call: what it does to a campaign, and what it answers."""
-
-    def run(self, work: Working, scratch: Scratch) -> Any: ...
-
-
-class Ticket:
-    """A call that waits to be done."""
-
-    __slots__ = ("done", "error", "op", "value")
-
-    def __init__(self, op: Op) -> None:
-        self.op, self.done = op, False
-        self.value: Any = None
-        self.error: BaseException | None = None
-
-    def answer(self) -> Any:
-        if self.error is not None:
-            raise self.error
-        return self.value
-
-
 @final
 class Turning:
     """One campaign of a store, for all threads of a process. Other processes may have it, too."""
 
     def __init__(
-        self, row: CampaignRow, backend: Backend, witness: WitnessFile, setting: CampaignSetting
+        self,
+        row: CampaignRow,
+        backend: Backend,
+        witness: WitnessFile,
+        setting: CampaignSetting,
+        others: Sequence[CampaignRow] = (),
     ) -> None:
+        """others: the other segments of this campaign."""
         self.row, self.backend, self.witness, self.setting = row, backend, witness, setting
+        self.others = others
         self._lock, self._queue = Lock(), deque[Ticket]()
         self._work: Working | None = None
         self._home = os.getpid()
@@ -82,10 +74,9 @@ class Turning:
         with self._lock:
             with self.backend.reading(self.row.uid) as rows:
                 work = self._current(rows)
-                behind = is_behind(work.head, self.row.uid, self.witness)
-                if not behind:
+                if not was_put_back(work, rows, self.witness):
                     return look(work, rows)
-            self._fence(forced=False)
+            self._fence_all()
             with self.backend.reading(self.row.uid) as rows:
                 return look(self._current(rows), rows)
 
@@ -93,7 +84,7 @@ class Turning:
         """Give up all that is open, as after the database was put back."""
         self._settle_in()
         with self._lock:
-            self._fence(forced=True)
+            self._fence(lambda rows, work: True)
 
     def _settle_in(self) -> None:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
@@ -128,7 +119,7 @@ class Turning:
 
     def _attempt(self, batch: Sequence[Ticket]) -> None:
         while not self._transact(batch):
-            self._fence(forced=False)
+            self._fence_all()
 
     def _transact(self, batch: Sequence[Ticket]) -> bool:
         """One transaction: these calls, committed and witnessed. False: nothing was done, for the
@@ -137,7 +128,7 @@ class Turning:
         try:
             with self.backend.transaction(self.row.uid) as rows:
                 work = self._current(rows)
-                if is_behind(work.head, self.row.uid, self.witness):
+                if was_put_back(work, rows, self.witness):
                     return False
                 before = work.head
                 scratch = Scratch(rows, seconds_of(self.setting.clock()))
@@ -186,64 +177,35 @@ class Turning:
         self._work = working_at(self.row, rows, self.setting, before)
         return self._work
 
-    def _fence(self, *, forced: bool) -> None:
-        """forced: even where the witness sees no need."""
+    def _fence_all(self) -> None:
+        """Fence what is behind; before it the other segments, which could not tell afterwards that
+        one was.
+        """
+        self._work = None
+        parts = [Turning(row, self.backend, self.witness, self.setting) for row in self.others]
+        for part in (*parts, self):
+            part._fence(part._is_sound_beside)
+        for part in (*parts, self):
+            part._fence(part._is_behind)
+
+    def _is_behind(self, rows: CampaignRows, work: Working) -> bool:
+        return is_behind(work.head, self.row.uid, self.witness)
+
+    def _is_sound_beside(self, rows: CampaignRows, work: Working) -> bool:
+        """Whether this segment lost nothing, and another one did."""
+        if self._is_behind(rows, work):
+            return False
+        return was_put_back(work, rows, self.witness)
+
+    def _fence(self, needed: Callable[[CampaignRows, Working], bool]) -> None:
         uid, now = self.row.uid, seconds_of(self.setting.clock())
         try:
             with self.backend.transaction(uid) as rows:
                 work = self._current(rows)
-                if not forced and not is_behind(work.head, uid, self.witness):
+                if not needed(rows, work):
                     return  # another process did it
                 seen = self.witness.latest(uid)
                 head = fence(work, rows, self.setting, seen, now)
             self.witness.add(uid, mark_of(head), seen)
         finally:
             self._work = None
-
-
-UNDONE = object()
-
-
-def standing(work: Working) -> object:
-    """What a refused call leaves as it was."""
-    session = work.session
-    return counts_of(session), session.releases, session.unread, session.lost, session.events
-
-
-def interrupted() -> StoreError:
-    return StoreError(
-        "Another call that was done together with this one was interrupted, and whether this one "
-        "stands is not known. Make it again: no reward is counted twice."
-    )
-
-
-def change_after(work: Working, setting: CampaignSetting, scratch: Scratch) -> RowChange:
-    """What the calls of a transaction come to."""
-    return change_in(
-        work,
-        setting.seal,
-        scratch.now,
-        eligible=scratch.eligible,
-        events=scratch.events,
-        notes=scratch.notes,
-        closed=scratch.closed,
-    )
-
-
-def answers_named(
-    batch: Sequence[Ticket], answers: Sequence[Any], change: RowChange, work: Working
-) -> tuple[list[Any], RowChange]:
-    """Answers with decisions under their names, and what is kept of them for calls that are made
-    again.
-    """
-    known = {row.seq: row.propensity for row in change.asked}
-    found, kept = list[Any](), dict[tuple[str, str], str]()
-    for ticket, answer in zip(batch, answers, strict=True):
-        if not isinstance(answer, AskedDecisions):
-            found.append(answer)
-            continue
-        names = work.ids.names(work.head.generation, (each.id for each in answer.plays))
-        found.append(under_names(answer.plays, names, known))
-        if isinstance(ticket.op, AskOp) and ticket.op.key is not None:
-            kept[ticket.op.principal, ticket.op.key] = compact([ticket.op.mark(work), found[-1]])
-    return found, replace(change, responses=kept) if kept else change

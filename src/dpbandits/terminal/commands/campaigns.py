@@ -110,11 +110,12 @@ def ask_command(
     store: StoreOption,
     count: Annotated[int, typer.Option(min=1, help="How many decisions.")] = 1,
     user: Annotated[str | None, typer.Option(help="For whom.")] = None,
+    segment: Annotated[str | None, typer.Option(help="Of which segment.")] = None,
     witness: WitnessOption = None,
 ) -> None:
     """The next decisions, as JSON, one a line."""
     with one_line_errors(), opened_store(store, witness) as found:
-        for each in found[name].ask(count, user=user):
+        for each in found[name].ask(count, user=user, segment=segment):
             typer.echo(json.dumps(each._asdict()))
 
 

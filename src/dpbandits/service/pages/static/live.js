@@ -3,6 +3,7 @@
 const EVERY = 3000; // milliseconds
 const home = document.body.dataset;
 const api = `/v1/campaigns/${encodeURIComponent(home.campaign)}`;
+const part = home.segment === undefined ? "" : `?segment=${encodeURIComponent(home.segment)}`;
 const state = document.getElementById("live");
 let step = Number(home.step);
 
@@ -28,7 +29,7 @@ function renew(said) {
 
 // What changes with a release is drawn by the server: its parts take the place of ours.
 async function redraw() {
-  const answer = await fetch(location.pathname);
+  const answer = await fetch(location.pathname + part);
   if (!answer.ok) throw new Error(String(answer.status));
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of document.querySelectorAll("[data-part]")) {
@@ -41,7 +42,7 @@ async function redraw() {
 async function look() {
   if (!document.hidden) {
     try {
-      const [summary, guarantee] = await Promise.all([json(api), json(`${api}/guarantee`)]);
+      const [summary, guarantee] = await Promise.all([json(api + part), json(`${api}/guarantee${part}`)]);
       if (summary.step !== step) await redraw();
       renew({ summary, guarantee });
       state.textContent = "· live";

@@ -1,0 +1,203 @@
+"""A campaign with segments: groups of people that are known beforehand, each of which learns for
+itself. Each is a campaign of its own in the store; people are counted over all of them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar, final
+
+from dpbandits.core.inputs import shown
+from dpbandits.service.campaign import Campaign, id_of
+from dpbandits.service.looks import ShownSegments
+from dpbandits.service.rows.records import CampaignRow
+from dpbandits.service.turns.asks import CampaignDecision
+from dpbandits.service.turns.tells import TellStatus, require_rewards
+from dpbandits.service.turns.working import Working
+from dpbandits.session.session import Eligible, User
+from dpbandits.session.storing.beforehand import ArmMove, require_joined, require_move
+
+PartValue = TypeVar("PartValue")
+
+
+def look_at_rewards(pairs: list[tuple[object, object]], work: Working, _: object) -> None:
+    """Refuse what is no reward."""
+    require_rewards(work, pairs)
+
+
+@final
+class SegmentedCampaign(ShownSegments):
+    """A campaign for each segment, behind the verbs of one: `store.create(…, segments=[…])`.
+
+    A person counts over all segments. What is done to the arms is done segment by segment; a call
+    that was cut off is made again, and does the rest. `campaign["DE"]` is one segment, to look at.
+    """
+
+    def __init__(self, row: CampaignRow, parts: Mapping[str, Campaign]) -> None:
+        self._row, self.name = row, row.name
+        self._parts: Mapping[str, Campaign] = parts
+        self._by_campaign = {part.name: part for part in self._parts.values()}
+
+    def __repr__(self) -> str:
+        return f"SegmentedCampaign({self.name!r}, segments={list(self._parts)})"
+
+    def __getitem__(self, segment: str) -> Campaign:
+        """One segment.
+
+        Raises:
+            ValueError: it was not declared.
+        """
+        found = self._parts.get(segment) if isinstance(segment, str) else None
+        if found is None:
+            names = ", ".join(map(repr, self._parts))
+            raise ValueError(
+                f"Expected segment={shown(segment)} to be one of the declared segments: {names}. "
+                "None was made."
+            )
+        return found
+
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The names of campaigns that its decisions carry."""
+        return frozenset(self._by_campaign)
+
+    def ask(
+        self,
+        count: int | None = None,
+        *,
+        segment: str | None = None,
+        eligible: Eligible = None,
+        user: User = None,
+        key: str | None = None,
+    ) -> Any:
+        """The next decision of a segment, or a list of `count` of them (see `Campaign.ask`)."""
+        many = 1 if count is None else count
+        made = self.ask_for(many, segment=segment, eligible=eligible, user=user, key=key)
+        return made[0] if count is None else made
+
+    def ask_for(
+        self, count: int, *, segment: str | None = None, **how: Any
+    ) -> list[CampaignDecision]:
+        """As `ask`, for a caller (see `Campaign.ask_for`). A key is of one segment's calls."""
+        return self[segment].ask_for(count, **how)  # type: ignore[index]  # None is refused
+
+    def tell(self, decision: CampaignDecision | str, reward: object) -> TellStatus:
+        """The reward of a decision (see `Campaign.tell`)."""
+        return self.tell_many([(decision, reward)])[0]
+
+    def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, object]]) -> list[TellStatus]:
+        """Several (decision, reward) pairs; of each, what became of it.
+
+        Raises:
+            RewardError: one of them is no reward. None was recorded, in any segment.
+        """
+        pairs = [(decision, reward) for decision, reward in tells]
+        places = self._places([decision for decision, _ in pairs])
+        if len(set(places)) > 1:
+            for part in dict.fromkeys(places):
+                own = [
+                    (id_of(d), r) for (d, r), at in zip(pairs, places, strict=True) if at is part
+                ]
+                part._turning.look(partial(look_at_rewards, own))
+        return self._each(pairs, places, lambda part, own: part.tell_many(own))
+
+    def expire(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
+        """Nobody answered: the declared default counts (see `Session.expire`)."""
+        places = self._places(decisions)
+        return self._each(decisions, places, lambda part, own: part.expire(*own))
+
+    def void(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
+        """Decisions that were never carried out (see `Session.void`)."""
+        places = self._places(decisions)
+        return self._each(decisions, places, lambda part, own: part.void(*own))
+
+    def _places(self, decisions: Sequence[object]) -> list[Campaign]:
+        """Of each decision, its segment; of what is none, any."""
+        parts = list(self._parts.values())
+        found: list[Campaign | None] = [
+            self._by_campaign.get(each.campaign) if isinstance(each, CampaignDecision) else None
+            for each in decisions
+        ]
+        unknown = [at for at, place in enumerate(found) if place is None]
+        names = [id_of(decisions[at]) for at in unknown]
+        for part in parts if unknown else ():
+            opened = part._turning.look(lambda work, _: work.ids.opened(names))
+            for at, place in zip(unknown, opened, strict=True):
+                found[at] = part if place is not None else found[at]
+        return [parts[0] if place is None else place for place in found]
+
+    def _each(
+        self,
+        given: Sequence[Any],
+        places: Sequence[Campaign],
+        call: Callable[[Campaign, list[Any]], list[TellStatus]],
+    ) -> list[TellStatus]:
+        """A call in every segment that it is about; the answers in the order of what was given."""
+        found: dict[int, TellStatus] = {}
+        for part in dict.fromkeys(places):
+            own = [at for at, place in enumerate(places) if place is part]
+            found.update(zip(own, call(part, [given[at] for at in own]), strict=True))
+        return [found[at] for at in range(len(given))]
+
+    def add_arm(self, label: str | None = None, *, by: str | None = None) -> int:
+        """A new arm, in every segment; where an earlier call was cut off, in the others."""
+        numbers = {name: len(arms) for name, arms in self.arms.items()}
+        most = max(numbers.values())
+        late = [self[name] for name, number in numbers.items() if number < most]
+        if not late:
+            for part in self._parts.values():
+                part._turning.look(lambda work, _: require_joined(work.session, label))
+            return max([part.add_arm(label, by=by) for part in self._parts.values()])
+        begun = next(arms[-1][0] for arms in self.arms.values() if len(arms) == most)
+        if label is not None and label != begun:
+            raise ValueError(
+                f"The arm {shown(begun)} was added to some segments before that call was cut off. "
+                "Add it again first. Nothing was changed."
+            )
+        return max(part.add_arm(label, by=by) for part in late)
+
+    def retire_arm(self, arm: str | int, *, by: str | None = None) -> None:
+        """Never play an arm again, in any segment."""
+        self._require_moves(arm, "retire")
+        self._all(lambda part: part.retire_arm(arm, by=by))
+
+    def pause_arm(self, arm: str | int, *, by: str | None = None) -> None:
+        """Play an arm no more until `resume_arm`, in any segment."""
+        self._require_moves(arm, "pause")
+        self._all(lambda part: part.pause_arm(arm, by=by))
+
+    def resume_arm(self, arm: str | int, *, by: str | None = None) -> None:
+        """Play a paused arm again, in every segment."""
+        self._require_moves(arm, "resume")
+        self._all(lambda part: part.resume_arm(arm, by=by))
+
+    def _require_moves(self, arm: str | int, verb: ArmMove) -> None:
+        """Refuse for all segments what one of them would refuse."""
+        self._all(lambda p: p._turning.look(lambda work, _: require_move(work.session, arm, verb)))
+
+    def drop_open(self, *, by: str | None = None) -> None:
+        """Throw away, unread, what came since the last releases, in every segment."""
+        self._all(lambda part: part.drop_open(by=by))
+
+    def finish(self) -> None:
+        """Stopping rules that have not halted give their answers now."""
+        self._all(lambda part: part.finish())
+
+    def close(self, why: str, *, by: str | None = None) -> None:
+        """The campaign is over, in every segment (see `Campaign.close`)."""
+        self._all(lambda part: part.close(why, by=by))
+
+    def settle(self) -> None:
+        """Record the answers whose time has passed."""
+        self._all(lambda part: part.settle())
+
+    def fence(self) -> None:
+        """Give up all that is open, in every segment (see `Campaign.fence`)."""
+        self._all(lambda part: part.fence())
+
+    def erase(self, user: str | int, *, by: str | None = None) -> int:
+        """Forget a person, in every segment (see `Campaign.erase`)."""
+        return sum(self._all(lambda part: part.erase(user, by=by)).values())
+
+    def _all(self, call: Callable[[Campaign], PartValue]) -> dict[str, PartValue]:
+        """A call in every segment, and what each of them answers."""
+        return {name: call(part) for name, part in self._parts.items()}

@@ -1,0 +1,92 @@
+"""What a campaign begins with: its session, or one for each segment, as first rows."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from dpbandits.core.inputs import shown
+from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies.contract import Policy
+from dpbandits.service.rows.backend import Part
+from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange
+from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.turns.ids import DecisionIds
+from dpbandits.service.turns.writing import compact, head_public, next_chain, sealed_private
+from dpbandits.session.options import checked_segments
+from dpbandits.session.session import Session
+from dpbandits.session.storing.parts import small_parts
+
+LONGEST_NAME = 200
+"""Characters of a campaign's name and its segment's together, with a stroke between them."""
+
+
+def first_sessions(
+    name: str, policy: Policy, *, noise: Noise, segments: object = None, **options: Any
+) -> dict[str | None, Session]:
+    """The session of each segment; where there are none, one under None.
+
+    Raises:
+        ValueError: they are no names of segments, or too long. Nothing was created.
+    """
+    if segments is None:
+        return {None: Session(policy, noise=noise, campaign=name, **options)}
+    seed, made = options.pop("seed", None), dict[str | None, Session]()
+    for place, segment in enumerate(checked_segments(segments)):
+        own = {} if seed is None else {"seed": seed + place}
+        draws = SimulatedNoise(noise.seed + place) if type(noise) is SimulatedNoise else noise
+        made[segment] = Session(policy, noise=draws, campaign=name, **own, **options)
+        made[segment].campaign = segment_name(name, segment)
+    return made
+
+
+def segment_name(name: str, segment: str) -> str:
+    """How the decisions of a segment name their campaign."""
+    both = f"{name}/{segment}"
+    if len(both) > LONGEST_NAME:
+        raise ValueError(
+            f"Expected the names of campaign and segment {shown(segment)} to have fewer than "
+            f"{LONGEST_NAME} characters together. Nothing was created."
+        )
+    return both
+
+
+def segments_of(row: CampaignRow) -> tuple[str, ...]:
+    """The segments of a campaign; none, where it has none."""
+    return tuple(json.loads(row.options).get("segments", ()))
+
+
+def beginning(
+    uid: str,
+    name: str,
+    sessions: Mapping[str | None, Session],
+    seal: StoreSeal,
+    options: Mapping[str, Any],
+    now: float,
+) -> tuple[CampaignRow, list[Part]]:
+    """The row of a campaign, and what is asked and told of it: itself, or its segments."""
+    session = next(iter(sessions.values()))
+    known = {key: str(value) for key, value in options.items() if key != "seed"}
+    said = {"policy": repr(session.policy), **known}
+    if None in sessions:
+        part = first_rows(CampaignRow(uid, name, uid, "", now), session, seal, said)
+        return part[0], [part]
+    parts = list[Part]()
+    for own in sessions.values():
+        row = CampaignRow(secrets.token_hex(16), own.campaign, uid, "", now)
+        parts.append(first_rows(row, own, seal, said))
+    told = {"shown": said, "segments": list(sessions)}
+    return CampaignRow(uid, name, uid, compact(told), now), parts
+
+
+def first_rows(
+    row: CampaignRow, session: Session, seal: StoreSeal, said: Mapping[str, str]
+) -> Part:
+    """What is written of a session as it begins. said: how it was made."""
+    public, private = small_parts(session)
+    row = row._replace(options=compact({"shown": said, "first": [public, private]}))
+    chain = next_chain("", row.uid, row.name)
+    head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
+    body = sealed_private(private, DecisionIds.fresh(), seal, row.uid)
+    return row, RowChange(head, private=body)

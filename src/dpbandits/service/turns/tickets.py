@@ -1,0 +1,82 @@
+"""Calls that wait to be done, and what they come to once a transaction did them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from dpbandits.core.errors import StoreError
+from dpbandits.service.rows.records import RowChange
+from dpbandits.service.turns.asks import AskedDecisions, AskOp, Scratch, under_names
+from dpbandits.service.turns.working import CampaignSetting, Working
+from dpbandits.service.turns.writing import change_in, compact
+from dpbandits.session.storing.parts import counts_of
+
+
+class Op(Protocol):
+    """A call: what it does to a campaign, and what it answers."""
+
+    def run(self, work: Working, scratch: Scratch) -> Any: ...
+
+
+class Ticket:
+    """A call that waits to be done."""
+
+    __slots__ = ("done", "error", "op", "value")
+
+    def __init__(self, op: Op) -> None:
+        self.op, self.done = op, False
+        self.value: Any = None
+        self.error: BaseException | None = None
+
+    def answer(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+UNDONE = object()
+
+
+def standing(work: Working) -> object:
+    """What a refused call leaves as it was."""
+    session = work.session
+    return counts_of(session), session.releases, session.unread, session.lost, session.events
+
+
+def interrupted() -> StoreError:
+    return StoreError(
+        "Another call that was done together with this one was interrupted, and whether this one "
+        "stands is not known. Make it again: no reward is counted twice."
+    )
+
+
+def change_after(work: Working, setting: CampaignSetting, scratch: Scratch) -> RowChange:
+    """What the calls of a transaction come to."""
+    return change_in(
+        work,
+        setting.seal,
+        scratch.now,
+        eligible=scratch.eligible,
+        events=scratch.events,
+        notes=scratch.notes,
+        closed=scratch.closed,
+    )
+
+
+def answers_named(
+    batch: Sequence[Ticket], answers: Sequence[Any], change: RowChange, work: Working
+) -> tuple[list[Any], RowChange]:
+    """Answers with decisions under their names, and what is kept of them for calls that are made
+    again.
+    """
+    known = {row.seq: row.propensity for row in change.asked}
+    found, kept = list[Any](), dict[tuple[str, str], str]()
+    for ticket, answer in zip(batch, answers, strict=True):
+        if not isinstance(answer, AskedDecisions):
+            found.append(answer)
+            continue
+        names = work.ids.names(work.head.generation, (each.id for each in answer.plays))
+        found.append(under_names(answer.plays, names, known))
+        if isinstance(ticket.op, AskOp) and ticket.op.key is not None:
+            kept[ticket.op.principal, ticket.op.key] = compact([ticket.op.mark(work), found[-1]])
+    return found, replace(change, responses=kept) if kept else change
