@@ -98,7 +98,7 @@ $(STAMP): requirements.lock pyproject.toml
 
 # A thousand kills at each place where it may matter; the better part of an hour.
 soak: $(STAMP)
-	$(BIN)/python -m benchmarks.soak --kills 1000
+	$(BIN)/python -m benchmarks.service.soak --kills 1000
 
 # Renew the lock file after a change of dependencies in pyproject.toml.
 lock:

@@ -12,7 +12,7 @@ from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.core.values import checked_name
 from dpbandits.noise.protocol import Noise
-from dpbandits.noise.sources import SecureNoise, SimulatedNoise
+from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.rows.backend import Backend
@@ -23,6 +23,7 @@ from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.beginning import (
     beginning,
     first_sessions,
+    require_creatable,
     segment_name,
     segments_of,
 )
@@ -148,22 +149,8 @@ class CampaignStore:
             ValueError: the name is taken, options contradict each other, or the scope has not so
                 much left. Nothing was created.
         """
-        if set(checked_name(name)) & set("/\\?#%") or name in (".", ".."):
-            raise ValueError(
-                f"Expected name={shown(name)} to be without / \\ ? # and %: it stands in "
-                "addresses. Nothing was created."
-            )
+        require_creatable(name, noise, options)
         require_readable(policy)
-        if {"campaign", "user_key", "clock"} & options.keys():
-            raise ValueError(
-                "Expected neither campaign=, user_key= nor clock=: a campaign is known by its "
-                "name, its people under a key made from the store's, and the clock is the store's."
-            )
-        if noise is not None and type(noise) not in (SecureNoise, SimulatedNoise):
-            raise TypeError(
-                "Expected noise= to be SecureNoise or SimulatedNoise: a source of your own cannot "
-                "be made again from what a database holds. Nothing was created."
-            )
         uid = secrets.token_hex(16)
         sessions = self._sessions(name, uid, policy, noise, options)
         now = seconds_of(self._clock())

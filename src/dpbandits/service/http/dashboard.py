@@ -70,8 +70,6 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
     """Routes of pages."""
     router = APIRouter(route_class=PageRoute, include_in_schema=False)
     reader = Annotated[Principal, Depends(access.needs("read"))]
-    planner = Annotated[Principal, Depends(access.needs("admin"))]
-    maker = Annotated[Principal, Depends(access.needs("admin", page=True))]
 
     @router.get("/")
     def campaigns(request: Request) -> Response:
@@ -91,6 +89,17 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
         view = campaign_view(found) | {"home": name, "segment": segment}
         return form_page(request, "campaign.html", open=access.open, **view)
 
+    router.include_router(planning_routes(store, access))
+    router.include_router(way_in(access))
+    return router
+
+
+def planning_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """The form that shows a trial's forecast, and then makes its campaign."""
+    router = APIRouter(route_class=PageRoute, include_in_schema=False)
+    planner = Annotated[Principal, Depends(access.needs("admin"))]
+    maker = Annotated[Principal, Depends(access.needs("admin", page=True))]
+
     @router.get("/new")
     def new(who: planner, request: Request) -> Response:
         return planning_page(request, TrialPlan())
@@ -108,7 +117,6 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
             return planning_page(request, plan, trouble=words_of(error), status=422)
         return planning_page(request, plan, table=table)
 
-    router.include_router(way_in(access))
     return router
 
 

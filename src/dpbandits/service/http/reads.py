@@ -30,6 +30,14 @@ Segment = Annotated[str | None, Query(max_length=100)]
 def reads(store: CampaignStore, access: Access) -> APIRouter:
     """Routes for those who watch."""
     router = APIRouter()
+    for routes in (promise_routes, record_routes, finding_routes, machine_routes):
+        router.include_router(routes(store, access))
+    return router
+
+
+def promise_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """What campaigns are and promise."""
+    router = APIRouter()
     reader = Annotated[Principal, Depends(access.needs("read"))]
 
     @router.get("/v1/campaigns")
@@ -51,6 +59,23 @@ def reads(store: CampaignStore, access: Access) -> APIRouter:
             "spent": None if spent is None else str(spent),
         }
 
+    @router.get("/v1/campaigns/{name}/statement")
+    def statement(name: str, who: reader, segment: Segment = None) -> Any:
+        return PlainTextResponse(whole_or_part(store, name, segment).statement())
+
+    @router.get("/v1/campaigns/{name}/randomizer")
+    def randomizer(name: str, who: reader, segment: Segment = None) -> Any:
+        said = single_part(store, name, segment).randomizer()
+        return PlainTextResponse(said, media_type="application/json")
+
+    return router
+
+
+def record_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """What happened, row by row."""
+    router = APIRouter()
+    reader = Annotated[Principal, Depends(access.needs("read"))]
+
     @router.get("/v1/campaigns/{name}/ledger")
     def ledger(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
         return rows_data(single_part(store, name, segment).ledger)
@@ -60,15 +85,6 @@ def reads(store: CampaignStore, access: Access) -> APIRouter:
         name: str, who: reader, segment: Segment = None, after: After = 0, limit: Limit = 1_000
     ) -> Any:
         return rows_data(single_part(store, name, segment).releases(after, limit))
-
-    @router.get("/v1/campaigns/{name}/beliefs")
-    def beliefs(
-        name: str,
-        who: reader,
-        segment: Segment = None,
-        confidence: Annotated[float, Query(gt=0, lt=1)] = 0.95,
-    ) -> list[dict[str, Any]]:
-        return rows_data(single_part(store, name, segment).beliefs(confidence))
 
     @router.get("/v1/campaigns/{name}/decisions")
     def decisions(
@@ -90,6 +106,23 @@ def reads(store: CampaignStore, access: Access) -> APIRouter:
     ) -> list[dict[str, Any]]:
         return rows_data(single_part(store, name, segment).events(limit))
 
+    return router
+
+
+def finding_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """What came out of it."""
+    router = APIRouter()
+    reader = Annotated[Principal, Depends(access.needs("read"))]
+
+    @router.get("/v1/campaigns/{name}/beliefs")
+    def beliefs(
+        name: str,
+        who: reader,
+        segment: Segment = None,
+        confidence: Annotated[float, Query(gt=0, lt=1)] = 0.95,
+    ) -> list[dict[str, Any]]:
+        return rows_data(single_part(store, name, segment).beliefs(confidence))
+
     @router.get("/v1/campaigns/{name}/sample_ratio")
     def sample_ratio(name: str, who: reader, segment: Segment = None) -> dict[str, Any]:
         return ratio_data(single_part(store, name, segment).sample_ratio())
@@ -104,14 +137,13 @@ def reads(store: CampaignStore, access: Access) -> APIRouter:
     ) -> dict[str, Any]:
         return recent_data(single_part(store, name, segment).recent(newest))
 
-    @router.get("/v1/campaigns/{name}/statement")
-    def statement(name: str, who: reader, segment: Segment = None) -> Any:
-        return PlainTextResponse(whole_or_part(store, name, segment).statement())
+    return router
 
-    @router.get("/v1/campaigns/{name}/randomizer")
-    def randomizer(name: str, who: reader, segment: Segment = None) -> Any:
-        said = single_part(store, name, segment).randomizer()
-        return PlainTextResponse(said, media_type="application/json")
+
+def machine_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """Whether the service is well."""
+    router = APIRouter()
+    reader = Annotated[Principal, Depends(access.needs("read"))]
 
     @router.get("/healthz")
     def health() -> dict[str, str]:

@@ -28,8 +28,14 @@ from dpbandits.service.turns.tells import DeviceAnswer
 def verbs(store: CampaignStore, access: Access) -> APIRouter:
     """Routes for those who ask, tell, and run campaigns."""
     router = APIRouter(prefix="/v1")
-    asker = Annotated[Principal, Depends(access.needs("ask"))]
-    teller = Annotated[Principal, Depends(access.needs("tell"))]
+    for routes in (making_routes, answer_routes, arm_routes, ending_routes):
+        router.include_router(routes(store, access))
+    return router
+
+
+def making_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """Campaigns and budgets over them are made."""
+    router = APIRouter()
     admin = Annotated[Principal, Depends(access.needs("admin"))]
 
     @router.post("/campaigns", status_code=201)
@@ -41,6 +47,15 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
     def scope(body: ScopeBody, who: admin) -> dict[str, Any]:
         made = store.scope(body.name, epsilon=body.epsilon)
         return {"name": made.name, "epsilon": str(made.epsilon), "spent": str(made.spent)}
+
+    return router
+
+
+def answer_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """Decisions are asked for and answered."""
+    router = APIRouter()
+    asker = Annotated[Principal, Depends(access.needs("ask"))]
+    teller = Annotated[Principal, Depends(access.needs("tell"))]
 
     @router.post("/campaigns/{name}/ask")
     def ask(name: str, body: AskBody, who: asker) -> dict[str, Any]:
@@ -70,6 +85,14 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
     def void(name: str, body: IdsBody, who: teller) -> dict[str, Any]:
         return results(body.ids, store[name].void(*body.ids))
 
+    return router
+
+
+def arm_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """Arms come and go."""
+    router = APIRouter()
+    admin = Annotated[Principal, Depends(access.needs("admin"))]
+
     @router.post("/campaigns/{name}/arms")
     def add_arm(name: str, body: ArmBody, who: admin) -> dict[str, Any]:
         label = None if body.arm is None else str(body.arm)
@@ -89,6 +112,14 @@ def verbs(store: CampaignStore, access: Access) -> APIRouter:
     def resume(name: str, body: ArmBody, who: admin) -> dict[str, Any]:
         store[name].resume_arm(named_arm(body), by=who.name)
         return summary_data(store[name])
+
+    return router
+
+
+def ending_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """What is given up, and ended."""
+    router = APIRouter()
+    admin = Annotated[Principal, Depends(access.needs("admin"))]
 
     @router.post("/campaigns/{name}/drop")
     def drop(name: str, who: admin) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpbandits.core.inputs import shown
+from dpbandits.core.values import checked_name
 from dpbandits.noise.protocol import Noise
-from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import Part
 from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange
@@ -20,6 +21,30 @@ from dpbandits.session.storing.parts import small_parts
 
 LONGEST_NAME = 200
 """Characters of a campaign's name and its segment's together, with a stroke between them."""
+
+
+def require_creatable(name: str, noise: Noise | None, options: Mapping[str, Any]) -> None:
+    """Refuse what no campaign can be made of.
+
+    Raises:
+        ValueError: of the name, or of the options. Nothing was created.
+        TypeError: of the noise.
+    """
+    if set(checked_name(name)) & set("/\\?#%") or name in (".", ".."):
+        raise ValueError(
+            f"Expected name={shown(name)} to be without / \\ ? # and %: it stands in "
+            "addresses. Nothing was created."
+        )
+    if {"campaign", "user_key", "clock"} & options.keys():
+        raise ValueError(
+            "Expected neither campaign=, user_key= nor clock=: a campaign is known by its "
+            "name, its people under a key made from the store's, and the clock is the store's."
+        )
+    if noise is not None and type(noise) not in (SecureNoise, SimulatedNoise):
+        raise TypeError(
+            "Expected noise= to be SecureNoise or SimulatedNoise: a source of your own cannot "
+            "be made again from what a database holds. Nothing was created."
+        )
 
 
 def first_sessions(

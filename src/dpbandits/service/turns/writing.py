@@ -59,33 +59,16 @@ def change_in(
         session in the head's public part.
     """
     found, head, uid = work.watch.changes(), work.head, work.row.uid
-    (public, private), cost = small_parts(work.session), price_of(work.session)
-    version, step, chain = head.version + 1, head.step, head.chain
-    releases, readings = list[ReleaseRow](), list[ReadingRow]()
-    for heard in found.releases:
-        step += 1
-        release = release_row(heard, step, head.generation, chain, now)
-        chain = release.chain
-        releases.append(release)
-        readings += [
-            ReadingRow(head.generation, *reading, cost, step, "read", version)
-            for reading in heard.readings
-        ]
+    (public, private), version = small_parts(work.session), head.version + 1
+    releases, readings = released_rows(work, found.releases, now)
+    step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
     asked = [
         decision_row(each, head.generation, step, now, (eligible or {}).get(each.seq), version)
         for each in found.asked
     ]
-    new = HeadRow(
-        version,
-        head.generation,
-        step,
-        chain,
-        head.step,
-        head.chain,
-        *counts_of(work.session),
-        head_public(public, head, notes),
-        closed or head.closed,
-    )
+    marks = head.generation, step, chain, head.step, head.chain
+    shown = head_public(public, head, notes)
+    new = HeadRow(version, *marks, *counts_of(work.session), shown, closed or head.closed)
     resolved: dict[int, Status] = dict(found.resolved)  # type: ignore[arg-type]  # our own words
     return RowChange(
         new,
@@ -96,12 +79,26 @@ def change_in(
         releases=releases,
         readings=readings,
         used=found.used,
-        held={
-            seq: seal.sealed(steps, f"{uid} held {seq}") for seq, steps in plain_held(found.held)
-        },
+        held=sealed_held(found.held, seal, uid),
         events=events,
         responses=responses or {},
     )
+
+
+def released_rows(
+    work: Working, heard: Sequence[HeardRelease], now: float
+) -> tuple[list[ReleaseRow], list[ReadingRow]]:
+    """Releases since the last transaction, each chained to the one before, and what they read."""
+    head, cost = work.head, price_of(work.session)
+    releases, readings, chain = list[ReleaseRow](), list[ReadingRow](), head.chain
+    for step, each in enumerate(heard, head.step + 1):
+        releases.append(release_row(each, step, head.generation, chain, now))
+        chain = releases[-1].chain
+        readings += [
+            ReadingRow(head.generation, *reading, cost, step, "read", head.version + 1)
+            for reading in each.readings
+        ]
+    return releases, readings
 
 
 def head_public(
@@ -123,11 +120,12 @@ def sealed_private(
     return seal.sealed({**private, "ids": ids.key.hex()}, f"{uid} private")
 
 
-def plain_held(held: Mapping[int, Any]) -> list[tuple[int, Any]]:
-    """Answers that are held, in grid steps, as JSON takes them."""
-    return [
-        (seq, steps.tolist() if hasattr(steps, "tolist") else steps) for seq, steps in held.items()
-    ]
+def sealed_held(held: Mapping[int, Any], seal: StoreSeal, uid: str) -> dict[int, bytes]:
+    """Answers that are held, in grid steps as JSON takes them, sealed each for itself."""
+    return {
+        seq: seal.sealed(steps.tolist() if hasattr(steps, "tolist") else steps, f"{uid} held {seq}")
+        for seq, steps in held.items()
+    }
 
 
 def release_row(

@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 
 import pytest
-from benchmarks.soak import WRONG, Place, soak
+from benchmarks.service.soak import WRONG, Place, soak
 
 from tests.service.postgres import Server
 

@@ -1,7 +1,7 @@
 """Kill a process that works on a campaign, again and again, at each place where it may matter, and
 count what was lost or done twice.
 
-    python -m benchmarks.soak --kills 1000 [--url postgresql+psycopg://…]
+    python -m benchmarks.service.soak --kills 1000 [--url postgresql+psycopg://…]
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The durable service: its speed, and that kills lose nothing."""
