@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from benchmarks.joint.headline import returns
+
 from dpbandits import recommend
 from tests.places import REPOSITORY
 
@@ -59,3 +61,18 @@ def test_the_papers_settings_are_where_the_tail_is_thin() -> None:
     tails = (TABLES / "tails.md").read_text(encoding="utf-8").split("# NoiseAwareTS")[0]
     assert tails.count("| yes |") == 54
     assert "| NO |" not in tails
+
+
+def test_what_the_first_picture_says_is_in_its_table() -> None:
+    found = returns((TABLES / "joint.md").read_text(encoding="utf-8"))
+    assert len(found) == 3 * 8  # budgets; the optimum, three private policies and four others
+    assert found["1", "DPJointMAT"] >= found["1", "KLOSM"]
+    assert found["2", "DPJointMAT"] > found["2", "KLOSM"]
+    assert "at ε = 1 earns\nwhat KL-OSM earns without privacy, at ε = 2 more" in README
+
+
+def test_it_links_to_what_is_there_and_is_short() -> None:
+    links = re.findall(r"\]\(([^)#:]+)[)#]", README)
+    assert len(links) > 30
+    assert not [link for link in links if not (REPOSITORY / link).exists()]
+    assert README.count("\n") <= 120
