@@ -59,7 +59,6 @@ KEPT = {
     "policies/experts/test_selection.py::test_three_rounds_exactly": "laplace",
     "policies/identification/test_runs.py::test_compiled_rounds_have_the_plain_law": OF_NEAR,
     "policies/identification/test_runs.py::test_wrong_arms_are_rare": "easy",
-    "policies/matroid/test_figures.py::test_seven_vectors": "OMM|CTS",
     "policies/matroid/test_greedy.py::test_rank_one_is_the_policy_of_single_arms": "^DP",
     "policies/matroid/test_play.py::test_correlated_rewards": "DPKLMAT",
     "policies/matroid/test_together.py::test_rows_are_played_by_one_law": "DPKLMAT",

@@ -137,6 +137,7 @@ def test_a_table_in_its_order_names_its_regret_and_has_no_lower_bound(tmp_path: 
     assert answers(results)[0].endswith("would lose 0.00.")
 
 
+@pytest.mark.long
 def test_super_arms_keep_their_numbers_and_the_page_says_so(tmp_path: Path) -> None:
     text = (
         'name = "x"\ntitle = "x"\nrounds = 100\nruns = 2\nepsilons = [8]\n[[environments]]\nname '

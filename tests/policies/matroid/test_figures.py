@@ -28,6 +28,7 @@ def final_return(policy: Any, means: Any, rounds: int, runs: int) -> tuple[float
     ) / math.sqrt(runs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("policy", "reference", "runs"),
     [

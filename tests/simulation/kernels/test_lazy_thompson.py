@@ -23,12 +23,7 @@ WORLDS = {
     "near 0": ([0.03, 0.02, 0.0], 4.0),
     "many": (np.linspace(0.9, 0.1, 12), 1.0),
 }
-SIZES = [
-    pytest.param(60, 1500),
-    pytest.param(700, 1000),
-    pytest.param(6000, 600, marks=pytest.mark.long),
-    pytest.param(40_000, 300, marks=pytest.mark.long),
-]
+SIZES = [(60, 1500), (700, 1000), (6000, 600), (40_000, 300)]
 
 
 @numba.njit(cache=False, error_model="numpy")
@@ -56,6 +51,7 @@ def round_by_round(means: Any, eps: float, rounds: int, rng: Any) -> Any:
     return counts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize(("rounds", "runs"), SIZES)
 def test_jumps_have_the_law_of_rounds(rounds: int, runs: int, world: str) -> None:
