@@ -82,11 +82,15 @@ class Register:
         )
         return int(self._latest // self.window)
 
+    def not_before(self, latest: float) -> None:
+        """Another register of the same people has seen this time."""
+        self._latest = max(self._latest, latest)
+
     def take(self, who: str, period: int) -> bool:
-        """Take a place, if one is left."""
+        """Take a place, if one is left. In a window that has passed there is none."""
         window, taken = self.used.get(who, (period, 0))
         taken = taken if window == period else 0
-        if taken >= self.cap:
+        if window > period or taken >= self.cap:
             return False
         self.used[who] = period, taken + 1
         return True

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow
-from dpbandits.service.turns.working import Working, frozen_json
+from dpbandits.service.turns.working import Working, frozen_json, unseen_steps
 
 
 class LedgerLine(NamedTuple):
@@ -90,7 +90,7 @@ def stored_releases(
     work: Working, rows: CampaignRows, after: int, limit: int
 ) -> list[StoredRelease]:
     """Releases, in order."""
-    until = min(work.head.step, after + limit)
+    until, unseen = min(work.head.step, after + limit), unseen_steps(work.head)
     return [
         StoredRelease(
             row.step,
@@ -101,6 +101,7 @@ def stored_releases(
             row.made_at,
         )
         for row in rows.releases(after, until)
+        if not any(first <= row.step <= last for first, last in unseen)
     ]
 
 

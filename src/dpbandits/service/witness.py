@@ -106,6 +106,11 @@ class WitnessFile:
         with self._open():
             return self._marks.get(uid)
 
+    def knows(self, uid: str, mark: Mark) -> bool:
+        """Whether a campaign was ever seen at this mark."""
+        with self._open():
+            return self.path is None or (uid, mark) in self._known
+
     def scope(self, name: str) -> str | None:
         """What was seen to be spent of a budget over campaigns, as an exact fraction."""
         with self._open():

@@ -52,3 +52,5 @@ def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         clone.tell_many([(d, 0) for d in asked])
     monkeypatch.undo()
     assert clone.generation == 2
+    assert not any(release.coordinates for release in clone.releases())
+    assert {row.mean for row in clone.beliefs()} == {None}

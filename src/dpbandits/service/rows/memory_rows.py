@@ -47,14 +47,14 @@ class MemoryRows(CampaignRows):
     def __init__(self, tables: Tables, family: Mapping[str, Tables] | None = None) -> None:
         self._tables, self._family = tables, family or {}
         self._written: RowChange | None = None
+        for each in self._family.values():  # people are counted over all of them
+            MemoryRows(each)
         self.settle()
 
     def head(self) -> HeadRow:
         return self._tables.head
 
     def heads(self) -> dict[str, HeadRow]:
-        for tables in self._family.values():
-            MemoryRows(tables)  # what happened there is carried out
         return {uid: tables.head for uid, tables in self._family.items()}
 
     def private(self) -> bytes:
@@ -84,7 +84,7 @@ class MemoryRows(CampaignRows):
         return [row for row in self._tables.readings if row.moved > since]
 
     def releases(self, after: int, until: int) -> list[ReleaseRow]:
-        return self._tables.releases[after:until]
+        return [row for row in self._tables.releases if after < row.step <= until]
 
     def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
         used = self._tables.group

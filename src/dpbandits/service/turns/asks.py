@@ -13,10 +13,11 @@ from dpbandits.core.plan import Action
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow
-from dpbandits.service.turns.working import Working
+from dpbandits.service.turns.working import Working, latest_of
 from dpbandits.session.decisions import Decision
 from dpbandits.session.storing.parts import (
     fill_places,
+    not_before,
     pseudonym_in,
     set_places,
     window_of,
@@ -100,6 +101,7 @@ class AskOp:
         who = pseudonym_in(work.session, self.user) if self.user is not None else None
         if who is not None:
             set_places(work.session, scratch.rows.used([who]))
+            catch_up(work, scratch)
             closed, now = closed_window(work, scratch), window_of(work.session)
             if closed is not None and now is not None and now <= closed:
                 fill_places(work.session, who)
@@ -117,6 +119,15 @@ class AskOp:
         who = None if self.user is None else pseudonym_in(work.session, self.user)
         said = json.dumps([self.principal, self.key, self.count, self.eligible, who])
         return sha256(said.encode()).hexdigest()
+
+
+def catch_up(work: Working, scratch: Scratch) -> None:
+    """Windows never go back, whichever worker's clock is asked: a segment knows of no earlier time
+    than any other one has seen.
+    """
+    if work.row.group != work.row.uid:
+        heads = scratch.rows.heads().values()
+        not_before(work.session, max(latest_of(head) for head in heads))
 
 
 def closed_window(work: Working, scratch: Scratch) -> int | None:

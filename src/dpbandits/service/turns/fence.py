@@ -14,7 +14,7 @@ from dpbandits.core.errors import WitnessError
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, HeadRow, ReadingRow, RowChange
 from dpbandits.service.turns.ids import DecisionIds
-from dpbandits.service.turns.working import CampaignSetting, Working, session_of
+from dpbandits.service.turns.working import CampaignSetting, Working, session_of, unseen_steps
 from dpbandits.service.turns.writing import change_in, compact, next_chain
 from dpbandits.service.witness import Mark, WitnessFile
 from dpbandits.session.storing.changes import Watch
@@ -33,8 +33,7 @@ def mark_of(head: HeadRow) -> Mark:
 
 
 def is_behind(head: HeadRow, uid: str, witness: WitnessFile) -> bool:
-    """Whether the database lost something that was shown. What a crash left unwitnessed is
-    witnessed now.
+    """Whether the database lost something that was shown.
 
     Raises:
         WitnessError: the witness is the one that lost something, or is another one.
@@ -51,8 +50,7 @@ def is_behind(head: HeadRow, uid: str, witness: WitnessFile) -> bool:
             "whether the database is the newest: `dpbandits campaign fence` gives up what may have "
             "been read, and goes on."
         )
-    if seen.chain == head.chain_before and seen.step == head.before:
-        witness.add(uid, now, seen)
+    if is_ahead(head, seen):
         return False
     if (seen.generation, seen.step) < (head.generation, head.before):
         raise WitnessError(
@@ -63,25 +61,42 @@ def is_behind(head: HeadRow, uid: str, witness: WitnessFile) -> bool:
     return True
 
 
+def is_ahead(head: HeadRow, seen: Mark | None) -> bool:
+    """Whether the newest transaction alone is not witnessed yet: a crash came between."""
+    return seen is not None and seen.chain == head.chain_before and seen.step == head.before
+
+
 def was_put_back(work: Working, rows: CampaignRows, witness: WitnessFile) -> bool:
     """Whether a campaign has to be fenced: it is behind, or another one of its segments is. They
-    count their people together, and so give up what they may have lost together.
+    count their people together, and so give up what they may have lost together. Where none is,
+    what a crash left unwitnessed is witnessed now.
     """
     if witness.path is None:
         return False
-    if work.row.group == work.row.uid:
-        return is_behind(work.head, work.row.uid, witness)
-    return any(is_behind(head, uid, witness) for uid, head in rows.heads().items())
+    heads = {work.row.uid: work.head}
+    if work.row.group != work.row.uid:
+        heads = rows.heads()
+    if any(is_behind(head, uid, witness) for uid, head in heads.items()):
+        return True
+    for uid, head in heads.items():
+        seen, now = witness.latest(uid), mark_of(head)
+        if seen != now:
+            witness.add(uid, now, seen)
+    return False
 
 
 def fence(
-    work: Working, rows: CampaignRows, setting: CampaignSetting, seen: Mark | None, now: float
+    work: Working, rows: CampaignRows, setting: CampaignSetting, witness: WitnessFile, now: float
 ) -> HeadRow:
     """Go on from a copy that may have lost something: nothing is read of it that may have been
     read. Returns the head as it is written.
 
-    seen: how far the campaign is known to have come.
+    A newest transaction that its witness never saw was shown to nobody, and what it read may have
+    been read and shown on the other timeline: its releases stay unseen, and the policy begins anew.
     """
+    seen, unseen = witness.latest(work.row.uid), list[list[int]]()
+    if seen is not None and not witness.knows(work.row.uid, mark_of(work.head)):
+        unseen = [[work.head.before + 1, work.head.step]]
     if seen is None or (seen.generation, seen.step) < (work.head.generation, work.head.before):
         work.ids = DecisionIds.fresh()  # a generation of this number may have been before
     seen = seen or mark_of(work.head)
@@ -91,10 +106,12 @@ def fence(
     lost = ReadingRow(
         seen.generation, 0, 0, 0, price_of(work.session), step, "lost", work.head.version + 1
     )
-    begin_again(work, setting, generation)
+    anew = bool(unseen) or keeps_exact_sums(work.session)
+    begin_again(work, setting, anew)
+    unseen = [*unseen_steps(work.head), *unseen]
     work.head = work.head._replace(generation=generation, step=step, chain=chain)
-    notes: dict[str, Any] = {"closed_window": window_of(work.session)}
-    if keeps_exact_sums(work.session):
+    notes: dict[str, Any] = {"closed_window": window_of(work.session), "unseen": unseen}
+    if anew:
         notes["fresh_since"] = generation
     change = change_in(
         work,
@@ -109,11 +126,11 @@ def fence(
     return head
 
 
-def begin_again(work: Working, setting: CampaignSetting, generation: int) -> None:
-    """Give up all that is open; a policy whose mechanism remembers exact sums begins anew."""
+def begin_again(work: Working, setting: CampaignSetting, whole: bool) -> None:
+    """Give up all that is open. whole: the policy begins anew, too."""
     give_up(work.session)
     work.watch.note("lost")
-    if not keeps_exact_sums(work.session):
+    if not whole:
         return
     first = json.loads(work.row.options)["first"]
     public, private, rows = begun_anew(work.session, *first)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, final
 
 from dpbandits.service.rows.records import EventRow
-from dpbandits.service.turns.asks import Scratch
+from dpbandits.service.turns.asks import Scratch, catch_up
 from dpbandits.service.turns.working import Working
 from dpbandits.session.storing.parts import counts_of, fill_places, pseudonym_in, waiting_for
 
@@ -110,6 +110,7 @@ class EraseOp:
         for seq in waiting:
             work.session.void(seq)
         work.watch.note("void", waiting)
+        catch_up(work, scratch)
         fill_places(work.session, who)
         note_event(scratch, work, "erased a person", None, self.by)
         return len(waiting)

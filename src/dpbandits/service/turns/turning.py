@@ -8,6 +8,7 @@ in memory is thrown away and read anew; a call that did it alone fails alone.
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Any, TypeVar, final
 
@@ -81,10 +82,13 @@ class Turning:
                 return look(self._current(rows), rows)
 
     def fence(self) -> None:
-        """Give up all that is open, as after the database was put back."""
+        """Give up all that is open, as after the database was put back; in every segment, those
+        whose witness is in order first, for they could not tell afterwards.
+        """
         self._settle_in()
         with self._lock:
-            self._fence(lambda rows, work: True)
+            for part in sorted(self._family(), key=Turning._is_in_doubt):
+                part._fence(part._is_asked_for)
 
     def _settle_in(self) -> None:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
@@ -182,11 +186,27 @@ class Turning:
         one was.
         """
         self._work = None
-        parts = [Turning(row, self.backend, self.witness, self.setting) for row in self.others]
-        for part in (*parts, self):
+        parts = self._family()
+        for part in parts:
             part._fence(part._is_sound_beside)
-        for part in (*parts, self):
+        for part in parts:
             part._fence(part._is_behind)
+
+    def _family(self) -> list["Turning"]:
+        """This campaign, after its other segments."""
+        others = [Turning(row, self.backend, self.witness, self.setting) for row in self.others]
+        return [*others, self]
+
+    def _is_asked_for(self, rows: CampaignRows, work: Working) -> bool:
+        """Always; what a crash left unwitnessed, and nothing contradicts, is witnessed before."""
+        with suppress(WitnessError):
+            was_put_back(work, rows, self.witness)
+        return True
+
+    def _is_in_doubt(self) -> bool:
+        """Whether its witness says another thing than the database."""
+        with self.backend.reading(self.row.uid) as rows:
+            return self.witness.latest(self.row.uid) != mark_of(rows.head())
 
     def _is_behind(self, rows: CampaignRows, work: Working) -> bool:
         return is_behind(work.head, self.row.uid, self.witness)
@@ -205,7 +225,7 @@ class Turning:
                 if not needed(rows, work):
                     return  # another process did it
                 seen = self.witness.latest(uid)
-                head = fence(work, rows, self.setting, seen, now)
+                head = fence(work, rows, self.setting, self.witness, now)
             self.witness.add(uid, mark_of(head), seen)
         finally:
             self._work = None

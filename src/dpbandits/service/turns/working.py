@@ -3,6 +3,7 @@ or thrown away.
 """
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, final
@@ -137,6 +138,18 @@ def session_in(head: HeadRow) -> dict[str, Any]:
 def fresh_since(head: HeadRow) -> int:
     """The generation whose policy is at work: what its predecessors read is not in its ledger."""
     return int(json.loads(head.public)["fresh_since"])
+
+
+def unseen_steps(head: HeadRow) -> list[list[int]]:
+    """Releases that were drawn and never shown, as [first step, last step]."""
+    found: list[list[int]] = json.loads(head.public).get("unseen", [])
+    return found
+
+
+def latest_of(head: HeadRow) -> float:
+    """The latest time that a campaign of people who come back has seen; −∞ where none is kept."""
+    people = json.loads(head.public)["session"]["people"]
+    return -math.inf if people is None else float(people["latest"])
 
 
 def noise_to_go_on(

@@ -105,7 +105,7 @@ def head_public(
     public: Mapping[str, Any], head: HeadRow | None, notes: Mapping[str, Any] | None
 ) -> str:
     """The public part of a head: the session, and what stands beside it."""
-    beside: dict[str, Any] = {"fresh_since": 1, "closed_window": None, "turns": []}
+    beside: dict[str, Any] = {"fresh_since": 1, "closed_window": None, "turns": [], "unseen": []}
     if head is not None:
         said = json.loads(head.public)
         beside = {name: said.get(name, none) for name, none in beside.items()}

@@ -153,6 +153,12 @@ def fill_places(session: Session, who: str) -> None:
         people.used[who] = people.period(), people.cap
 
 
+def not_before(session: Session, latest: float) -> None:
+    """The clock of contributions has been as far as this elsewhere."""
+    if session._people is not None:
+        session._people.not_before(latest)
+
+
 def window_of(session: Session) -> int | None:
     """The number of the window of contributions that is open; None where people are not known."""
     return None if session._people is None else session._people.period()
