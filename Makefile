@@ -16,10 +16,11 @@ serve: $(STAMP)
 
 # While one works: lint, types, contracts, and the third of the tests that takes least.
 check: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 -q -m "not long and not hours" $(QUICK)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not long and not hours" $(QUICK)
 
+# A file's tests stay on one worker, for what they compile they compile once.
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 --durations=10 -m "not long and not hours"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=10 -m "not long and not hours"
 
 # Everything, with a database server and a browser: after `make test`, the laws of further instances, the auditor's longest trials, kills.
 test-all: packages test
