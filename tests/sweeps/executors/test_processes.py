@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,35 @@ def test_a_failure_keeps_what_was_finished(tmp_path: Path, workers: int) -> None
     assert results.computed == 0 or workers == 2
     # with two workers a cell may be cut off, or not be begun, when the other one fails
     assert 6 <= len(begun(tmp_path)) <= 6 + results.computed
+
+
+WARNINGS_ARE_ERRORS = """
+import sys, warnings
+from pathlib import Path
+from dpbandits.sweeps import Processes, load_config, run_sweep
+from dpbandits.sweeps.executors import processes
+
+def grown_after_every_task(places):
+    sys.path[:] = places
+    from joblib.externals.loky import process_executor
+    process_executor._MAX_MEMORY_LEAK_SIZE = -1
+    process_executor._MEMORY_LEAK_CHECK_DELAY = 0.0
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    processes.import_from = grown_after_every_task
+    sweep = Path(sys.argv[1])
+    results = run_sweep(load_config(sweep), sweep.parent / "out", executor=Processes(2))
+    assert len(results.cells) == 5
+"""
+
+
+def test_a_sweep_goes_on_when_workers_are_replaced(tmp_path: Path) -> None:
+    """Also where warnings are errors: the pool's own thread would end, and nobody would notice."""
+    sweep = write_slow_sweep(tmp_path, cells=5, seconds=0.0, module="slow_replaced")
+    script = tmp_path / "replaced.py"
+    script.write_text(WARNINGS_ARE_ERRORS)
+    command = [sys.executable, str(script), str(sweep)]
+    subprocess.run(command, check=True, timeout=300)
+    assert {mark for mark, _ in begun(tmp_path)} == set(range(5))
+    assert len({process for _, process in begun(tmp_path)}) > 2, "no worker was replaced"

@@ -2,7 +2,9 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any
 
@@ -42,11 +44,12 @@ class Processes:
             return
         pool = pool_of(self.workers)
         try:
-            yield from play_in_tasks(
-                chain(first, source),
-                lambda task: pool.submit(play_jobs, task),
-                lambda: 2 * self.workers,  # one at work and one at hand
-            )
+            with replacements_unsaid():
+                yield from play_in_tasks(
+                    chain(first, source),
+                    lambda task: pool.submit(play_jobs, task),
+                    lambda: 2 * self.workers,  # one at work and one at hand
+                )
         except BaseException:
             pool.shutdown(wait=True, kill_workers=True)
             raise
@@ -62,6 +65,17 @@ def pool_of(workers: int) -> Any:
         initializer=import_from,
         initargs=(tuple(sys.path),),
     )
+
+
+@contextmanager
+def replacements_unsaid() -> Iterator[None]:
+    """A worker that has grown, by compiling, is replaced by a fresh one. The pool warns of it in a
+    thread of its own; where warnings are errors that thread would end, and the sweep would wait
+    for ever.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+        yield
 
 
 def import_from(places: tuple[str, ...]) -> None:
