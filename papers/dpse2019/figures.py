@@ -20,11 +20,14 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
         row = [Panel(f"{name}, K = 5", epsilon) for epsilon in BUDGETS]
         yield Drawing(
             f"figure-{number:02}",
-            f"Figure {number}: {name} with K = 5, every ε",
-            regret_grid(sweep, [row]),
+            f"Figure {number}: {name} with K = 5, every ε. Dotted: the lower bound",
+            regret_grid(sweep, [row], bound=True),
         )
     pairs = [(name, pair) for name in settings for pair in PAIRS]
     for number, (name, pair) in enumerate(pairs, start=5):
         rows = [[Panel(f"{name}, K = {arms}", epsilon) for arms in ARMS] for epsilon in pair]
-        caption = f"Figure {number}: {name} with ε = {pair[0]:g} and {pair[1]:g}, every K"
-        yield Drawing(f"figure-{number:02}", caption, regret_grid(sweep, rows))
+        caption = (
+            f"Figure {number}: {name} with ε = {pair[0]:g} and {pair[1]:g}, every K. Dotted: the "
+            "lower bound"
+        )
+        yield Drawing(f"figure-{number:02}", caption, regret_grid(sweep, rows, bound=True))

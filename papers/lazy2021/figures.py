@@ -23,12 +23,12 @@ FIGURES = {"setting 1": "1 to 5 and 9", "setting 2": "6 to 8, 10 and 11", "setti
 def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     for name, numbers in FIGURES.items():
         rows = [[Panel(name, epsilon) for epsilon in row] for row in ROWS]
-        figure = regret_grid(results["lazy2021"], rows, ends=name)
+        figure = regret_grid(results["lazy2021"], rows, bound=True, ends=name)
         yield Drawing(
             name.replace(" ", "-"),
             (
                 f"Figures {numbers}: mean reward {name}. The two Hybrid-UCB lie on each other "
-                f"almost everywhere"
+                f"almost everywhere. Dotted: the lower bound"
             ),
             figure,
         )

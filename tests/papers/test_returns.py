@@ -72,6 +72,12 @@ TRUE_AND_MUTANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"labels": ["Line"], "optimum": OPTIMUM, "at_least": 0.85},
     ),
     ("return_ratio", RATIO | {"at_least": 0.8}, RATIO | {"at_least": 0.9}),  # 1.6 over 1.9
+    # 400, 200, 100 and 50 over 100
+    (
+        "price_ratio",
+        {"labels": ["Line"], "under": "Open", "at_most": 4.5},
+        {"labels": ["Line"], "under": "Open", "at_most": 3.5},
+    ),
     (
         "log_rate",
         {"labels": ["Line"], "share": 0.1, "within": 1.1},

@@ -21,6 +21,7 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         growth.between_bounds,
         returns.share_of_optimum,
         returns.return_ratio,
+        returns.price_ratio,
         returns.log_rate,
         returns.straight_line,
         stopping_times.halts_right,

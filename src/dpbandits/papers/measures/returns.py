@@ -1,5 +1,5 @@
 """Measures of returns: what a policy earns a round beside the optimum and beside a policy without
-privacy, and how regret grows.
+privacy, what privacy costs in regret, and how regret grows.
 """
 
 import math
@@ -54,6 +54,29 @@ def return_ratio(
         ]
         checks.append(Check(f"{over} / {under}, {s}", ratio_of(*returns), at_least=at_least))
     return checks
+
+
+def price_ratio(
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    under: str,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    environments: Names = None,
+    epsilons: NumberList = None,
+) -> list[Check]:
+    """Final regret of each private policy, divided by that of one without privacy."""
+    return [
+        Check(
+            f"{label} / {under}, {s}",
+            ratio_of(evidence.at(label, s), without_privacy(evidence, under, s.environment)),
+            at_least,
+            at_most,
+        )
+        for label in labels
+        for s in evidence.settings([label], environments, epsilons)
+    ]
 
 
 def without_privacy(evidence: Evidence, label: str, environment: str) -> Floats:
