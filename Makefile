@@ -65,6 +65,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.joint.headline --figure docs/measured/figures/headline.png
 	$(BIN)/python -m benchmarks.joint.growth --runs 12 --out docs/measured/regret/joint_growth.md --figure docs/measured/figures/joint_growth.png
 	$(BIN)/python -m benchmarks.local --out docs/measured/regret/local.md
+	$(BIN)/python -m benchmarks.local.growth --out docs/measured/regret/local_growth.md
 	$(BIN)/python -m benchmarks.delays --out docs/measured/regret/delays.md
 	$(BIN)/python -m benchmarks.eligible --out docs/measured/regret/eligible.md
 	$(BIN)/python -m benchmarks.cluster --out docs/measured/cluster.md

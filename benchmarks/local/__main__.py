@@ -1,76 +1,19 @@
-"""The local model on super arms. `python -m benchmarks.local [--runs 40] [--out FILE]`.
-
-1. How regret grows with the size of super arms, by sums of radii and by a radius for the sum.
-2. Whom to ask: the least-reported arm of a super arm, or that of its undecided ones.
+"""The local model on super arms: whom to ask, the least-reported arm of a super arm or that of its
+undecided ones. `python -m benchmarks.local [--runs 10] [--out FILE]`.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, markdown, show
-from dpbandits.core.arrays import Floats
-
-SIZES, GAP, EPSILON, ROUNDS = (2, 4, 8), 0.6, 4, 150_000
-"""Of the instance with three disjoint super arms: arms of each, and the gap of the two bad ones."""
-
-
-class World(NamedTuple):
-    problem: Any
-    means: Floats
-    value: str
-
-
-def disjoint(size: int) -> World:
-    problem = dpb.ExplicitSet([tuple(range(i * size, (i + 1) * size)) for i in range(3)])
-    half = GAP / (2 * size)
-    means = np.concatenate([np.full(size, 0.5 + half), np.full(2 * size, 0.5 - half)])
-    return World(problem, means, "sum")
-
-
-def lost(policy: dpb.Policy, world: World, rounds: int, runs: int) -> Floats:
-    environment = dpb.Bernoulli(world.means)
-    return dpb.simulate(policy, environment, rounds, runs=runs, seed=7, at=[]).regret()
-
-
-WAYS: dict[str, tuple[dict[str, str], float | None]] = {
-    "sum of radii": ({}, None),
-    "sum of radii, at ln t": ({"preset": "sharp"}, None),
-    "joint radius, proved level": ({"radius": "joint"}, None),
-    "joint radius, at ln t": ({"radius": "joint", "preset": "sharp"}, 2.0),
-}
-"""And the exponent of K that is wanted: that of m·K = 3K²."""
-
-
-def growth_rows(runs: int) -> list[Row]:
-    rows, every = [], ROUNDS * GAP
-    for name, (given, wanted) in WAYS.items():
-        means, cells = [], []
-        for size in SIZES:
-            world = disjoint(size)
-            policy = dpb.CUCBLDP2(problem=world.problem, epsilon=EPSILON, **given)  # type: ignore[arg-type]  # options by name
-            found = lost(policy, world, ROUNDS, runs)
-            means.append(float(found.mean()))
-            cells.append(f"K = {size}: {described(found)}")
-        power = float(np.polyfit(np.log(SIZES), np.log(means), 1)[0])
-        text = f"K^{power:.2f}; " + "; ".join(cells)
-        if max(means) > 0.3 * every:
-            text += f"; bent by the horizon, at which no more than {2 * every / 3:,.0f} is lost"
-        limit = "" if wanted is None else f"at most K^{wanted:g}"
-        rows.append(Row(name, text, limit, None if wanted is None else power <= wanted))
-    return rows
-
-
-def described(values: Floats) -> str:
-    error = values.std() / math.sqrt(len(values))
-    return f"{values.mean():,.0f} ± {error:,.0f}"
+from benchmarks.local.growth import World, lost
+from benchmarks.table import Row, described, markdown, show
 
 
 def worlds() -> dict[str, World]:
@@ -114,27 +57,18 @@ def asked_rows(runs: int, rounds: int = 50_000) -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=40)
-    parser.add_argument("--out", type=Path, help="write the tables as markdown, too")
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--out", type=Path, help="write the table as markdown, too")
     args = parser.parse_args()
-    asked = max(4, args.runs // 4)
-    parts = {
-        "One radius for a super arm: growth of regret with K (three disjoint super arms of K arms, "
-        f"gap {GAP}, ε = {EPSILON}, T = {ROUNDS:,}; mean ± standard error of {args.runs} runs; "
-        "what a super arm of reports is proved to cost: proofs/cucb_ldp2_joint.md)": growth_rows(
-            args.runs
-        ),
+    title = (
         "Whom to ask: the least-reported arm, or the least-reported undecided one (T = 50,000; "
-        f"mean ± standard error of {asked} runs; what is asked: proofs/cucb_ldp2.md)": asked_rows(
-            asked
-        ),
-    }
-    for title, rows in parts.items():
-        show(title, rows)
+        f"mean ± standard error of {args.runs} runs; what is asked: proofs/cucb_ldp2.md)"
+    )
+    rows = asked_rows(args.runs)
+    show(title, rows)
     if args.out:
         command = f"python -m benchmarks.local --runs {args.runs} --out {args.out}"
-        text = (markdown(title, command, rows) for title, rows in parts.items())
-        args.out.write_text("\n".join(text), encoding="utf-8")
+        args.out.write_text(markdown(title, command, rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from dpbandits.core.errors import ConfigError
 from dpbandits.environments import Bernoulli
 from dpbandits.papers.evidence import Evidence
 from dpbandits.papers.measures.growth import ratio_growth
+from dpbandits.papers.measures.sizes import size_growth
 from dpbandits.sweeps import load_config
 
 HEAD = 'name = "small"\ntitle = "super arms"\nrounds = 50\nruns = 2\nepsilons = [4]\n'
@@ -85,7 +86,7 @@ def test_roads_are_paths_with_costs(tmp_path: Path) -> None:
     assert cell.policy.problem.optimum(cell.environment.means) == pytest.approx(-0.4)  # type: ignore[attr-defined]
 
 
-def test_ratio_growth_is_the_exponent() -> None:
+def test_growth_with_a_size_is_the_exponent() -> None:
     """Regret 3K² over regret 5, without spread between the runs."""
     rows = [
         {
@@ -117,3 +118,10 @@ def test_ratio_growth_is_the_exponent() -> None:
     assert check.holds
     with pytest.raises(ValueError, match="a size for each"):
         ratio_growth(evidence, over="one", under="other", environments=names, sizes=[1, 2])
+    alone = size_growth(
+        evidence, labels=["one", "other"], environments=names, sizes=[1, 2, 4], at_least=1.9
+    )
+    assert [check.estimate.value for check in alone] == pytest.approx([2.0, 0.0])
+    assert [check.holds for check in alone] == [True, False]
+    with pytest.raises(ValueError, match="a size for each"):
+        size_growth(evidence, labels=["one"], environments=names, sizes=[1, 2])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from dpbandits.papers.measures import growth, returns, stopping_times, verdicts
+from dpbandits.papers.measures import growth, returns, sizes, stopping_times, verdicts
 from dpbandits.papers.measures.verdicts import Check
 
 MEASURES: dict[str, Callable[..., list[Check]]] = {
@@ -19,6 +19,7 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         growth.environment_ratio,
         growth.ratio_growth,
         growth.between_bounds,
+        sizes.size_growth,
         returns.share_of_optimum,
         returns.return_ratio,
         returns.price_ratio,
