@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpbandits.campaign.believing.beliefs import Beliefs
+from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.core.inputs import whole_number
@@ -26,6 +27,7 @@ from dpbandits.service.reports import (
 from dpbandits.service.rows.records import CampaignRow, EventRow
 from dpbandits.service.trail import Moment, Recent, Trail, recent
 from dpbandits.service.turns.turning import Turning
+from dpbandits.session.standing import SessionEvent
 
 MOST_AT_ONCE = 100_000
 """Decisions or answers of one call."""
@@ -67,6 +69,11 @@ class ShownCampaign:
         return self._turning.look(lambda work, _: work.session.attribution_window)
 
     @property
+    def guardrail(self) -> Guardrail | None:
+        """The second number of each record that is watched; None: there is none."""
+        return self._turning.look(lambda work, _: work.session.guardrail)
+
+    @property
     def arms(self) -> tuple[tuple[ArmLabel | int, ArmStanding], ...]:
         """Every arm there ever was, and where it stands."""
         return self._turning.look(lambda work, _: work.session.arms)
@@ -94,6 +101,22 @@ class ShownCampaign:
     def beliefs(self, confidence: float = 0.95) -> Beliefs:
         """What is believed of every arm (see `Session.beliefs`)."""
         return self._turning.look(lambda work, _: work.session.beliefs(confidence))
+
+    def harm(self) -> Beliefs:
+        """What is believed of every arm's harm (see `Session.harm`).
+
+        Raises:
+            ValueError: this campaign has no guardrail.
+        """
+        return self._turning.look(lambda work, _: work.session.harm())
+
+    @property
+    def alarms(self) -> tuple[SessionEvent, ...]:
+        """Arms that passed the guardrail, in order: "suspend", or "alarm" where the arm was the
+        last one in play.
+        """
+        events = self._turning.look(lambda work, _: work.session.events)
+        return tuple(event for event in events if event.what in ("suspend", "alarm"))
 
     def history(self) -> tuple[Moment, ...]:
         """What was believed after releases, at most 60 of them, the newest at the end."""

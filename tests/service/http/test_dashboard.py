@@ -133,6 +133,20 @@ def token_in(client: httpx.Client, path: str) -> str:
     return str(token)
 
 
+def test_an_arm_that_passed_the_guardrail_is_shown() -> None:
+    rail = dpb.Guardrail("refunds", limit=0.2)
+    with dpb.open_store("memory:") as store:
+        noise, policy = dpb.SimulatedNoise(1), dpb.DPKLUCB(arms=["bad", "good"], epsilon=4)
+        trial = store.create("trial", policy, noise=noise, guardrail=rail)
+        for _ in range(40):
+            trial.tell_many([(d, (0.5, float(d.label == "bad"))) for d in trial.ask(50)])
+        said = client_of(store).get("/campaigns/trial").text
+        (alarm,) = trial.alarms
+        assert "refunds: an arm whose mean is above 0.2 is suspended" in said
+        assert f'bad passed the limit after <data value="{alarm.asked}">' in said
+        assert all(f'<data value="{row.mean}">' in said for row in trial.harm())
+
+
 def test_a_plan_is_forecast_before_it_is_created() -> None:
     with dpb.open_store("memory:") as store:
         client = client_of(store)

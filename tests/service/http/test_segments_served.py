@@ -60,8 +60,8 @@ def test_a_client_makes_and_asks_segments() -> None:
         made = remote(client).create("other", dpb.DPKLUCB(arms=2, epsilon=1), segments=SEGMENTS)
         decisions = [made.ask(segment="DE"), made["FR"].ask()]
         assert made.tell_many([(each, 1.0) for each in decisions]) == ["recorded"] * 2
-        assert made.summary()["asked"] == store["other"].summary().asked == 2
-        assert made["FR"].summary()["asked"] == 1
+        assert made.summary().asked == store["other"].summary().asked == 2
+        assert made["FR"].summary().asked == 1
         assert made["DE"].ledger == []
 
 

@@ -161,7 +161,7 @@ def test_a_client_has_the_verbs_of_a_campaign() -> None:
         assert made.tell(decisions[0], 0.0) == "already"
         assert made.void(made.ask()) == ["recorded"]
         assert made.expire(made.ask()) == ["recorded"]
-        assert made.summary()["asked"] == store["other"].summary().asked == 6
+        assert made.summary().asked == store["other"].summary().asked == 6
         assert made.ledger == store["other"].ledger
         assert "PRIVACY STATEMENT" in made.statement()
         with pytest.raises(RuntimeError, match="max_pending"):
@@ -170,6 +170,55 @@ def test_a_client_has_the_verbs_of_a_campaign() -> None:
             there["nobody"]
         with pytest.raises(ValueError, match="taken"):
             there.create("other", dpb.DPSE(arms=3, epsilon=2))
+
+
+def test_a_client_looks_at_what_a_campaign_shows() -> None:
+    with served(assignment="shuffled", min_share=0.1) as (store, client):
+        here, there = store["trial"], remote(client)["trial"]
+        for _ in range(4):
+            made = there.ask(50)
+            there.tell_many([(each, each.round % 2) for each in made])
+        there.pause_arm("green")
+        for name in ("arms", "generation", "spent", "options", "ledger", "alarms"):
+            assert getattr(there, name) == getattr(here, name), name
+        for look in ("summary", "releases", "decisions", "history", "recent", "statement"):
+            assert getattr(there, look)() == getattr(here, look)(), look
+        assert len(there.releases()) == here.summary().step > 1
+        assert there.events() == here.events()
+        assert there.events()[0].what == "pause arm"
+        assert there.beliefs() == tuple(here.beliefs())
+        assert there.sample_ratio() == here.sample_ratio()
+        assert str(there.guarantee) == str(here.guarantee)
+        there.drop_open()
+        assert there.events() == here.events()
+        assert there.events()[0].what == "drop"
+        with pytest.raises(ValueError, match="guardrail"):
+            there.harm()
+
+
+def test_a_guardrail_is_kept_over_http() -> None:
+    """An arm whose harm passes the limit is suspended, whoever looks."""
+    rail = dpb.Guardrail("refunds", limit=0.2)
+    with dpb.open_store("memory:") as store:
+        made = remote(client_of(store)).create(
+            "trial",
+            dpb.DPKLUCB(arms=["bad", "good"], epsilon=4),
+            noise=dpb.SimulatedNoise(1),
+            guardrail=rail,
+        )
+        for _ in range(40):
+            pairs = [(each, [0.5, float(each.label == "bad")]) for each in made.ask(50)]
+            assert set(made.tell_many(pairs)) == {"recorded"}
+        assert dict(made.arms) == {"bad": "paused", "good": "active"}
+        assert [(alarm.what, alarm.arm) for alarm in made.alarms] == [("suspend", "bad")]
+        bad, good = made.harm()
+        assert bad.low is not None
+        assert bad.low > rail.limit
+        assert good.mean is not None
+        assert good.mean < rail.limit
+        assert made.harm() == tuple(store["trial"].harm())
+        with pytest.raises(ValueError, match="reward and the harm"):
+            made.tell(made.ask(), 0.5)
 
 
 def test_decisions_are_exported_as_a_table_that_computes_nothing() -> None:

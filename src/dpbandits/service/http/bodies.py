@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.inputs import shown
 from dpbandits.noise.sources import SimulatedNoise
@@ -41,6 +42,18 @@ class RangeBody(Body):
         return Range(self.low, self.high, clip=self.clip, minimise=self.minimise)
 
 
+class GuardrailBody(Body):
+    """A second number of each record, told as [reward, harm]."""
+
+    name: str = Field(min_length=1, max_length=100)
+    limit: float
+    confidence: float = 0.95
+    default: float = 0.0
+
+    def made(self) -> Guardrail:
+        return Guardrail(self.name, self.limit, self.confidence, self.default)
+
+
 class CreateBody(Body):
     """A new campaign: its name, its policy by name and arguments, and options of `Session`.
 
@@ -60,6 +73,7 @@ class CreateBody(Body):
     min_share: float | None = None
     seed: int | None = None
     segments: list[str] | None = None
+    guardrail: GuardrailBody | None = None
     scope: str | None = None
     simulated_noise: int | None = None
 
@@ -68,7 +82,7 @@ class CreateBody(Body):
         found = {
             name: getattr(self, name)
             for name in type(self).model_fields
-            if name not in ("name", "policy", "rewards", "simulated_noise")
+            if name not in ("name", "policy", "rewards", "guardrail", "simulated_noise")
             and getattr(self, name) is not None
         }
         for name in ("window", "attribution_window"):
@@ -76,6 +90,8 @@ class CreateBody(Body):
                 found[name] = timedelta(seconds=found[name])
         if self.rewards is not None:
             found["rewards"] = self.rewards.made()
+        if self.guardrail is not None:
+            found["guardrail"] = self.guardrail.made()
         if self.simulated_noise is not None:
             found["noise"] = SimulatedNoise(self.simulated_noise)
         return found

@@ -127,6 +127,14 @@ def finding_routes(store: CampaignStore, access: Access) -> APIRouter:
     def sample_ratio(name: str, who: reader, segment: Segment = None) -> dict[str, Any]:
         return ratio_data(single_part(store, name, segment).sample_ratio())
 
+    @router.get("/v1/campaigns/{name}/harm")
+    def harm(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
+        return rows_data(single_part(store, name, segment).harm())
+
+    @router.get("/v1/campaigns/{name}/alarms")
+    def alarms(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
+        return rows_data(single_part(store, name, segment).alarms)
+
     @router.get("/v1/campaigns/{name}/history")
     def history(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
         return history_data(single_part(store, name, segment).history())

@@ -65,4 +65,10 @@ def recent_data(found: Recent) -> dict[str, Any]:
 
 def ratio_data(found: SampleRatio) -> dict[str, Any]:
     """Whether traffic is as planned."""
-    return {"words": str(found), "evidence": found.evidence, "alarm": found.alarm()}
+    return {
+        "words": str(found),
+        "evidence": found.evidence,
+        "alarm": found.alarm(),
+        "labels": list(found.labels),
+        "traffic": found.traffic.to_data(),
+    }

@@ -77,6 +77,14 @@ def segments_view(campaign: SegmentedCampaign) -> dict[str, Any]:
     }
 
 
+def guardrail_view(campaign: Campaign) -> dict[str, Any]:
+    """Each arm's harm, and the arms that passed the limit; None without a guardrail."""
+    rail = campaign.guardrail
+    if rail is None:
+        return {"rail": None, "harm": None, "alarms": ()}
+    return {"rail": rail, "harm": campaign.harm(), "alarms": campaign.alarms}
+
+
 def campaign_view(campaign: Campaign) -> dict[str, Any]:
     """One campaign, as it stands."""
     beliefs, moments, ledger = campaign.beliefs(), campaign.history(), campaign.ledger
@@ -98,6 +106,7 @@ def campaign_view(campaign: Campaign) -> dict[str, Any]:
         "labels": labels,
         "recent": campaign.recent(),
         "ratio": campaign.sample_ratio(),
+        **guardrail_view(campaign),
         "events": campaign.events(LINES),
         "statement": campaign.statement(),
         "options": campaign.options,

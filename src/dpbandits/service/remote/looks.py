@@ -1,0 +1,151 @@
+"""A campaign behind HTTP: what is looked at. Values are those that `Campaign` gives, made again
+from what the server says.
+"""
+
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote
+
+from dpbandits.campaign.believing.beliefs import Belief
+from dpbandits.campaign.traffic import SampleRatio, Traffic
+from dpbandits.service.reports import (
+    DecisionPage,
+    LedgerLine,
+    StoredDecision,
+    StoredRelease,
+    Summary,
+)
+from dpbandits.service.rows.records import EventRow
+from dpbandits.service.trail import Moment, Recent, Shown
+from dpbandits.session.standing import SessionEvent
+
+
+class SaidGuarantee(NamedTuple):
+    """What a campaign promises, in words and as a number (None: another kind of promise)."""
+
+    words: str
+    epsilon: Fraction | None
+
+    def __str__(self) -> str:
+        return self.words
+
+
+class Calls(Protocol):
+    """Makes requests of a server."""
+
+    def call(self, method: str, path: str, body: Any = None, **query: Any) -> Any: ...
+
+
+class RemoteLooks:
+    """A campaign that is looked at from afar."""
+
+    def __init__(self, calls: Calls, name: str, segment: str | None = None) -> None:
+        self._calls, self.name, self.segment = calls, name, segment
+
+    def __repr__(self) -> str:
+        return f"RemoteCampaign({self.name!r})"
+
+    def _call(self, method: str, verb: str, body: Any = None, **query: Any) -> Any:
+        path = f"/v1/campaigns/{quote(self.name)}" + (f"/{verb}" if verb else "")
+        query |= {"segment": self.segment} if method == "GET" and self.segment else {}
+        return self._calls.call(method, path, body, **query)
+
+    def summary(self) -> Summary:
+        """Where the campaign stands, in a few public numbers."""
+        said = self._call("GET", "")
+        arms = tuple((arm["arm"], arm["standing"]) for arm in said["arms"])
+        fields = {name: said[name] for name in Summary._fields}
+        return Summary(**{**fields, "arms": arms, "segments": tuple(said["segments"])})
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the campaign was made."""
+        return dict(self._call("GET", "")["options"])
+
+    @property
+    def arms(self) -> tuple[tuple[Any, str], ...]:
+        """Every arm there ever was, and where it stands."""
+        return self.summary().arms
+
+    @property
+    def generation(self) -> int:
+        """Fences so far, plus one."""
+        return self.summary().generation
+
+    @property
+    def guarantee(self) -> SaidGuarantee | None:
+        """What every decision of this campaign promises together."""
+        said = self._call("GET", "guarantee")
+        epsilon = None if said["epsilon"] is None else Fraction(said["epsilon"])
+        return None if said["words"] is None else SaidGuarantee(said["words"], epsilon)
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The ledger's exact total for the worst-off record."""
+        said = self._call("GET", "guarantee")["spent"]
+        return None if said is None else Fraction(said)
+
+    @property
+    def ledger(self) -> list[LedgerLine]:
+        """Every reading, in order."""
+        return [LedgerLine(**line) for line in self._call("GET", "ledger")]
+
+    def releases(self, after: int = 0, limit: int = 1_000) -> list[StoredRelease]:
+        """What was released, as it was noised, in order."""
+        rows = self._call("GET", "releases", after=after, limit=limit)
+        return [StoredRelease(**frozen_fields(row)) for row in rows]
+
+    def decisions(self, after: int = 0, limit: int = 1_000) -> DecisionPage:
+        """Decisions with their propensities, in order, from after one round on."""
+        said = self._call("GET", "decisions", after=after, limit=limit)
+        rows = tuple(StoredDecision(**frozen_fields(row)) for row in said["decisions"])
+        return DecisionPage(rows, said["after"])
+
+    def events(self, limit: int = 100) -> list[EventRow]:
+        """What was done to the campaign besides asking and telling, newest first."""
+        return [EventRow(**row) for row in self._call("GET", "events", limit=limit)]
+
+    def beliefs(self, confidence: float = 0.95) -> tuple[Belief, ...]:
+        """What is believed of every arm."""
+        rows = self._call("GET", "beliefs", confidence=confidence)
+        return tuple(Belief(**row) for row in rows)
+
+    def harm(self) -> tuple[Belief, ...]:
+        """What is believed of every arm's harm, where there is a guardrail."""
+        return tuple(Belief(**row) for row in self._call("GET", "harm"))
+
+    @property
+    def alarms(self) -> tuple[SessionEvent, ...]:
+        """Arms that passed the guardrail, in order."""
+        return tuple(SessionEvent(**row) for row in self._call("GET", "alarms"))
+
+    def history(self) -> tuple[Moment, ...]:
+        """What was believed after releases, the newest at the end."""
+        return tuple(
+            Moment(**{**row, "arms": tuple(Belief(**arm) for arm in row["arms"])})
+            for row in self._call("GET", "history")
+        )
+
+    def recent(self, newest: int = 1_000) -> Recent:
+        """How often every arm was shown among the newest decisions."""
+        said = self._call("GET", "recent", newest=newest)
+        return Recent(**{**said, "arms": tuple(Shown(**arm) for arm in said["arms"])})
+
+    def sample_ratio(self) -> SampleRatio:
+        """Whether traffic is as planned."""
+        said = self._call("GET", "sample_ratio")
+        labels = tuple(said["labels"])
+        return SampleRatio(labels, Traffic.restored(said["traffic"], len(labels)))
+
+    def statement(self) -> str:
+        """The privacy statement of this campaign, to print."""
+        return str(self._call("GET", "statement"))
+
+    def randomizer(self) -> str:
+        """In the local model: what users' devices need to know."""
+        return str(self._call("GET", "randomizer"))
+
+
+def frozen_fields(row: dict[str, Any]) -> dict[str, Any]:
+    """With tuples for lists, as the campaign has them."""
+    return {name: tuple(it) if isinstance(it, list) else it for name, it in row.items()}

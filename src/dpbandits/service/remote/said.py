@@ -1,0 +1,60 @@
+"""What goes to a server and what it says: options, decisions, errors."""
+
+from datetime import timedelta
+from typing import Any
+
+import httpx
+
+from dpbandits.campaign.guardrail import Guardrail
+from dpbandits.campaign.ruler import Range
+from dpbandits.core.errors import NameTakenError, RewardError
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.service.turns.asks import CampaignDecision, decision_from
+
+
+def id_in(decision: CampaignDecision | str) -> str:
+    return decision.id if isinstance(decision, CampaignDecision) else decision
+
+
+def decision_of(said: dict[str, Any]) -> CampaignDecision:
+    """A decision as the server writes it."""
+    return decision_from([said[name] for name in CampaignDecision._fields])
+
+
+def sent_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as a request carries them.
+
+    Raises:
+        ValueError: one that cannot be sent.
+    """
+    sent = dict[str, Any]()
+    for name, value in options.items():
+        if isinstance(value, timedelta):
+            sent[name] = value.total_seconds()
+        elif isinstance(value, Range):
+            low, high = float(value.low), float(value.high)
+            sent[name] = {"low": low, "high": high, "clip": value.clip, "minimise": value.minimise}
+        elif isinstance(value, Guardrail):
+            sent[name] = value.to_data()
+        elif name == "noise":
+            if not isinstance(value, SimulatedNoise):
+                raise ValueError("Expected no noise=: a server draws secure noise by itself.")
+            sent["simulated_noise"] = value.seed
+        else:
+            sent[name] = value
+    return sent
+
+
+def error_of(answer: httpx.Response) -> Exception:
+    """A problem document as the error it was."""
+    try:
+        said = answer.json()
+        detail, title = str(said["detail"]), str(said["title"])
+    except (ValueError, LookupError, TypeError):
+        detail, title = f"The server answered {answer.status_code}.", ""
+    kinds: dict[int, type[Exception]] = {401: PermissionError, 403: PermissionError, 404: KeyError}
+    if answer.status_code == 409:
+        return NameTakenError(detail) if "name" in title else RuntimeError(detail)
+    if title == "No reward":
+        return RewardError(detail)
+    return kinds.get(answer.status_code, ValueError)(detail)

@@ -1,0 +1,102 @@
+"""A store behind HTTP: the same verbs, from another machine."""
+
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, final
+from urllib.parse import quote
+
+import httpx
+
+from dpbandits.core.errors import StoreError
+from dpbandits.core.privacy import as_fraction
+from dpbandits.policies.contract import Policy
+from dpbandits.service.remote.campaign import RemoteCampaign
+from dpbandits.service.remote.said import error_of, sent_options
+from dpbandits.service.scope import Scope
+from dpbandits.session.saving.policy import policy_to_data
+
+TRIES, PAUSE = 4, 0.2
+"""A call is made so often where the server is away, with twice the pause each time."""
+
+
+@final
+class RemoteStore:
+    """Campaigns of a server (`dpbandits serve`).
+
+    url: its address. token: a bearer key, where it asks for one.
+    """
+
+    def __init__(
+        self, url: str, *, token: str | None = None, client: httpx.Client | None = None
+    ) -> None:
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._client = client or httpx.Client(base_url=url, headers=headers, timeout=60)
+
+    def __repr__(self) -> str:
+        return f"RemoteStore({str(self._client.base_url)!r})"
+
+    def __enter__(self) -> "RemoteStore":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._client.close()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([each["name"] for each in self.call("GET", "/v1/campaigns")["campaigns"]])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def __getitem__(self, name: str) -> RemoteCampaign:
+        """A campaign of this store.
+
+        Raises:
+            KeyError: there is none of this name.
+        """
+        self.call("GET", f"/v1/campaigns/{quote(name)}")
+        return RemoteCampaign(self, name)
+
+    def create(self, name: str, policy: Policy, **options: Any) -> RemoteCampaign:
+        """A new campaign: see `CampaignStore.create`."""
+        said = policy_to_data(policy)
+        said["name"] = said.pop("class")
+        self.call("POST", "/v1/campaigns", {"name": name, "policy": said, **sent_options(options)})
+        return RemoteCampaign(self, name)
+
+    def scope(self, name: str, epsilon: Any) -> Scope:
+        """A budget over campaigns: see `CampaignStore.scope`."""
+        body = {"name": name, "epsilon": str(as_fraction(epsilon, "epsilon"))}
+        said = self.call("POST", "/v1/scopes", body)
+        return Scope(said["name"], Fraction(said["epsilon"]), Fraction(said["spent"]))
+
+    def call(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        """A request, made again where the server is away.
+
+        Raises:
+            StoreError: it stays away. Whether the call was done is not known; make it again.
+        """
+        answer = None
+        for attempt in range(TRIES):
+            try:
+                answer = self._client.request(method, path, json=body, params=query or None)
+            except httpx.TransportError:
+                answer = None
+            if answer is not None and answer.status_code != 503:
+                break
+            time.sleep(PAUSE * 2**attempt)
+        if answer is None or answer.status_code == 503:
+            raise StoreError(
+                "The server is away. If this was a change, whether it stands is not known: make "
+                "the same call again; no reward is counted twice."
+            )
+        if answer.status_code >= 400:
+            raise error_of(answer)
+        return answer.json() if "json" in answer.headers.get("content-type", "") else answer.text
