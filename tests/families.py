@@ -72,7 +72,7 @@ KEPT = {
         "|^(joint releases|reports|whole records)-tell$"
     ),
     "session/interruption/test_live_interrupted.py"
-    "::test_a_call_that_is_not_made_again_leaves_a_session_that_can_be_saved": "void",
+    "::test_a_call_that_is_not_made_again_leaves_a_session_that_can_be_saved": "add",
     "session/saving/test_damaged.py::test_no_damage_raises_anything_but_a_value_error": (
         "DPKLUCB|HybridUCB"
     ),

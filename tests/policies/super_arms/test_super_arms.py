@@ -65,7 +65,7 @@ COVER = dpb.Coverage([("a", 1), ("a", 2), ("b", 2), ("c", 3), ("d", 1)], k=2)
     "problem",
     [
         COVER,
-        dpb.TopKMax(arms=5, k=2),
+        pytest.param(dpb.TopKMax(arms=5, k=2), marks=pytest.mark.long),  # its player is compiled
         dpb.Influence([(0, 1), (1, 2), (3, 2), (2, 4), (4, 0)], seeds=2),
     ],
     ids=["coverage", "max", "influence"],
