@@ -70,6 +70,8 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.eligible --out docs/measured/regret/eligible.md
 	$(BIN)/python -m benchmarks.cluster --out docs/measured/cluster.md
 	$(BIN)/python -m benchmarks.service --out docs/measured/service.md
+	$(BIN)/python -m benchmarks.service.compared --out docs/measured/service_compared.md
+	$(BIN)/python -m benchmarks.service.over_http --out docs/measured/service_http.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)

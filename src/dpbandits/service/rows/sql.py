@@ -3,18 +3,20 @@
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from threading import Lock
 from typing import Any, final
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text
+from sqlalchemy import Connection, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.rows import tables
 from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
+from dpbandits.service.rows.engines import big_engine, known_url, lite_engine
 from dpbandits.service.rows.memory import no_scope, taken_name
 from dpbandits.service.rows.migrating import bring_up
 from dpbandits.service.rows.records import CampaignRow, KeyRow, ScopeRow
@@ -22,9 +24,6 @@ from dpbandits.service.rows.sql_rows import SqlRows, columns_of
 
 CAMPAIGN = columns_of(tables.campaign, CampaignRow)
 SCOPE = columns_of(tables.scope, ScopeRow)
-
-PATIENCE = 30
-"""Seconds that a transaction waits for another one to end."""
 
 
 @final
@@ -51,6 +50,9 @@ class SqlBackend(Backend):
             self._engine.dispose()
             raise
         self._groups, self._home = dict[str, str](), os.getpid()
+        self._writing = (
+            Lock()
+        )  # SQLite has one writer, and lets the others sleep; threads wait here
         self._left = list[Any]()  # a parent's connections, never closed in its child
 
     def _require_durable(self) -> None:
@@ -77,8 +79,9 @@ class SqlBackend(Backend):
         if self._home != os.getpid():
             self._left.append(self._engine.pool)
             self._engine.dispose(close=False)
-            self._home = os.getpid()
-        with told("written" if write else "read"), self._engine.connect() as connection:
+            self._home, self._writing = os.getpid(), Lock()
+        turn = self._writing if write and self._lite else nullcontext()
+        with told("written" if write else "read"), turn, self._engine.connect() as connection:
             if self._lite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
             elif not write:
@@ -175,52 +178,6 @@ class SqlBackend(Backend):
 
     def close(self) -> None:
         self._engine.dispose()
-
-
-def known_url(url: str | URL) -> URL:
-    """The address of a database.
-
-    Raises:
-        ValueError: it is none, or of a kind that is not known here. A password is not shown.
-    """
-    try:
-        made = make_url(url)
-        if made.get_backend_name() in ("sqlite", "postgresql"):
-            return made
-    except (ArgumentError, ValueError):
-        pass
-    raise ValueError(
-        "Expected an address such as 'sqlite:///trial.db' or "
-        "'postgresql+psycopg://user@host/database'."
-    )
-
-
-def lite_engine(url: URL) -> Engine:
-    """SQLite: transactions begin as we say, and a commit is on disk when it returns."""
-    engine = create_engine(
-        url,
-        connect_args={"timeout": PATIENCE, "check_same_thread": False},
-        pool_size=20,
-        hide_parameters=True,
-    )
-
-    @event.listens_for(engine, "connect")
-    def settle(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # no BEGIN but ours
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
-            connection.execute(f"PRAGMA {pragma}")
-
-    return engine
-
-
-def big_engine(url: URL) -> Engine:
-    return create_engine(
-        url,
-        pool_size=20,
-        pool_pre_ping=True,
-        hide_parameters=True,
-        connect_args={"connect_timeout": PATIENCE, "options": f"-c lock_timeout={PATIENCE}s"},
-    )
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from itertools import starmap
 from typing import Any, final
 
 from sqlalchemy import Connection, Table, delete, func, literal_column, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from dpbandits.core.errors import LedgerError
@@ -21,6 +20,7 @@ from dpbandits.service.rows.records import (
     ReleaseRow,
     RowChange,
 )
+from dpbandits.service.rows.statements import RESOLVE, insertion, runs
 
 MANY = 500
 """Rows that one statement names."""
@@ -37,12 +37,6 @@ DECISION = columns_of(tables.decision, DecisionRecord)
 READING = columns_of(tables.ledger, ReadingRow)
 RELEASE = columns_of(tables.release, ReleaseRow)
 EVENT = columns_of(tables.event, EventRow)
-
-RESOLVE = (
-    'UPDATE decision SET status = ?, moved = ?, pseudonym = NULL, "window" = NULL '
-    "WHERE campaign = ? AND seq BETWEEN ? AND ?"
-)
-"""As the driver takes it: this one and the inserts of many rows are most of a store's work."""
 
 
 @final
@@ -199,10 +193,7 @@ class SqlRows(CampaignRows):
             self._put(tables.contribution, row, "group", "pseudonym")
 
     def _insert(self, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-        quoted = ", ".join(f'"{name}"' for name in ("campaign", *names))
-        marks = ", ".join("?" * (1 + len(names)))
-        sql = f'INSERT INTO "{table.name}" ({quoted}) VALUES ({marks})'
-        self._many(sql, [(self._uid, *row) for row in rows])
+        self._many(insertion(table.name, ("campaign", *names)), [(self._uid, *row) for row in rows])
 
     def _many(self, sql: str, rows: list[tuple[Any, ...]]) -> None:
         """Run a statement for each of these rows."""
@@ -212,10 +203,7 @@ class SqlRows(CampaignRows):
 
     def _put(self, table: Table, row: dict[str, Any], *by: str) -> None:
         """Write a row, or write it anew."""
-        kind = postgresql if self._connection.dialect.name == "postgresql" else sqlite
-        rest = {name: value for name, value in row.items() if name not in by}
-        put = kind.insert(table).values(row).on_conflict_do_update(index_elements=by, set_=rest)
-        self._connection.execute(put)
+        self._many(insertion(table.name, tuple(row), by), [tuple(row.values())])
 
     def waiting_of(self, pseudonym: str) -> list[int]:
         c = tables.decision.c
@@ -223,18 +211,3 @@ class SqlRows(CampaignRows):
             c.campaign == self._uid, c.pseudonym == pseudonym, c.status == "waiting"
         )
         return list(self._connection.execute(query.order_by(c.seq)).scalars())
-
-
-def runs(resolved: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
-    """Decisions as runs of consecutive ones that stand alike: first, last, status."""
-    first = last = 0
-    status = ""
-    for seq in sorted(resolved):
-        if seq == last + 1 and resolved[seq] == status:
-            last = seq
-            continue
-        if first:
-            yield first, last, status
-        first, last, status = seq, seq, resolved[seq]
-    if first:
-        yield first, last, status

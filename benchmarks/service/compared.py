@@ -1,0 +1,137 @@
+"""Asking and telling, kept on SQLite: a campaign beside a loop that writes a row a transaction, and
+beside Optuna's storage.
+
+    python -m benchmarks.service.compared --out docs/measured/service_compared.md
+
+Optuna is measured where it is installed (`pip install optuna`); nothing of ours needs it. All three
+write to the same disk and wait for it at every transaction. What they keep differs:
+docs/guides/comparison.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dpbandits as dpb
+from benchmarks.service.__main__ import fsyncs
+from benchmarks.table import Row, markdown, show
+
+ARMS = ["a", "b", "c", "d", "e"]
+Pairs = Callable[[int], None]
+"""Asks for so many decisions and tells them all."""
+
+
+def by_row(folder: Path) -> Pairs:
+    """One row a transaction: a decision is inserted, and its reward is written when it comes."""
+    database = sqlite3.connect(folder / "rows.db", isolation_level=None)
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute("CREATE TABLE decision (id INTEGER PRIMARY KEY, arm TEXT, reward REAL)")
+
+    def pairs(count: int) -> None:
+        for at in range(count):
+            new = "INSERT INTO decision (arm) VALUES (?)"
+            id = database.execute(new, (ARMS[at % 5],)).lastrowid
+            database.execute("UPDATE decision SET reward = ? WHERE id = ?", (at & 1, id))
+
+    return pairs
+
+
+def by_optuna(folder: Path) -> Pairs | None:
+    """Optuna's study.ask and study.tell, arms drawn at random; None where it is not installed."""
+    if importlib.util.find_spec("optuna") is None:
+        return None
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(
+        storage=f"sqlite:///{folder}/optuna.db",
+        sampler=optuna.samplers.RandomSampler(seed=1),
+        direction="maximize",
+    )
+
+    def pairs(count: int) -> None:
+        for at in range(count):
+            trial = study.ask()
+            trial.suggest_categorical("arm", ARMS)
+            study.tell(trial, float(at & 1))
+
+    return pairs
+
+
+def campaign_in(folder: Path) -> Any:
+    store = dpb.open_store(f"sqlite:///{folder}/ours.db", witness=folder / "w", key=bytes(32))
+    return store.create("speed", dpb.DPKLUCB(arms=ARMS, epsilon=1))
+
+
+def one_by_one(campaign: Any) -> Pairs:
+    def pairs(count: int) -> None:
+        for at in range(count):
+            campaign.tell(campaign.ask(), float(at & 1))
+
+    return pairs
+
+
+def together(campaign: Any, size: int) -> Pairs:
+    def pairs(count: int) -> None:
+        for _ in range(count // size):
+            campaign.tell_many([(d, float(d.round & 1)) for d in campaign.ask(size)])
+
+    return pairs
+
+
+def rate(pairs: Pairs, count: int) -> float:
+    """Decisions asked and told in a second that went by, the best of three."""
+    best = 0.0
+    for _ in range(3):
+        began = time.perf_counter()
+        pairs(count)
+        best = max(best, count / (time.perf_counter() - began))
+    return best
+
+
+def measured(folder: Path) -> list[Row]:
+    campaign = campaign_in(folder)
+    rows = [Row("lines a second that the disk takes for good", f"{fsyncs(folder):,.0f}", "", None)]
+    base = rate(by_row(folder), 200)
+    rows.append(Row("a row a transaction, by hand", f"{base:,.0f} pairs/s", "", None))
+    rival = by_optuna(folder)
+    said = "not installed" if rival is None else f"{rate(rival, 100):,.0f} pairs/s"
+    rows.append(Row("Optuna's storage, one by one", said, "", None))
+    ways: list[tuple[str, Pairs, int, float | None]] = [
+        ("a campaign, one by one", one_by_one(campaign), 100, None),
+        ("a campaign, 20 at a time", together(campaign, 20), 2_000, 10.0),
+        ("a campaign, 1,000 at a time", together(campaign, 1_000), 10_000, 10.0),
+    ]
+    for name, pairs, count, wanted in ways:
+        found = rate(pairs, count)
+        text = f"{found:,.0f} pairs/s, {found / base:.2f} × a row a transaction"
+        limit = "" if wanted is None else f"{wanted:g} ×"
+        rows.append(Row(name, text, limit, None if wanted is None else found >= wanted * base))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # where the disk is a disk
+        rows = measured(Path(folder))
+    title = "Asking and telling on SQLite, one process, beside others"
+    show(title, rows)
+    if given.out:
+        load = f"\nLoad of the machine while it ran: {os.getloadavg()[0]:.1f} on "
+        load += f"{os.cpu_count()} threads.\n"
+        command = f"python -m benchmarks.service.compared --out {given.out}"
+        given.out.write_text(markdown(title, command, rows) + load, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""What a server does in a second, with the clients on the same machine.
+
+    python -m benchmarks.service.over_http --out docs/measured/service_http.md [--url URL --name …]
+
+url: of an empty store; by default SQLite in a new folder. workers: of the server (PostgreSQL).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import httpx
+import numpy as np
+
+from benchmarks.service.__main__ import fsyncs
+from benchmarks.table import Row, markdown, show
+
+POLICY = {"name": "DPKLUCB", "arms": ["a", "b", "c", "d", "e"], "epsilon": "1"}
+CALLERS, BATCH = 64, 20
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def server(url: str, witness: Path, workers: int) -> Iterator[str]:
+    """A server in a process of its own."""
+    port = free_port()
+    command = [sys.executable, "-m", "dpbandits", "serve", "--store", url, "--port", str(port)]
+    command += ["--witness", str(witness), "--workers", str(workers)]
+    process = subprocess.Popen(command, env=os.environ | {"DPBANDITS_KEY": "00" * 32})
+    base = f"http://127.0.0.1:{port}"
+    try:
+        while True:
+            try:
+                httpx.get(f"{base}/readyz").raise_for_status()
+                break
+            except httpx.HTTPError:
+                time.sleep(0.2)
+        yield base
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class Pace(NamedTuple):
+    """Decisions asked and told a second; the time of a call, in ms, at the median and at 99 %."""
+
+    rate: float
+    median: float
+    slow: float
+
+    def __str__(self) -> str:
+        times = f"{self.median:.0f} ms, 99 % {self.slow:.0f} ms"
+        return f"{self.rate:,.0f}/s asked and told; a call {times}"
+
+
+class Caller:
+    """Asks and tells over one connection, as plainly as can be: what is measured is the server.
+
+    took: how long each call took, in ms.
+    """
+
+    def __init__(self, base: str) -> None:
+        self._connection, self.took = HTTPConnection(base.removeprefix("http://")), list[float]()
+
+    def call(self, path: str, body: Any) -> Any:
+        began = time.perf_counter()
+        headers = {"Content-Type": "application/json"}
+        self._connection.request("POST", path, json.dumps(body), headers)
+        answer = self._connection.getresponse()
+        said = answer.read()
+        self.took.append(1000 * (time.perf_counter() - began))
+        if answer.status >= 400:
+            raise RuntimeError(f"The server answered {answer.status}: {said!r}")
+        return json.loads(said)
+
+    def turns(self, name: str, batch: int, turns: int) -> list[float]:
+        path = f"/v1/campaigns/{quote(name)}"
+        for _ in range(turns):
+            made = self.call(f"{path}/ask", {"count": batch})["decisions"]
+            tells = [{"id": each["id"], "reward": each["round"] & 1} for each in made]
+            self.call(f"{path}/tell", tells)
+        return self.took
+
+
+def load(base: str, names: list[str], callers: int, batch: int, turns: int) -> Pace:
+    """So many callers at once, who share the campaigns."""
+    for name in names:
+        body = {"name": name, "policy": POLICY, "max_pending": 10**6}
+        Caller(base).call("/v1/campaigns", body)
+    with ThreadPoolExecutor(callers) as pool:
+        began = time.perf_counter()
+        work = [
+            pool.submit(Caller(base).turns, names[i % len(names)], batch, turns)
+            for i in range(callers)
+        ]
+        times = np.concatenate([np.array(each.result()) for each in work])
+        passed = time.perf_counter() - began
+    return Pace(callers * turns * batch / passed, *np.quantile(times, [0.5, 0.99]).tolist())
+
+
+def measured(base: str) -> list[Row]:
+    """The settings of the specification: of campaigns, callers and batches."""
+    rows = list[Row]()
+
+    def add(what: str, pace: Pace, limit: str, met: bool) -> None:
+        rows.append(Row(what, str(pace), limit, met))
+
+    load(base, ["warm"], 4, BATCH, 5)
+    pace = load(base, ["one"], CALLERS, BATCH, 8)
+    what = f"one campaign, {CALLERS} callers, batches of {BATCH}"
+    add(what, pace, "2,000/s", pace.rate >= 2_000)
+    pace = load(base, [f"many {i}" for i in range(16)], CALLERS, BATCH, 8)
+    add(f"16 campaigns, {CALLERS} callers, batches of {BATCH}", pace, "5,000/s", pace.rate >= 5_000)
+    pace = load(base, ["single"], 8, 1, 60)
+    calls, met = 2 * pace.rate, 2 * pace.rate >= 300 and pace.slow <= 50
+    rows.append(
+        Row(
+            "one campaign, 8 callers, single calls",
+            f"{calls:,.0f} calls/s; a call {pace.median:.0f} ms, 99 % {pace.slow:.0f} ms",
+            "300 calls/s, 99 % 50 ms",
+            met,
+        )
+    )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--url")
+    parser.add_argument("--workers", type=int, default=1)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:  # where the disk is a disk
+        folder = Path(name)
+        disk = f"{fsyncs(folder):,.0f}"
+        rows = [Row("lines a second that the disk takes for good", disk, "", None)]
+        url = given.url or f"sqlite:///{folder}/speed.db"
+        with server(url, folder / "witness", given.workers) as base:
+            rows += measured(base)
+    kind = url.partition(":")[0]
+    title = f"Campaigns over HTTP, on {kind}, {given.workers} process(es)"
+    show(title, rows)
+    if given.out:
+        text = f"\nServer and callers shared {os.cpu_count()} threads; load of the machine when it "
+        text += f"ended: {os.getloadavg()[0]:.1f}.\n"
+        command = f"python -m benchmarks.service.over_http --out {given.out}"
+        given.out.write_text(markdown(title, command, rows) + text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

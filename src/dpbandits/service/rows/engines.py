@@ -1,0 +1,56 @@
+"""Connections to a database, such that what it commits it keeps."""
+
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+PATIENCE = 30
+"""Seconds that a transaction waits for another one to end."""
+
+
+def known_url(url: str | URL) -> URL:
+    """The address of a database.
+
+    Raises:
+        ValueError: it is none, or of a kind that is not known here. A password is not shown.
+    """
+    try:
+        made = make_url(url)
+        if made.get_backend_name() in ("sqlite", "postgresql"):
+            return made
+    except (ArgumentError, ValueError):
+        pass
+    raise ValueError(
+        "Expected an address such as 'sqlite:///trial.db' or "
+        "'postgresql+psycopg://user@host/database'."
+    )
+
+
+def lite_engine(url: URL) -> Engine:
+    """SQLite: transactions begin as we say, and a commit is on disk when it returns."""
+    engine = create_engine(
+        url,
+        connect_args={"timeout": PATIENCE, "check_same_thread": False},
+        pool_size=20,
+        hide_parameters=True,
+    )
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # no BEGIN but ours
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine
+
+
+def big_engine(url: URL) -> Engine:
+    return create_engine(
+        url,
+        pool_size=20,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args={"connect_timeout": PATIENCE, "options": f"-c lock_timeout={PATIENCE}s"},
+    )

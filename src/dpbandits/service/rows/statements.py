@@ -1,0 +1,42 @@
+"""Statements as the drivers take them: these are most of a store's work."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+RESOLVE = (
+    'UPDATE decision SET status = ?, moved = ?, pseudonym = NULL, "window" = NULL '
+    "WHERE campaign = ? AND seq BETWEEN ? AND ?"
+)
+"""Of consecutive decisions that stand alike."""
+
+
+@cache
+def insertion(table: str, names: tuple[str, ...], by: tuple[str, ...] = ()) -> str:
+    """SQL that inserts a row. by: the columns by which it may be there already, and is then written
+    anew.
+    """
+    marks = ", ".join("?" * len(names))
+    said = f'INSERT INTO "{table}" ({quoted(names)}) VALUES ({marks})'
+    if not by:
+        return said
+    rest = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in by)
+    return f"{said} ON CONFLICT ({quoted(by)}) DO UPDATE SET {rest}"
+
+
+def quoted(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def runs(resolved: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
+    """Decisions as runs of consecutive ones that stand alike: first, last, status."""
+    first = last = 0
+    status = ""
+    for seq in sorted(resolved):
+        if seq == last + 1 and resolved[seq] == status:
+            last = seq
+            continue
+        if first:
+            yield first, last, status
+        first, last, status = seq, seq, resolved[seq]
+    if first:
+        yield first, last, status
