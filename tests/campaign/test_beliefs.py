@@ -35,7 +35,7 @@ def test_rows_have_what_was_released() -> None:
     found = beliefs(released((50.0, 100, 2), (0.0, 0, 0), (-3.0, 20, 1)))
     first, second, third = found
     assert (first.people, first.mean) == (100, 0.5)
-    assert second == ("1", 0, None, None, None, None)
+    assert second[:5] == ("1", 0, None, None, None)
     assert third.mean == 0.0, "held within [0, 1]"
     for row in (first, third):
         assert row.low is not None
@@ -44,9 +44,21 @@ def test_rows_have_what_was_released() -> None:
     assert found["2"] is found[2]
     assert len(found) == 3
     assert first.chance_best is not None
+    assert second.chance_best is not None
     assert third.chance_best is not None
-    assert first.chance_best > 0.99
-    assert abs(first.chance_best + third.chance_best - 1) < 1e-12
+    assert abs(first.chance_best + second.chance_best + third.chance_best - 1) < 1e-12
+
+
+def test_an_arm_nobody_knows_may_be_the_best() -> None:
+    """Under the model's uniform prior it beats a known mean with probability 1 − mean."""
+    known, unseen = beliefs(released((0.3 * 10**6, 10**6, 3), (0.0, 0, 0)))
+    assert known.chance_best == pytest.approx(0.3, abs=1e-3)
+    assert unseen.chance_best == pytest.approx(0.7, abs=1e-3)
+    apart = ((600.0, 1000, 3), (300.0, 1000, 3))
+    assert beliefs(released(*apart)).best == "0"
+    found = beliefs(released(*apart, (0.0, 0, 0)))
+    assert (found.best, found.more) == (None, None)
+    assert beliefs(released(*apart, (0.0, 0, 0)), among=[0, 1]).best == "0"
 
 
 def test_more_confidence_is_wider() -> None:

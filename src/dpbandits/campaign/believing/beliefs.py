@@ -25,10 +25,11 @@ METHOD = (
 
 
 class Belief(NamedTuple):
-    """One arm. None where nothing was released yet.
+    """One arm. mean, low, high: None where nothing was released yet.
 
     people: how many rewards the released mean covers. low, high: the interval. chance_best: by a
-        model (`campaign/believing/chances.py`), among the arms of which something was released.
+        model (`campaign/believing/chances.py`), among the arms that are compared, to which an arm
+        of which nothing was released may be anything; None as long as that is all of them.
     """
 
     label: str
@@ -144,12 +145,16 @@ def beliefs(
     found = {arm: interval(history, arm, delta, noise) for arm in range(len(history.arms))}
     known = {arm: each for arm, each in found.items() if each is not None}
     newest = {arm: row for arm in compared if (row := history.arms[arm].newest) is not None}
-    chances = chances_to_be_best(history, newest, law)
+    unseen = [arm for arm in compared if arm not in newest]
+    chances = chances_to_be_best(history, newest, law, unseen)
     rows = tuple(
         belief(history, arm, known.get(arm), chances.get(arm), ruler or Range())
         for arm in range(len(history.arms))
     )
-    return advised(history, rows, confidence, {arm: known[arm] for arm in newest}, newest, noise)
+    intervals = {arm: known[arm] for arm in newest}
+    if unseen:  # one of them may be the best: nobody is named, and nobody knows when
+        return Beliefs(rows, confidence, None, None, changed_of(history, intervals))
+    return advised(history, rows, confidence, intervals, newest, noise)
 
 
 def advised(
@@ -165,9 +170,13 @@ def advised(
     more = None
     if best is None:
         more = more_people(history, newest, intervals, 1.0 - confidence, noise)
-    labels = [arm.label for arm in history.arms]
-    changed = tuple(labels[arm] for arm, each in intervals.items() if each.changed)
-    return Beliefs(rows, confidence, None if best is None else labels[best], more, changed)
+    named = None if best is None else history.arms[best].label
+    return Beliefs(rows, confidence, named, more, changed_of(history, intervals))
+
+
+def changed_of(history: Believed, intervals: dict[int, Interval]) -> tuple[str, ...]:
+    """Labels of the arms whose mean has changed."""
+    return tuple(history.arms[arm].label for arm, each in intervals.items() if each.changed)
 
 
 def belief(
@@ -176,7 +185,7 @@ def belief(
     """An arm's row, in the user's units."""
     label, _, _, row = history.arms[arm]
     if row is None or found is None:
-        return Belief(label, 0, None, None, None, None)
+        return Belief(label, 0, None, None, None, chance)
     mean = released_mean(history, row)
     low, high = sorted(map(ruler.from_unit, found[:2]))
     return Belief(label, row.rounds, ruler.from_unit(mean), low, high, chance)
