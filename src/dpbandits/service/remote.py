@@ -14,8 +14,8 @@ from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import NameTakenError, RewardError, StoreError
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
-from dpbandits.service.reports import LedgerLine
-from dpbandits.service.turns.asks import CampaignDecision, decision_from
+from dpbandits.service.reports import DecisionPage, LedgerLine, StoredDecision
+from dpbandits.service.turns.asks import CampaignDecision, decision_of, id_in
 from dpbandits.session.saving.policy import policy_to_data
 
 TRIES, PAUSE = 4, 0.2
@@ -195,6 +195,12 @@ class RemoteCampaign:
         said = self._call("GET", "guarantee")["spent"]
         return None if said is None else Fraction(said)
 
+    def decisions(self, after: int = 0, limit: int = 1_000) -> DecisionPage:
+        """Decisions with their propensities, in order (see `Campaign.decisions`)."""
+        said = self._call("GET", "decisions", after=after, limit=limit)
+        rows = tuple(StoredDecision(**row) for row in said["decisions"])
+        return DecisionPage(rows, said["after"])
+
     def beliefs(self, confidence: float = 0.95) -> list[dict[str, Any]]:
         """What is believed of every arm."""
         return list(self._call("GET", "beliefs", confidence=confidence))
@@ -202,15 +208,6 @@ class RemoteCampaign:
     def statement(self) -> str:
         """The privacy statement of this campaign, to print."""
         return str(self._call("GET", "statement"))
-
-
-def id_in(decision: CampaignDecision | str) -> str:
-    return decision.id if isinstance(decision, CampaignDecision) else decision
-
-
-def decision_of(said: dict[str, Any]) -> CampaignDecision:
-    """A decision as the server writes it."""
-    return decision_from([said[name] for name in CampaignDecision._fields])
 
 
 def sent_options(options: dict[str, Any]) -> dict[str, Any]:

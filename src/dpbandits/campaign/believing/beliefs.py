@@ -84,16 +84,10 @@ class Beliefs:
         return f"No arm is named the best {at} confidence yet."
 
     def __str__(self) -> str:
-        head = ("arm", "people", "mean", "low", "high", "best?")
-        cells = [head, *(cells_of(row) for row in self.rows)]
-        widths = [max(len(line[at]) for line in cells) for at in range(len(head))]
-        lines = [
-            "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in cells
-        ]
         notes = [self.advice, METHOD]
         if self.changed:
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
-        return "\n".join((*lines, *notes))
+        return "\n".join((text_of_rows(self.rows), *notes))
 
     __repr__ = __str__
 
@@ -206,6 +200,15 @@ def checked_arms(history: Believed, among: Sequence[int]) -> list[int]:
     if not all(type(arm) is int and 0 <= arm < len(history.arms) for arm in wanted):
         raise ValueError(f"Expected among={shown(among)} to be numbers of arms.")
     return wanted
+
+
+def text_of_rows(rows: Sequence[Belief]) -> str:
+    """Rows as a table of text, a line each."""
+    head = ("arm", "people", "mean", "low", "high", "best?")
+    cells = [head, *(cells_of(row) for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(head))]
+    lines = [zip(line, widths, strict=True) for line in cells]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in line) for line in lines)
 
 
 def cells_of(row: Belief) -> tuple[str, ...]:
