@@ -39,12 +39,12 @@ def test_a_draw_of_a_prior_is_a_run_of_simulate() -> None:
     prior = dpb.Prior(base=0.3, best=0.5, arms=3)
     found = dpb.forecast(prior, 500, 1, draws=12, seed=5)
     means = drawn_means(prior, dpb.Range(0, 1), 12, 5)
-    policy = dpb.DPKLUCB(arms=3, epsilon=1)
+    policy = dpb.DPRateIMED(arms=3, epsilon=1)
     losses = [
         dpb.simulate(policy, dpb.Bernoulli(row), 500, seed=5, first=draw).regret()[0]
         for draw, row in enumerate(means)
     ]
-    assert found.row("DPKLUCB", 1.0).loss == pytest.approx(np.mean(losses), rel=1e-12)
+    assert found.row("DPRateIMED", 1.0).loss == pytest.approx(np.mean(losses), rel=1e-12)
 
 
 def test_rows_come_in_order() -> None:
@@ -89,7 +89,8 @@ def test_units_are_the_users() -> None:
         (dpb.Range(0, 200), [100, 80, 60]),
         (dpb.Range(0, 200, minimise=True), [100, 120, 140]),
     ):
-        found = dpb.forecast(rates, VISITORS, 1, draws=30, rewards=ruler, units="euros")
+        asked: dict[str, Any] = {"rewards": ruler, "units": "euros", "policies": "DPKLUCB"}
+        found = dpb.forecast(rates, VISITORS, 1, draws=30, **asked)
         assert found.row("DPKLUCB", 1.0).loss == pytest.approx(200 * unit.loss)
     assert "euros" in found.title
 
@@ -109,9 +110,9 @@ def test_the_epsilon_that_can_be_afforded() -> None:
 def test_more_visitors_name_the_best_arm() -> None:
     few = dpb.forecast([0.6, 0.3], 300, 1, draws=10)
     many = dpb.forecast([0.6, 0.3], 20_000, 1, draws=10)
-    assert few.row("DPKLUCB", 1.0).named is None
+    assert few.row("DPRateIMED", 1.0).named is None
     assert many.row(EQUAL).named is not None
-    named = many.row("DPKLUCB", 1.0).named
+    named = many.row("DPRateIMED", 1.0).named
     assert named is None or named > (many.row(EQUAL).named or 0)
 
 
@@ -205,11 +206,11 @@ def test_what_is_no_prior(change: dict[str, Any]) -> None:
 
 def test_late_answers_are_those_of_simulate() -> None:
     found = dpb.forecast([0.6, 0.4], 300, 1, delay=50, draws=4, seed=2)
-    policy, environment = dpb.DPKLUCB(arms=2, epsilon=1), dpb.Bernoulli([0.6, 0.4])
+    policy, environment = dpb.DPRateIMED(arms=2, epsilon=1), dpb.Bernoulli([0.6, 0.4])
     runs = dpb.simulate(policy, environment, 300, runs=4, seed=2, delay=50)
-    assert found.row("DPKLUCB", 1.0).loss == pytest.approx(float(runs.regret().mean()))
+    assert found.row("DPRateIMED", 1.0).loss == pytest.approx(float(runs.regret().mean()))
     drawn = dpb.forecast([0.6, (0.4, 0.4)], 300, 1, delay=50, draws=4, seed=2)
-    assert drawn.row("DPKLUCB", 1.0).loss == pytest.approx(found.row("DPKLUCB", 1.0).loss)
+    assert drawn.row("DPRateIMED", 1.0).loss == pytest.approx(found.row("DPRateIMED", 1.0).loss)
 
 
 def test_a_delay_is_checked() -> None:

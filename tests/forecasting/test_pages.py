@@ -25,11 +25,11 @@ def test_every_curve_has_its_name_and_its_numbers() -> None:
     for layout in (None, NARROW):
         figure = forecast_figure(found()) if layout is None else forecast_figure(found(), layout)
         (axes,) = figure.axes
-        curve = [row.loss for row in found() if row.policy == "DPKLUCB"]
+        curve = [row.loss for row in found() if row.policy == "DPRateIMED"]
         assert any(list(line.get_ydata()) == curve for line in axes.lines)
         assert axes.get_ylabel() == "<clicks>"
     assert {text.get_text() for text in forecast_figure(found()).axes[0].texts} == {
-        "DPKLUCB",
+        "DPRateIMED",
         "KLUCB",
         EQUAL,
     }
@@ -39,7 +39,7 @@ def test_files(tmp_path: Path) -> None:
     png, svg = found().figure(tmp_path / "forecast")
     with Image.open(png) as image:
         assert image.size[0] > 800
-    assert svg.read_text(encoding="utf-8").count("DPKLUCB") == 1
+    assert svg.read_text(encoding="utf-8").count("DPRateIMED") == 1
     again = found().figure(tmp_path / "again")
     assert [path.read_bytes() for path in again] == [png.read_bytes(), svg.read_bytes()]
 
@@ -67,13 +67,28 @@ def test_the_command(tmp_path: Path) -> None:
     )
     assert code == 0, said
     assert "Expected loss in conversions, 400 visitors, 2 arms, 4 draws" in said
-    assert "ε = 0.5 with DPKLUCB is expected to lose" in said
+    assert "ε = 0.5 with DPRateIMED is expected to lose" in said
     assert {path.name for path in tmp_path.iterdir()} == {
         "forecast.html",
         "forecast.pdf",
         "forecast.png",
         "forecast.svg",
     }
+
+
+def test_no_number_of_the_table_is_cut() -> None:
+    """In 80 characters, which a terminal has, and in fewer."""
+    wanted = ["--rates", ".6,.5", "--visitors", "400", "--epsilon", "1", "--draws", "4"]
+    for columns in ("80", "40"):
+        result = CliRunner().invoke(
+            app, ["forecast", *wanted, "--delay", "30"], env={"COLUMNS": columns}
+        )
+        assert result.exit_code == 0, result.output
+        assert "…" not in result.output
+        line = next(row for row in result.output.splitlines() if "DPRateIMED" in row)
+        assert len(line.rstrip()) <= 80
+        assert len(line.split()) == 11, "ten cells, of which one has a unit"
+    assert "one trial in twenty loses more" in " ".join(result.output.split())
 
 
 def test_the_command_with_a_prior() -> None:
@@ -94,6 +109,7 @@ def test_the_command_with_a_prior() -> None:
         (("--visitors", "100", "--rates", ".5,x"), "--rates to be numbers"),
         (("--visitors", "100", "--rates", ".5,.4", "--epsilon", "0"), "epsilon"),
         (("--visitors", "100", "--rates", ".5,.4", "--policy", "No"), "policies="),
+        (("--visitors", "9", "--rates", ".5,.4", "--policy", "DPKLUBC"), "(did you mean DPKLUCB"),
     ],
 )
 def test_the_command_says_what_is_wrong(arguments: tuple[str, ...], words: str) -> None:

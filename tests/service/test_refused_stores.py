@@ -126,3 +126,12 @@ def test_no_reward_is_seen_in_files_logs_or_errors(
     assert not any(b"123.456789" in each or b"0.123456" in each for each in files)
     assert not any(b"p" + steps in each for each in files)
     assert "123.45" not in caplog.text + "".join(seen)
+
+
+def test_what_cannot_be_opened_is_asked_about(tmp_path: Path) -> None:
+    no_database = tmp_path / "notes.txt"
+    no_database.write_text("words " * 300, encoding="utf-8")
+    for place in (tmp_path / "no" / "trial.db", no_database):
+        with pytest.raises(dpb.StoreError, match="is its folder there") as caught:
+            dpb.open_store(f"sqlite:///{place}", witness=tmp_path / "w")
+        assert "counted twice" not in str(caught.value)

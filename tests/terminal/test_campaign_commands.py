@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dpbandits.terminal.cli import app
+from tests.service.http.web import client_of, remote, served
 
 POLICY = '{"name": "DPKLUCB", "arms": ["blue", "=green"], "epsilon": "1"}'
 
@@ -62,15 +64,28 @@ def test_keys_are_made_listed_and_revoked(run: Any) -> None:
         (("campaign", "show", "nobody"), "no campaign 'nobody'"),
         (("campaign", "create", "x", "--policy", "{"), "Expected --policy to be JSON"),
         (("campaign", "create", "x", "--policy", '{"name": "Nobody"}'), "Expected policy.name"),
+        (("campaign", "create", "x", "--policy", "DPRateIMD"), "did you mean DPRateIMED"),
+        (("campaign", "create", "x", "--arms", "2"), "needs epsilon, too"),
+        (("campaign", "create", "x", "--policy", POLICY, "--arms", "2"), "Expected arms once"),
+        (
+            ("campaign", "create", "x", "--policy", POLICY, "--options", '{"min_shar": 0.1}'),
+            "there is no 'min_shar' (did you mean min_share?)",
+        ),
+        (
+            ("campaign", "create", "x", "--policy", POLICY, "--options", '{"min_share": "a"}'),
+            "min_share: Input should be a valid number",
+        ),
         (("campaign", "create", "x", "--policy", POLICY, "--options", "[]"), "--options"),
         (("campaign", "tell", "nobody", "00", "1"), "no campaign"),
         (("keys", "create", "x", "--role", "king"), "Expected roles among"),
     ],
 )
 def test_what_cannot_be_is_one_line(run: Any, words: tuple[str, ...], said: str) -> None:
+    run("keys", "create", "somebody", "--role", "read")  # which makes the database
     printed = " ".join(run(*words, code=2).split())
     assert said in printed
-    assert "Traceback" not in printed
+    for foreign in ("Traceback", "pydantic", "damaged"):
+        assert foreign not in printed
 
 
 def test_a_store_that_is_none_is_said_so() -> None:
@@ -83,3 +98,77 @@ def test_a_store_that_is_none_is_said_so() -> None:
 def test_strangers_are_not_served_without_keys(run: Any) -> None:
     assert "Expected keys" in " ".join(run("serve", "--host", "0.0.0.0", code=2).split())
     assert "Expected one worker" in " ".join(run("serve", "--workers", "2", code=2).split())
+
+
+def test_without_a_policy_it_is_the_recommended_one(run: Any) -> None:
+    assert "ε = 0.5 per round" in run(
+        "campaign", "create", "a", "--arms", "x, y", "--epsilon", ".5"
+    )
+    assert "a: DPRateIMED, 0 decisions" in run("campaign", "list")
+    assert json.loads(run("campaign", "ask", "a"))["label"] in ("x", "y")
+
+
+def test_looking_makes_no_database(run: Any, tmp_path: Path) -> None:
+    for words in (("campaign", "list"), ("campaign", "ask", "x"), ("keys", "list")):
+        assert "There is no database" in " ".join(run(*words, code=2).split())
+    assert list(tmp_path.iterdir()) == []
+    run("keys", "create", "somebody", "--role", "read")
+    assert "No campaigns yet" in run("campaign", "list")
+
+
+def test_another_witness_is_one_line(run: Any, tmp_path: Path) -> None:
+    run("campaign", "create", "trial", "--policy", POLICY)
+    other = ["--witness", str(tmp_path / "other")]
+    where = ["--store", f"sqlite:///{tmp_path}/t.db", *other]
+    result = CliRunner().invoke(app, ["campaign", "list", *where])
+    assert result.exit_code == 2, result.output
+    assert "does not know this campaign" in " ".join(result.output.split())
+
+
+def test_a_table_is_written_as_csv_only(run: Any, tmp_path: Path) -> None:
+    run("campaign", "create", "trial", "--policy", POLICY)
+    printed = run("campaign", "export", "trial", str(tmp_path / "out.parquet"), code=2)
+    assert "ends in .csv" in " ".join(printed.split())
+
+
+def test_segments_are_shown_and_exported_one_by_one(run: Any, tmp_path: Path) -> None:
+    options = '{"segments": ["DE", "FR"]}'
+    run("campaign", "create", "lands", "--policy", POLICY, "--options", options)
+    run("campaign", "ask", "lands", "--segment", "DE")
+    assert "Segment FR" in run("campaign", "show", "lands")
+    out = str(tmp_path / "out.csv")
+    assert "DE, FR" in " ".join(run("campaign", "export", "lands", out, code=2).split())
+    run("campaign", "export", "lands", out, "--segment", "DE")
+    assert len(Path(out).read_text("utf-8").splitlines()) == 2
+
+
+def test_a_server_is_asked_looked_at_and_exported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.csv"
+
+    def command(*words: str, code: int = 0) -> str:
+        result = CliRunner().invoke(app, [*words, "--store", "http://localhost"])
+        assert result.exit_code == code, result.output
+        return " ".join(result.output.split())
+
+    with served() as (store, _):
+        monkeypatch.setattr(
+            "dpbandits.service.opening.remote_store", lambda *_: remote(client_of(store))
+        )
+        assert "Created b" in command("campaign", "create", "b", "--arms", "2", "--epsilon", "1")
+        command("campaign", "ask", "trial", "--count", "3")
+        assert "trial: DPKLUCB, 3 decisions" in command("campaign", "list")
+        assert "arm people mean low high best?" in command("campaign", "show", "trial")
+        command("campaign", "export", "trial", str(out))
+        for words in (("campaign", "fence", "trial"), ("keys", "list"), ("serve",)):
+            assert "Expected the database itself" in command(*words, code=2)
+    rows = list(csv.DictReader(out.read_text("utf-8").splitlines()))
+    assert [row["id"] for row in rows] == ["1", "2", "3"]
+
+
+def test_a_taken_port_is_said_before_anything_is_served(run: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        printed = run("serve", "--port", str(taken.getsockname()[1]), code=2)
+    assert "--port 8081" in " ".join(printed.split())
+    assert "Serving" not in printed

@@ -200,7 +200,7 @@ def counted_level(
         evidence, details = f"{NO_EPSILON}; {found.evidence}", found.details | {"why": NO_EPSILON}
         return replace(found, outcome="no verdict", evidence=evidence, details=details)
     hint = subject.hint() if isinstance(subject, ForeignSubject) else ""
-    return replace(found, evidence=f"{found.evidence}; {hint}") if hint else found
+    return replace(found, evidence=f"{found.evidence.rstrip('.')}; {hint}") if hint else found
 
 
 def black_box(made: Any, how: AuditSetting, budget: float = math.inf) -> Subject:

@@ -32,11 +32,12 @@ STYLES = {
 
 
 def report_table(report: AuditReport) -> Table:
+    """The figures, a row for each level. Evidence takes sentences, so it stands below."""
     shown = Table(title=Text(heading(report)), title_justify="left", title_style="bold")
-    for at, column in enumerate(COLUMNS):
+    for at, column in enumerate(COLUMNS[:-1]):
         shown.add_column(
             column,
-            justify="right" if 2 <= at < len(COLUMNS) - 1 else "left",
+            justify="right" if at >= 2 else "left",
             overflow="fold",
             no_wrap=at < 2,
         )
@@ -44,15 +45,20 @@ def report_table(report: AuditReport) -> Table:
         shown.add_row(
             *(
                 Text(text, style=STYLES[level.outcome] if at == 1 else "")
-                for at, text in enumerate(level_cells(level))
+                for at, text in enumerate(level_cells(level)[:-1])
             )
         )
     return shown
 
 
 def show(report: AuditReport, console: Console) -> None:
-    """The table and the conclusion, on a terminal."""
+    """The table, the evidence of each level and the conclusion, on a terminal."""
     console.print(report_table(report))
+    for level in report.levels:
+        if level.evidence:
+            said = f"{level.level}: {level.evidence}"
+            console.print(said, markup=False, highlight=False)
+    console.print()
     console.print(conclusion(report), markup=False, highlight=False)
 
 

@@ -17,7 +17,8 @@ WIDTH = 88
 @dataclass(frozen=True, slots=True)
 class StatementFacts:
     """What a statement is made of. people: decisions asked; told: rewards recorded; unread:
-    decisions resolved without reading any reward; reward_range: in words.
+    decisions resolved without reading any reward; reward_range: in words; waits: the
+    attribution window, in seconds.
     """
 
     campaign: str
@@ -33,6 +34,7 @@ class StatementFacts:
     ledger: Sequence[Entry]
     spent: Fraction | None
     guardrail: Guardrail | None = None
+    waits: float | None = None
 
 
 def statement(facts: StatementFacts) -> str:
@@ -42,6 +44,7 @@ def statement(facts: StatementFacts) -> str:
         f"Policy: {facts.policy} ({facts.source}).",
         promise(facts.guarantee),
         f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}.",
+        window_words(facts.waits),
         rail_words(facts.guardrail),
         arms_words(facts.arms),
         f"Decisions made: {facts.asked:,}. Rewards recorded: {facts.told:,}. Resolved without "
@@ -57,10 +60,13 @@ def promise(guarantee: Guarantee | None) -> str:
     if guarantee is None:
         return "Guarantee: NONE. This policy is not private: its decisions may reveal a reward."
     if guarantee.measure == "pure":
+        other = "one reward been another"
+        if guarantee.unit == "user":
+            other = "all rewards of one user been others"
         meaning = (
             "whatever anybody learns from all decisions and all that was published together, they "
-            f"would have learned with almost the same probability, up to the factor e^ε, had "
-            f"{'all rewards of one user' if guarantee.unit == 'user' else 'one reward'} been others"
+            f"would have learned with almost the same probability, up to the factor e^ε, "
+            f"had {other}"
         )
     else:
         meaning = "in the sense of zero-concentrated differential privacy; no ε is stated"
@@ -74,7 +80,20 @@ def promise(guarantee: Guarantee | None) -> str:
 def grid_words(guarantee: Guarantee | None) -> str:
     if guarantee is None:
         return ""
+    if guarantee.grid.steps == 1:
+        return "; held as one of its two ends"
     return f"; held in steps of 1/{guarantee.grid.steps:,} of that range"
+
+
+def window_words(waits: float | None) -> str:
+    """How long answers are waited for."""
+    if waits is None:
+        return ""
+    return (
+        f"Answers are waited for {waits / 86_400:,.4g} days; whoever gave none by "
+        "then counts with the value that was declared for that. Who answered is as private as the "
+        "answer."
+    )
 
 
 def rail_words(rail: Guardrail | None) -> str:
@@ -101,11 +120,12 @@ def arms_words(arms: Sequence[tuple[object, str]]) -> str:
 
 def ledger_words(facts: StatementFacts) -> str:
     """What was read so far."""
-    readings = sum(line.releases for line in facts.ledger)
+    count = sum(line.releases for line in facts.ledger)
+    readings = f"{count:,} reading{'' if count == 1 else 's'}"
     read = sum(line.stop - line.start for line in facts.ledger)
     if facts.spent is None:
-        return f"Ledger: {readings:,} readings of {read:,} rewards, without noise."
+        return f"Ledger: {readings} of {read:,} rewards, without noise."
     return (
-        f"Ledger: {readings:,} readings with noise, of {read:,} rewards, each read once at most. "
+        f"Ledger: {readings} with noise, of {read:,} rewards, each read once at most. "
         f"The most that any one recorded reward has cost is {printed(facts.spent)}."
     )

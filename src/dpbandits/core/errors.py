@@ -80,6 +80,9 @@ class NameTakenError(Error, ValueError):
 class UnknownCampaignError(Error, KeyError):
     """There is no campaign of this name."""
 
+    def __str__(self) -> str:  # a KeyError shows its text in quotes
+        return str(self.args[0]) if self.args else ""
+
 
 class WitnessError(Error, RuntimeError):
     """Database and witness do not belong together, and not because the database was restored: the

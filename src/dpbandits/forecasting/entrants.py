@@ -10,8 +10,10 @@ from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.named import close_to
+from dpbandits.policies.recommended import RECOMMENDED
 
-DEFAULT = ("DPKLUCB",)
+DEFAULT = RECOMMENDED[:1]
 """What is forecast where no policies are named."""
 
 
@@ -54,9 +56,10 @@ def forecast_class(name: object) -> type[Policy]:
     """The class that is meant, by itself or by its name."""
     cls: Any = POLICIES.get(name) if isinstance(name, str) else name
     if not (isinstance(cls, type) and issubclass(cls, Policy)):
+        close = close_to(name, POLICIES) if isinstance(name, str) else ""
         raise ValueError(
-            f"Expected policies={shown(name)} to be a policy's name or class, such as 'DPKLUCB'; "
-            "dpbandits.policies() lists them."
+            f"Expected policies={shown(name)} to be a policy's name or class, such as "
+            f"{DEFAULT[0]!r}{close}; `dpbandits list` and dpbandits.policies() list them."
         )
     takes = {field.name for field in fields(cls)}
     about = cls.about

@@ -59,7 +59,7 @@ def forecast(
         rates: a number, or a range (low, high), for each arm; or a `Prior`.
         visitors: people in the trial.
         epsilon: one or several budgets.
-        policies: names or classes of policies; by default DPKLUCB.
+        policies: names or classes of policies; by default what `recommend` returns.
         delay: rounds by which answers come late, a number or a law, as for `simulate`; by default
             none. Late answers are played round by round, so they take long.
         seed: of draws and runs.
@@ -74,7 +74,7 @@ def forecast(
 
     >>> found = forecast([.5, .4], visitors=2000, epsilon=[.5, 1], draws=10)
     >>> [(row.policy, row.epsilon) for row in found]
-    [('DPKLUCB', 0.5), ('DPKLUCB', 1.0), ('KLUCB', None), ('equal shares', None)]
+    [('DPRateIMED', 0.5), ('DPRateIMED', 1.0), ('KLUCB', None), ('equal shares', None)]
     """
     prior, ruler = rates_given(rates), rewards or Range()
     visitors = whole_number(visitors, "visitors", prior.arms, MOST)

@@ -219,6 +219,11 @@ class PurePrice(Mechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
+        if not isinstance(self.grid, Grid):
+            raise TypeError(
+                f"Expected grid= to be a dpbandits.Grid, such as Grid(steps=1), got an object "
+                f"of type {type(self.grid).__name__}."
+            )
 
     def promise(self) -> Guarantee:
         return Guarantee(

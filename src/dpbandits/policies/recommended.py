@@ -40,7 +40,7 @@ def recommend(
 
     Args:
         epsilon: budget for one round's reward, or rewards.
-        arms: how many there are, one played a round; or else
+        arms: how many there are, or their names, one played a round; or else
         problem: which super arms are feasible.
         horizon: rounds it will be played for, if known.
         model: "central", or "local", where users do not trust the server: `LDPKLUCB`, `CUCBLDP2`.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from dpbandits.core.plan import Draw, Plan, Progress, PublicRng
+from dpbandits.core.plan import Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies.contract import Policy, Release
 
 ToldCounts = tuple[tuple[Any, int], ...]
@@ -64,10 +64,20 @@ def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
         want to know whether a policy tosses coins at all.
 
     Raises:
-        ValueError: the policy plans a `Draw` without a limit for each arm.
+        TypeError: the policy plans something that is no plan.
+        ValueError: it plans an arm that is none, or a `Draw` without a limit for each arm.
     """
     rng = public(step)
     plan = policy.plan(state, rng)
+    if not isinstance(plan, (Hold, Cycle, Draw)):
+        raise TypeError(
+            f"Expected {policy.name}.plan() to return a Hold, Cycle or Draw of "
+            f"dpbandits.core.plan, got an object of type {type(plan).__name__}."
+        )
+    if isinstance(plan, Hold) and type(plan.action) is int and plan.action >= policy.arms:
+        raise ValueError(
+            f"Expected {policy.name}.plan() to hold an arm below {policy.arms}, got {plan.action}."
+        )
     if isinstance(plan, Draw) and len(plan.limits) != policy.arms:
         raise ValueError(
             f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} "

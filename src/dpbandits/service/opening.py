@@ -86,7 +86,7 @@ def beside(url: str) -> Path:
     place = Path(f"{said.database}.witness")
     logging.getLogger("dpbandits").warning(
         "The witness is %s: a backup that takes database and witness together cannot be told from "
-        "the newest state. Give witness= a place outside of it.",
+        "the newest state. Give witness= (--witness) a place outside of it.",
         place,
     )
     return place

@@ -88,5 +88,6 @@ class Reports(WaitingTimes):
                 ledger=self.ledger,
                 spent=self.spent,
                 guardrail=self.guardrail,
+                waits=self.attribution_window,
             )
         )

@@ -10,8 +10,9 @@ import typer
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands import data
 from dpbandits.terminal.commands.audit import audit_command
-from dpbandits.terminal.commands.campaigns import campaign, keys, serve_command
+from dpbandits.terminal.commands.campaigns import campaign, serve_command
 from dpbandits.terminal.commands.forecast import forecast_command
+from dpbandits.terminal.commands.keys import keys
 from dpbandits.terminal.commands.run import SMALL_SWEEP, merge_command, run_command
 from dpbandits.terminal.commands.terminal import (
     QuickOption,

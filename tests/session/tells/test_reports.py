@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -169,6 +170,16 @@ def test_the_statement_says_what_is_promised_and_what_was_read() -> None:
     secure = dpb.Session(POLICY, noise=SecureNoise()).statement()
     assert "WARNING" not in secure
     assert "NONE" in session(UCB1(arms=2)).statement()
+
+
+def test_the_statement_says_how_long_answers_are_waited_for_and_how_they_are_held() -> None:
+    policy = DPKLUCB(arms=2, epsilon=1, grid=1)
+    text = session(policy, attribution_window=timedelta(weeks=6)).statement()
+    words = " ".join(text.split())
+    assert "Answers are waited for 42 days" in words
+    assert "held as one of its two ends" in words
+    assert "had one reward been another." in words
+    assert "waited" not in session(policy).statement()
 
 
 def test_no_arm_is_added_beyond_the_least_shares() -> None:

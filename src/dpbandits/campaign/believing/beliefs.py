@@ -28,7 +28,8 @@ class Belief(NamedTuple):
     """One arm. None where nothing was released yet.
 
     people: how many rewards the released mean covers. low, high: the interval. chance_best: by a
-        model (`campaign/believing/chances.py`), among the arms of which something was released.
+        model (`campaign/believing/chances.py`), among the arms that are compared; one of which
+        nothing was released may be anything, and takes its share.
     """
 
     label: str
@@ -83,16 +84,10 @@ class Beliefs:
         return f"No arm is named the best {at} confidence yet."
 
     def __str__(self) -> str:
-        head = ("arm", "people", "mean", "low", "high", "best?")
-        cells = [head, *(cells_of(row) for row in self.rows)]
-        widths = [max(len(line[at]) for line in cells) for at in range(len(head))]
-        lines = [
-            "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in cells
-        ]
         notes = [self.advice, METHOD]
         if self.changed:
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
-        return "\n".join((*lines, *notes))
+        return "\n".join((text_of_rows(self.rows), *notes))
 
     __repr__ = __str__
 
@@ -144,12 +139,16 @@ def beliefs(
     found = {arm: interval(history, arm, delta, noise) for arm in range(len(history.arms))}
     known = {arm: each for arm, each in found.items() if each is not None}
     newest = {arm: row for arm in compared if (row := history.arms[arm].newest) is not None}
-    chances = chances_to_be_best(history, newest, law)
+    unseen = [arm for arm in compared if arm not in newest]
+    chances = chances_to_be_best(history, newest, law, unseen)
     rows = tuple(
         belief(history, arm, known.get(arm), chances.get(arm), ruler or Range())
         for arm in range(len(history.arms))
     )
-    return advised(history, rows, confidence, {arm: known[arm] for arm in newest}, newest, noise)
+    intervals = {arm: known[arm] for arm in newest}
+    if unseen:  # one of them may be the best: nobody is named, and nobody knows when
+        return Beliefs(rows, confidence, None, None, changed_of(history, intervals))
+    return advised(history, rows, confidence, intervals, newest, noise)
 
 
 def advised(
@@ -165,9 +164,13 @@ def advised(
     more = None
     if best is None:
         more = more_people(history, newest, intervals, 1.0 - confidence, noise)
-    labels = [arm.label for arm in history.arms]
-    changed = tuple(labels[arm] for arm, each in intervals.items() if each.changed)
-    return Beliefs(rows, confidence, None if best is None else labels[best], more, changed)
+    named = None if best is None else history.arms[best].label
+    return Beliefs(rows, confidence, named, more, changed_of(history, intervals))
+
+
+def changed_of(history: Believed, intervals: dict[int, Interval]) -> tuple[str, ...]:
+    """Labels of the arms whose mean has changed."""
+    return tuple(history.arms[arm].label for arm, each in intervals.items() if each.changed)
 
 
 def belief(
@@ -197,6 +200,15 @@ def checked_arms(history: Believed, among: Sequence[int]) -> list[int]:
     if not all(type(arm) is int and 0 <= arm < len(history.arms) for arm in wanted):
         raise ValueError(f"Expected among={shown(among)} to be numbers of arms.")
     return wanted
+
+
+def text_of_rows(rows: Sequence[Belief]) -> str:
+    """Rows as a table of text, a line each."""
+    head = ("arm", "people", "mean", "low", "high", "best?")
+    cells = [head, *(cells_of(row) for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(head))]
+    lines = [zip(line, widths, strict=True) for line in cells]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in line) for line in lines)
 
 
 def cells_of(row: Belief) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ releases always give the same figure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dpbandits.campaign.believing.believed import Believed
@@ -21,12 +23,19 @@ POINTS, MOST_POINTS, REACH = 801, 4096, 9.0
 
 
 def chances_to_be_best(
-    history: Believed, rows: dict[int, ReleasedRow], law: AnswerLaw
+    history: Believed,
+    rows: dict[int, ReleasedRow],
+    law: AnswerLaw,
+    unseen: Sequence[int] = (),
 ) -> dict[int, float]:
-    """For each of these arms, the probability that its mean is the largest among theirs."""
+    """For each of these arms, the probability that its mean is the largest among theirs.
+
+    unseen: arms of which nothing was released. The model's prior is all that is known of them.
+    """
     if not rows:
         return {}
     posteriors = [posterior(history, row, draws_variance(law, row.draws)) for row in rows.values()]
+    posteriors += [prior()] * len(unseen)
     common = np.unique(np.concatenate([grid[:: (POINTS - 1) // 80] for grid, _ in posteriors]))
     if len(common) > MOST_POINTS:
         common = common[np.linspace(0, len(common) - 1, MOST_POINTS).astype(np.intp)]
@@ -35,7 +44,13 @@ def chances_to_be_best(
     logs = np.log(middle)
     others = np.exp(logs.sum(axis=0) - logs)
     chance = (np.diff(below, axis=1) * others).sum(axis=1)
-    return dict(zip(rows, (chance / chance.sum()).tolist(), strict=True))
+    return dict(zip([*rows, *unseen], (chance / chance.sum()).tolist(), strict=True))
+
+
+def prior() -> tuple[Floats, Floats]:
+    """Points of [0, 1], each of which is also the prior probability that a mean is no larger."""
+    means = np.linspace(0.0, 1.0, POINTS)
+    return means, means
 
 
 def posterior(history: Believed, row: ReleasedRow, variance: float) -> tuple[Floats, Floats]:

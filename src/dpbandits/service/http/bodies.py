@@ -13,7 +13,8 @@ from dpbandits.core.inputs import shown
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-from dpbandits.session.saving.policy import policy_from_data
+from dpbandits.policies.named import close_to
+from dpbandits.session.saving.policy import policy_made
 
 MOST_TELLS = 10_000
 """Answers, or decisions, of one request."""
@@ -147,17 +148,22 @@ class ScopeBody(Body):
 
 
 def policy_from(said: dict[str, Any]) -> Policy:
-    """A policy by its name and its arguments: {"name": "DPKLUCB", "arms": 2, "epsilon": "1"}.
+    """A policy by its name and its arguments: {"name": "DPRateIMED", "arms": 2, "epsilon": "1"}.
 
     Raises:
         ValueError: there is no such policy, or it does not take these arguments.
     """
     name = said.get("name")
     if not isinstance(name, str) or name not in POLICIES:
+        close = close_to(name, POLICIES) if isinstance(name, str) else ""
         raise ValueError(
-            f"Expected policy.name to be one of {', '.join(sorted(POLICIES))}; got {shown(name)}."
+            f"Expected policy.name to be a policy's; got {shown(name)}{close}. There are "
+            f"{', '.join(sorted(POLICIES))}."
         )
     arguments = {key: value for key, value in said.items() if key != "name"}
     if "class" in arguments or "module" in arguments:
         raise ValueError("Expected policy.name and the policy's own arguments.")
-    return policy_from_data({"class": name, **arguments}, None)
+    try:
+        return policy_made(POLICIES[name], arguments)
+    except (TypeError, LookupError, OverflowError) as error:
+        raise ValueError(f"{name} cannot be made of this: {error}") from None

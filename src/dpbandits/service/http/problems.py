@@ -66,7 +66,12 @@ async def invalid(request: Request, error: Exception) -> JSONResponse:
         for each in error.errors()[:20]
     ]
     detail = "; ".join(f"{each['where'] or 'body'}: {each['what']}" for each in found)
-    return problem(422, "Of another shape", f"{detail}. Nothing was done.", errors=found)
+    return problem(
+        422,
+        "Of another shape",
+        f"{detail}. Nothing was done; /docs describes every body.",
+        errors=found,
+    )
 
 
 async def framework_problem(request: Request, error: Exception) -> JSONResponse:

@@ -1,7 +1,9 @@
 """A server at work: one process on SQLite, several on PostgreSQL."""
 
 import os
+import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,14 +31,17 @@ def serve(
     witness: str | Path | None = None,
     workers: int = 1,
     demo: bool = False,
+    ready: Callable[[], None] | None = None,
 ) -> None:
     """Serve a store until it is stopped.
 
     workers: processes behind one address; more than one on PostgreSQL only.
     demo: with a campaign whose visitors are made up.
+    ready: is called when nothing stands in the way any more.
 
     Raises:
-        ValueError: a store without keys is served to this machine only; SQLite by one process.
+        ValueError: the port is taken; a store without keys is served to this machine only;
+            SQLite by one process.
         StoreError: the store cannot be opened.
     """
     with open_store(url, witness=witness) as store:
@@ -49,6 +54,9 @@ def serve(
         raise ValueError(
             "Expected one worker: SQLite is served by one process. Use PostgreSQL for several."
         )
+    require_port(host, port)
+    if ready is not None:
+        ready()
     os.environ[STORE], os.environ[WITNESS] = url, "" if witness is None else str(witness)
     os.environ[DEMO], os.environ[HOST] = "yes" if demo else "", host
     uvicorn.run(
@@ -60,6 +68,23 @@ def serve(
         log_level="warning",
         access_log=False,
     )
+
+
+def require_port(host: str, port: int) -> None:
+    """
+    Raises:
+        ValueError: nobody can listen there.
+    """
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+    except OSError as error:
+        raise ValueError(
+            f"Port {port} of {host} cannot be listened to ({error.strerror}). Choose another, "
+            "as in --port 8081."
+        ) from None
 
 
 def app_from_environment() -> Any:

@@ -12,6 +12,7 @@ from dpbandits.forecasting.outcome import EQUAL, HEADS, MEANINGS, Forecast, Fore
 from dpbandits.forecasting.prior import Prior
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.recommended import RECOMMENDED
 
 MOST_VISITORS, MOST_ARMS = 1_000_000, 20
 """That a form forecasts."""
@@ -26,7 +27,7 @@ class TrialPlan:
     """What the form says, as text: arms a line each; rates in percent."""
 
     name: str = ""
-    policy: str = "DPKLUCB"
+    policy: str = RECOMMENDED[0]
     arms: str = "A\nB"
     epsilon: str = "1"
     visitors: str = "20000"

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from typing import Any, final
 
 from dpbandits.service.remote.looks import RemoteLooks
-from dpbandits.service.remote.said import decision_of, id_in
-from dpbandits.service.turns.asks import CampaignDecision
+from dpbandits.service.turns.asks import CampaignDecision, decision_of, id_in
 
 
 @final

@@ -1,4 +1,4 @@
-"""What goes to a server and what it says: options, decisions, errors."""
+"""What goes to a server and what it says: options, errors."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,16 +9,6 @@ from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import NameTakenError, RewardError
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.service.turns.asks import CampaignDecision, decision_from
-
-
-def id_in(decision: CampaignDecision | str) -> str:
-    return decision.id if isinstance(decision, CampaignDecision) else decision
-
-
-def decision_of(said: dict[str, Any]) -> CampaignDecision:
-    """A decision as the server writes it."""
-    return decision_from([said[name] for name in CampaignDecision._fields])
 
 
 def sent_options(options: dict[str, Any]) -> dict[str, Any]:

@@ -188,10 +188,13 @@ def told(what: str) -> Iterator[None]:
     except Error:
         raise
     except (SQLAlchemyError, DBAPIError, OSError) as error:
-        raise StoreError(
-            f"The database could not be {what} ({plainly(error)}). If this was a change, whether "
-            "it stands is not known: make the same call again; no reward is counted twice."
-        ) from None
+        advice = (
+            "Is its address right, is its folder there, and is it a database?"
+            if what == "opened"
+            else "If this was a change, whether it stands is not known: make the same call again; "
+            "no reward is counted twice."
+        )
+        raise StoreError(f"The database could not be {what} ({plainly(error)}). {advice}") from None
 
 
 def plainly(error: Exception) -> str:

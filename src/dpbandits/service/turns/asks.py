@@ -200,3 +200,13 @@ def decision_from(row: list[Any]) -> CampaignDecision:
     """A decision after a trip through JSON."""
     fields: list[Any] = [tuple(v) if isinstance(v, list) else v for v in row]
     return CampaignDecision(*fields)
+
+
+def id_in(decision: CampaignDecision | str) -> str:
+    """The id of a decision, or of one that is known by it."""
+    return decision.id if isinstance(decision, CampaignDecision) else decision
+
+
+def decision_of(said: dict[str, Any]) -> CampaignDecision:
+    """A decision as the server writes it."""
+    return decision_from([said[name] for name in CampaignDecision._fields])

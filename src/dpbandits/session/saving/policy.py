@@ -57,22 +57,31 @@ def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) 
     )
     if kind is None or kind.__name__ != name or (given is None and "module" in data):
         raise ValueError(unknown_policy(name, given))
-    known = {f.name for f in fields(kind) if f.init}
-    values = {k: v for k, v in data.items() if k not in ("class", "module")}
-    unknown = sorted(set(values) - known)
-    if unknown:
-        raise ValueError(
-            f"{name} does not take {', '.join(unknown)}; it takes {', '.join(sorted(known))}."
-        )
     try:
-        if isinstance(values.get("problem"), dict):
-            values["problem"] = problem_from_data(values["problem"])
-        policy = kind(**values)
+        policy = policy_made(kind, {k: v for k, v in data.items() if k not in ("class", "module")})
     except (TypeError, LookupError, OverflowError) as error:
         raise damaged(f"the parameters of {name} do not make one ({error})") from None
     if isinstance(given, Policy) and policy_to_data(policy) != policy_to_data(given):
         raise ValueError(f"Expected a session of {given!r}, got one of {policy!r}.")
     return policy
+
+
+def policy_made(kind: type[Policy], values: dict[str, Any]) -> Policy:
+    """A policy of hyper-parameters as JSON has them.
+
+    Raises:
+        ValueError, TypeError, LookupError, OverflowError: they do not make one.
+    """
+    known = {f.name for f in fields(kind) if f.init}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ValueError(
+            f"{kind.__name__} does not take {', '.join(unknown)}; it takes "
+            f"{', '.join(sorted(known))}."
+        )
+    if isinstance(values.get("problem"), dict):
+        values = values | {"problem": problem_from_data(values["problem"])}
+    return kind(**values)
 
 
 def unknown_policy(name: object, given: object) -> str:

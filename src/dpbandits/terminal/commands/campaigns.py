@@ -1,4 +1,4 @@
-"""`dpbandits serve`, `dpbandits campaign …` and `dpbandits keys …`: campaigns in a store."""
+"""`dpbandits serve` and `dpbandits campaign …`: campaigns in a store."""
 
 from __future__ import annotations
 
@@ -9,39 +9,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpbandits.core.errors import Error
+from dpbandits.campaign.believing.beliefs import METHOD, text_of_rows
+from dpbandits.policies.recommended import RECOMMENDED
+from dpbandits.terminal.commands.given import given_options, given_policy
+from dpbandits.terminal.commands.stores import (
+    StoreOption,
+    WitnessOption,
+    opened_database,
+    opened_store,
+)
 from dpbandits.terminal.commands.terminal import console, one_line_errors
 
 if TYPE_CHECKING:
-    from dpbandits.service.store import CampaignStore
+    from dpbandits.service.reports import Summary
 
-StoreOption = Annotated[
-    str,
-    typer.Option(
-        help="The store: sqlite:///trial.db, postgresql+psycopg://…, or http://host:port."
-    ),
-]
-WitnessOption = Annotated[
-    Path | None, typer.Option(help="The witness, outside the database's own backup.")
-]
 NameArgument = Annotated[str, typer.Argument(help="The campaign's name.")]
 
+POLICY_HELP = (
+    "A policy's name; or all of it as JSON, such as "
+    '{"name": "DPRateIMED", "arms": ["blue", "green"], "epsilon": "1", "grid": 1}.'
+)
+
 campaign = typer.Typer(no_args_is_help=True, help="Campaigns in a store.")
-keys = typer.Typer(no_args_is_help=True, help="Bearer keys of a store.")
-
-
-def opened_store(store: str, witness: Path | None) -> CampaignStore:
-    """A store by its address.
-
-    Raises:
-        ValueError: it cannot be opened.
-    """
-    from dpbandits.service.opening import open_store
-
-    try:
-        return open_store(store, witness=witness)
-    except (Error, ImportError) as error:
-        raise ValueError(str(error)) from None
 
 
 def serve_command(
@@ -59,41 +48,51 @@ def serve_command(
     Example: [bold]dpbandits serve --store sqlite:///trial.db --port 8080[/]
     """
     with one_line_errors("What was acknowledged is on disk."):
-        opened_store(store, witness).close()
+        opened_database(store, witness, makes=True).close()
         from dpbandits.service.http.serving import serve
 
-        console.print(f"Serving {store} at [bold]http://{host}:{port}[/]  (Ctrl-C stops it)")
-        serve(store, port=port, host=host, witness=witness, workers=workers, demo=demo)
+        def ready() -> None:
+            console.print(f"Serving {store} at [bold]http://{host}:{port}[/]  (Ctrl-C stops it)")
+
+        asked: dict[str, Any] = {"host": host, "witness": witness, "workers": workers, "demo": demo}
+        serve(store, port=port, ready=ready, **asked)
 
 
 @campaign.command("create")
 def create_command(
     name: NameArgument,
     store: StoreOption,
-    policy: Annotated[str, typer.Option(help='As JSON: {"name": "DPKLUCB", "arms": 2, …}.')],
+    arms: Annotated[
+        str | None, typer.Option(help="Their names, as in blue,green; or how many there are.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="The budget: 1, .5 or 1/3.")] = None,
+    policy: Annotated[str, typer.Option(help=POLICY_HELP)] = RECOMMENDED[0],
     options: Annotated[str, typer.Option(help='As JSON, such as {"min_share": .01}.')] = "{}",
     witness: WitnessOption = None,
 ) -> None:
     """Make a campaign.
 
-    Example: [bold]dpbandits campaign create trial --store sqlite:///trial.db --policy
-    '{"name": "DPKLUCB", "arms": ["a", "b"], "epsilon": "1"}'[/]
+    Example: [bold]dpbandits campaign create trial --store sqlite:///trial.db --arms blue,green
+    --epsilon 1[/]
     """
-    with one_line_errors(), opened_store(store, witness) as found:
-        from dpbandits.service.http.bodies import CreateBody, policy_from
+    with one_line_errors(), opened_store(store, witness, makes=True) as found:
+        from dpbandits.service.http.bodies import policy_from
 
-        said = object_in(options, "--options")
-        body = CreateBody(name=name, policy=object_in(policy, "--policy"), **said)
-        made = found.create(body.name, policy_from(body.policy), **body.options())
-        console.print(f"Created {made.name}: {made.guarantee or 'no privacy'}")
+        made_of = policy_from(given_policy(policy, arms, epsilon))
+        made = found.create(name, made_of, **given_options(name, options))
+        promise = made.summary().guarantee
+        console.print(f"Created {name}: {promise or 'no privacy'}", markup=False)
 
 
 @campaign.command("list")
 def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
     """All campaigns of a store."""
     with one_line_errors(), opened_store(store, witness) as found:
-        for name in found:
+        names = list(found)
+        for name in names:
             show_summary(found[name].summary())
+        if not names:
+            typer.echo("No campaigns yet: `dpbandits campaign create` makes one.")
 
 
 @campaign.command("show")
@@ -101,7 +100,7 @@ def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption 
     """One campaign: where it stands, what it believes, what it promises."""
     with one_line_errors(), opened_store(store, witness) as found:
         show_summary(found[name].summary())
-        console.print(str(found[name].beliefs()), highlight=False, markup=False)
+        show_beliefs(found[name].beliefs())
 
 
 @campaign.command("ask")
@@ -137,14 +136,33 @@ def export_command(
     name: NameArgument,
     out: Annotated[Path, typer.Argument(help="A file that ends in .csv.")],
     store: StoreOption,
+    segment: Annotated[
+        str | None, typer.Option(help="Of which segment, where there are any.")
+    ] = None,
     witness: WitnessOption = None,
 ) -> None:
     """All decisions with their propensities, as a table. Rewards are not in it."""
     with one_line_errors(), opened_store(store, witness) as found:
-        page = found[name].decisions(limit=10_000)
+        if out.suffix != ".csv":
+            raise ValueError(f"Expected a file that ends in .csv, got {out}: a table is written.")
+        part = part_of(found[name], segment)
+        page = part.decisions(limit=10_000)
         with out.open("w", newline="", encoding="utf-8") as file:
-            write_rows(csv.writer(file), found[name], page)
-        console.print(f"Wrote {out}")
+            write_rows(csv.writer(file), part, page)
+        console.print(f"Wrote {out}", markup=False)
+
+
+def part_of(found: Any, segment: str | None) -> Any:
+    """A campaign, or one segment of it.
+
+    Raises:
+        ValueError: it has segments and none is said, or the other way round.
+    """
+    names = found.summary().segments
+    if bool(names) != (segment is not None):
+        said = f"--segment to be one of {', '.join(names)}" if names else "no --segment"
+        raise ValueError(f"Expected {said}.")
+    return found if segment is None else found[segment]
 
 
 def write_rows(writer: Any, found: Any, page: Any) -> None:
@@ -165,69 +183,26 @@ def fence_command(name: NameArgument, store: StoreOption, witness: WitnessOption
     """Give up all that is open, where the witness was lost. A database that was put back is noticed
     and fenced by itself.
     """
-    with one_line_errors(), opened_store(store, witness) as found:
+    with one_line_errors(), opened_database(store, witness) as found:
         found[name].fence()
         console.print(f"{name} goes on in generation {found[name].generation}.")
 
 
-@keys.command("create")
-def create_key(
-    name: Annotated[str, typer.Argument(help="Whose key it is.")],
-    store: StoreOption,
-    role: Annotated[list[str], typer.Option(help="ask, tell, read or admin; may be repeated.")],
-    campaign: Annotated[str | None, typer.Option(help="For this campaign only.")] = None,
-    witness: WitnessOption = None,
-) -> None:
-    """A new key, shown this once."""
-    with one_line_errors(), opened_store(store, witness) as found:
-        from dpbandits.service.http.access import Access
-
-        typer.echo(Access(found.backend, open=False).create(name, role, campaign))
-
-
-@keys.command("list")
-def list_keys(store: StoreOption, witness: WitnessOption = None) -> None:
-    """All keys, by name and roles."""
-    with one_line_errors(), opened_store(store, witness) as found:
-        for row in found.backend.access_keys():
-            state = "revoked" if row.revoked is not None else row.roles
-            typer.echo(f"{row.name}\t{state}\t{row.campaign or 'all campaigns'}")
-
-
-@keys.command("revoke")
-def revoke_key(
-    name: Annotated[str, typer.Argument(help="Whose key it is.")],
-    store: StoreOption,
-    witness: WitnessOption = None,
-) -> None:
-    """The keys of this name open nothing any more."""
-    with one_line_errors(), opened_store(store, witness) as found:
-        from dpbandits.service.http.access import Access
-
-        many = Access(found.backend, open=False).revoke(name)
-        typer.echo(f"Revoked {many} keys of {name}.")
-
-
-def object_in(text: str, what: str) -> dict[str, Any]:
-    """A JSON object.
-
-    Raises:
-        ValueError: it is none.
-    """
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise ValueError(f'Expected {what} to be JSON, such as {{"name": "DPKLUCB", "arms": 2}}.')
-    return found
-
-
-def show_summary(summary: Any) -> None:
+def show_summary(said: Summary) -> None:
     """A campaign in one line and its promise."""
-    said = summary if isinstance(summary, dict) else summary._asdict()
     typer.echo(
-        f"{said['name']}: {said['policy']}, {said['asked']:,} decisions, {said['step']:,} releases"
-        + (f", over ({said['closed']})" if said["closed"] else "")
+        f"{said.name}: {said.policy}, {said.asked:,} decisions, {said.step:,} releases"
+        + (f", over ({said.closed})" if said.closed else "")
     )
-    typer.echo(f"  {said['guarantee'] or 'no privacy'}")
+    typer.echo(f"  {said.guarantee or 'no privacy'}")
+
+
+def show_beliefs(found: Any) -> None:
+    """What is believed: of each segment, where there are any; of a server, its rows alone."""
+    if isinstance(found, dict):
+        for segment, part in found.items():
+            typer.echo(f"Segment {segment}")
+            show_beliefs(part)
+        return
+    said = f"{text_of_rows(found)}\n{METHOD}" if isinstance(found, tuple) else str(found)
+    console.print(said, highlight=False, markup=False)

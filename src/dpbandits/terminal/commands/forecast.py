@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpbandits.forecasting.entrants import DEFAULT
 from dpbandits.terminal.commands.terminal import console, one_line_errors
 
 if TYPE_CHECKING:
@@ -27,7 +28,11 @@ BaseOption = Annotated[
 BestOption = Annotated[str, typer.Option(help="With --base: how much better the best arm is.")]
 PolicyOption = Annotated[
     list[str] | None,
-    typer.Option("--policy", help="A policy's name; may be given again. By default DPKLUCB."),
+    typer.Option("--policy", help=f"A policy's name; may be given again. By default {DEFAULT[0]}."),
+]
+DelayOption = Annotated[
+    int | None,
+    typer.Option(min=0, help="People who come before a person's answer does. Takes long."),
 ]
 WithinOption = Annotated[
     float | None, typer.Option(help="Also say the smallest ε that is expected to lose no more.")
@@ -42,6 +47,7 @@ def forecast_command(
     arms: Annotated[int, typer.Option(min=2, help="With --base: how many arms.")] = 2,
     epsilon: Annotated[str, typer.Option(help="One budget, or several.")] = ".1,.5,1",
     policy: PolicyOption = None,
+    delay: DelayOption = None,
     draws: Annotated[int, typer.Option(min=2, help="Draws of the rates.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Of draws and runs.")] = 0,
     units: Annotated[str, typer.Option(help="What a reward is.")] = "conversions",
@@ -64,6 +70,7 @@ def forecast_command(
                 visitors,
                 [text.strip() for text in epsilon.split(",")],
                 policies=policy,
+                delay=delay,
                 seed=seed,
                 draws=draws,
                 units=units,
@@ -74,7 +81,13 @@ def forecast_command(
 
 def show_forecast(found: Forecast, within: float | None, out: Path | None) -> None:
     """The table, what ε can be afforded, and the files that were asked for."""
-    console.print(forecast_table(found))
+    table = forecast_table(found)
+    needed = console.measure(table, options=console.options.update(max_width=1_000)).maximum
+    if needed <= console.width:
+        console.print(table)
+    else:  # a cell that is cut is another number
+        console.print(str(found), markup=False, highlight=False, soft_wrap=True)
+    console.print(meanings())
     if within is not None:
         say_within(found, within)
     if out is not None:
@@ -122,12 +135,26 @@ def forecast_table(found: Forecast) -> Table:
     from dpbandits.forecasting.outcome import HEADS, cells_of_row
 
     title = Text(found.title, style="bold")
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table.padding, table.pad_edge = (0, 1, 0, 0), False  # ten columns in 80 characters
     for at, head in enumerate(HEADS):
         table.add_column(head, justify="right" if at else "left", no_wrap=True)
     for row in found:
         table.add_row(*map(Text, cells_of_row(row)), style="dim" if row.epsilon is None else "")
     return table
+
+
+def meanings() -> Table:
+    """What the columns say."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from dpbandits.forecasting.outcome import MEANINGS
+
+    grid = Table.grid(padding=(0, 2))
+    for head, meaning in MEANINGS.items():
+        grid.add_row(Text(head), Text(meaning), style="dim")
+    return grid
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from dpbandits.core.errors import EnvironmentExhausted
+from dpbandits.core.errors import EnvironmentExhausted, Error
 
 console = Console()
 errors = Console(stderr=True)
@@ -34,7 +34,7 @@ def one_line_errors(
     """
     try:
         yield
-    except (ValueError, TypeError, LookupError, OSError, EnvironmentExhausted) as error:
+    except (ValueError, TypeError, LookupError, OSError, Error) as error:
         words = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
         errors.print(
             f"[red]Error:[/] {words.replace('[', chr(92) + '[')}",

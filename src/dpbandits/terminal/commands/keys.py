@@ -1,0 +1,48 @@
+"""`dpbandits keys …`: who may call a server."""
+
+from typing import Annotated
+
+import typer
+
+from dpbandits.terminal.commands.stores import StoreOption, WitnessOption, opened_database
+from dpbandits.terminal.commands.terminal import one_line_errors
+
+keys = typer.Typer(no_args_is_help=True, help="Bearer keys of a store.")
+
+
+@keys.command("create")
+def create_key(
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    store: StoreOption,
+    role: Annotated[list[str], typer.Option(help="ask, tell, read or admin; may be repeated.")],
+    campaign: Annotated[str | None, typer.Option(help="For this campaign only.")] = None,
+    witness: WitnessOption = None,
+) -> None:
+    """A new key, shown this once."""
+    with one_line_errors(), opened_database(store, witness, makes=True) as found:
+        from dpbandits.service.http.access import Access
+
+        typer.echo(Access(found.backend, open=False).create(name, role, campaign))
+
+
+@keys.command("list")
+def list_keys(store: StoreOption, witness: WitnessOption = None) -> None:
+    """All keys, by name and roles."""
+    with one_line_errors(), opened_database(store, witness) as found:
+        for row in found.backend.access_keys():
+            state = "revoked" if row.revoked is not None else row.roles
+            typer.echo(f"{row.name}\t{state}\t{row.campaign or 'all campaigns'}")
+
+
+@keys.command("revoke")
+def revoke_key(
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    store: StoreOption,
+    witness: WitnessOption = None,
+) -> None:
+    """The keys of this name open nothing any more."""
+    with one_line_errors(), opened_database(store, witness) as found:
+        from dpbandits.service.http.access import Access
+
+        many = Access(found.backend, open=False).revoke(name)
+        typer.echo(f"Revoked {many} keys of {name}.")

@@ -1,0 +1,58 @@
+"""A store on the command line: where it is, and what is opened there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpbandits.core.errors import Error
+
+if TYPE_CHECKING:
+    from dpbandits.service.store import CampaignStore
+
+StoreOption = Annotated[
+    str,
+    typer.Option(
+        help="The store: sqlite:///trial.db, postgresql+psycopg://…, or http://host:port."
+    ),
+]
+WitnessOption = Annotated[
+    Path | None, typer.Option(help="The witness, outside the database's own backup.")
+]
+
+
+def opened_store(store: str, witness: Path | None, *, makes: bool = False) -> CampaignStore:
+    """A store by its address. makes: a database that is not there is made; else a slip of the pen
+    would be answered by an empty store.
+
+    Raises:
+        ValueError: it cannot be opened.
+    """
+    from dpbandits.service.opening import open_store
+
+    file = Path(store.removeprefix("sqlite:///").partition("?")[0])
+    if not makes and store.startswith("sqlite:///") and file.name and not file.exists():
+        raise ValueError(
+            f"There is no database {file}. `dpbandits campaign create`, `dpbandits keys create` "
+            "and `dpbandits serve` make one."
+        )
+    try:
+        return open_store(store, witness=witness)
+    except (Error, ImportError) as error:
+        raise ValueError(str(error)) from None
+
+
+def opened_database(store: str, witness: Path | None, *, makes: bool = False) -> CampaignStore:
+    """A store that is a database: what is done here has no verb over HTTP.
+
+    Raises:
+        ValueError: it is a server's address, or cannot be opened.
+    """
+    if store.startswith(("http://", "https://")):
+        raise ValueError(
+            f"Expected the database itself, such as sqlite:///trial.db, got the server {store}: "
+            "this is done beside it."
+        )
+    return opened_store(store, witness, makes=makes)

@@ -1,0 +1,46 @@
+"""What a policy of one's own may get wrong is said in its own words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.plan import Hold
+from dpbandits.mechanisms import LazyForgetful
+from dpbandits.policies.bandit.cumulative import DPKLUCB
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planning(DPKLUCB):
+    """Plans what it is told to."""
+
+    what: Any = 3
+
+    def plan(self, state: Any, rng: Any) -> Any:
+        return self.what
+
+
+@pytest.mark.parametrize(
+    ("what", "kind", "words"),
+    [
+        (3, TypeError, r"Planning\.plan\(\) to return a Hold, Cycle or Draw .* got .* int"),
+        (None, TypeError, "got an object of type NoneType"),
+        (Hold(99, 10, release=()), ValueError, "to hold an arm below 2, got 99"),
+    ],
+)
+def test_a_plan_that_is_none_is_said_by_every_host(
+    what: Any, kind: type[Exception], words: str
+) -> None:
+    policy = Planning(arms=2, epsilon=1, what=what)
+    with pytest.raises(kind, match=words):
+        dpb.Session(policy, noise=dpb.SimulatedNoise(1))
+    with pytest.raises(kind, match=words):
+        dpb.simulate(policy, dpb.Bernoulli([0.5, 0.4]), 100)
+
+
+def test_a_grid_is_a_grid() -> None:
+    with pytest.raises(TypeError, match="Grid, such as"):
+        LazyForgetful(epsilon=1, grid=1)  # type: ignore[arg-type]
