@@ -90,7 +90,7 @@ KEPT = {
         "^(DPKLUCB|RNMFTNL)$"
     ),
     "simulation/test_regret.py::test_reference": OF_COMPILED,
-    "theory/test_upper_bounds.py::test_regret_on_super_arms_stays_below_the_bound": "^CUCB$",
+    "theory/test_upper_bounds.py::test_regret_on_super_arms_stays_below_the_bound": "^OMM$",
     "theory/test_upper_bounds.py::test_regret_stays_below_the_bound": OF_COMPILED,
     "terminal/test_audit_command.py::test_errors_of_the_users_code_are_one_line_and_no_leak": (
         "boom|closed"

@@ -67,6 +67,7 @@ def test_jumps_have_the_law_of_rounds(rounds: int, runs: int, world: str) -> Non
     assert smallest_p(slow, told) > FALSE_ALARM / (len(WORLDS) * len(SIZES))
 
 
+@pytest.mark.long  # its player is compiled
 def test_counts_on_the_way_are_of_the_run() -> None:
     """Counts kept at many rounds grow by what is played between them, whatever is jumped over."""
     marks = list(range(50, 5000, 7))

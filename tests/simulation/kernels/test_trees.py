@@ -50,7 +50,7 @@ def by_rounds(published, eps, gamma, horizon, scale, radius, values, law, marks,
     ("preset", "eps", "law", "rounds", "runs"),
     [
         pytest.param("tight", 1, COIN, 300, 4000, marks=LONG),
-        ("tight", 10, COIN, 3000, 2000),
+        pytest.param("tight", 10, COIN, 3000, 2000, marks=LONG),
         pytest.param("tight", 10, THREE, 20_000, 600, marks=LONG),
         pytest.param("tight", 1000, COIN, 20_000, 600, marks=LONG),
         pytest.param("published", 40, COIN, 3000, 2000, marks=LONG),
