@@ -158,6 +158,11 @@ def test_noise_is_a_source_and_not_its_class(noise: Any) -> None:
         dpb.Session(dpb.UCB1(arms=1), noise=noise)
 
 
+def test_a_session_without_noise_says_what_there_is() -> None:
+    with pytest.raises(TypeError, match=r"Expected noise=.*SecureNoise.*there is no default"):
+        dpb.Session(dpb.UCB1(arms=1))  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize("count", [True, 2.0, "3", -1, None])
 def test_counts_are_whole_numbers(count: Any) -> None:
     s = session()

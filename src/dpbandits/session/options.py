@@ -16,6 +16,11 @@ from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
 
+NO_NOISE = (
+    "Expected noise=dpbandits.SecureNoise() for people's data, or noise=dpbandits.SimulatedNoise("
+    "seed) for experiments: there is no default."
+)
+
 
 def require_policy(policy: object) -> None:
     """Refuse what is no policy, and a class of them."""
