@@ -159,9 +159,26 @@ def meanings() -> Table:
 
 @contextmanager
 def bar() -> Iterator[Callable[[int, int], None]]:
-    """A progress bar that leaves nothing behind."""
+    """A progress bar that leaves nothing behind; in a pipe a line at the start and every tenth."""
     from rich.progress import Progress
 
+    if not console.is_terminal:
+        console.print("Playing; what is played for the first time is compiled, too.")
+        yield in_tenths()
+        return
     with Progress(console=console, transient=True) as shown:
         task = shown.add_task("playing", total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+def in_tenths() -> Callable[[int, int], None]:
+    """Prints a line whenever another tenth is done."""
+    told = 0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        if 10 * done // total > told:
+            told = 10 * done // total
+            console.print(f"{done:,} of {total:,} played", highlight=False)
+
+    return tell
