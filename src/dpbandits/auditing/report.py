@@ -82,7 +82,10 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        return self.verdict in ("passed", "not refuted")
+        """Whether an exact level passed and none failed. Runs in which nothing was found are no
+        pass: their verdict is "not refuted".
+        """
+        return self.verdict == "passed"
 
     @property
     def failed(self) -> bool:

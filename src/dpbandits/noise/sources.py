@@ -29,6 +29,14 @@ from dpbandits.noise.protocol import Noise, Selection, Values
 from dpbandits.noise.words import whole_below
 
 
+def scale_of(sensitivity: int, epsilon: Fraction) -> float:
+    """Of Laplace noise; 0 for an epsilon that is larger than any float, which moves nothing."""
+    try:
+        return sensitivity / float(epsilon)
+    except OverflowError:
+        return 0.0
+
+
 class SimulatedNoise(Noise):
     """Seeded noise for experiments. NOT private: whoever knows the seed can take the noise off
     again.
@@ -48,11 +56,11 @@ class SimulatedNoise(Noise):
         return f"SimulatedNoise(seed={self.seed})"
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        return value + self._two_sided(sensitivity / float(epsilon))
+        return value + self._two_sided(scale_of(sensitivity, epsilon))
 
     def laplaces(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> list[int]:
         """What `laplace` gives for each value in turn."""
-        scale = sensitivity / float(epsilon)
+        scale = scale_of(sensitivity, epsilon)
         # a subclass may have another `laplace`; and larger draws would not fit into 64 bits
         if type(self) is not SimulatedNoise or scale > LARGEST_SCALE:
             return [self.laplace(v, sensitivity=sensitivity, epsilon=epsilon) for v in values]

@@ -36,6 +36,15 @@ class Recounted(NamedTuple):
     verdict: RecountVerdict
 
 
+class PlayedAgain(NamedTuple):
+    """What is to be said of runs that were played here, and the bound that they give; None: none
+    were.
+    """
+
+    said: str
+    epsilon: float | None = None
+
+
 def replay(
     report: dict[str, Any], subject: str | None = None, tell: Callable[[str], None] | None = None
 ) -> Recounted:
@@ -52,9 +61,26 @@ def replay(
     verdict: RecountVerdict = "no verdict"
     for level in levels:
         said, verdict = recounted(level, claim)
-        lines.append(said)
-        lines += again(report, level["details"], subject, claim, tell or (lambda _: None))
+        played = again(report, level["details"], subject, claim, tell or (lambda _: None))
+        lines += [said, played.said]
+        if played.epsilon is not None and claim is not None:
+            verdict, contradicted = with_both(verdict, played.epsilon > claim)
+            lines += contradicted
     return Recounted([*lines, *unsupported(report, verdict)], verdict)
+
+
+def with_both(counted: RecountVerdict, leaks: bool) -> tuple[RecountVerdict, list[str]]:
+    """The verdict of what was counted there and of what was played here: counts can be invented,
+    what was played here cannot.
+    """
+    if leaks:
+        return "failed", []
+    if counted == "failed":
+        return "no verdict", [
+            "not reproduced: the counts say that more than the claim leaks, and the runs that were "
+            "played here do not"
+        ]
+    return counted, []
 
 
 def unsupported(report: dict[str, Any], verdict: RecountVerdict) -> Iterator[str]:
@@ -101,7 +127,7 @@ def again(
     subject: str | None,
     claim: Fraction | None,
     tell: Any,
-) -> Iterator[str]:
+) -> PlayedAgain:
     """The same event in as many runs of another seed."""
     from dpbandits.auditing.audit import black_box
     from dpbandits.auditing.resolve import AuditSetting, resolve
@@ -110,18 +136,16 @@ def again(
     made = a_mapping(setting.get("made", {}), "made")
     name = subject or made.get("subject")
     if name is None:
-        yield (
+        return PlayedAgain(
             "not played again: the report does not say how its subject is made; name it as "
             "module:object"
         )
-        return
     # the report is a stranger's, and so may the code be that it names
     if subject is None and name not in POLICIES:
-        yield (
+        return PlayedAgain(
             f"not played again: that would run {name!r}, which the report names; to run it, name "
             "it yourself"
         )
-        return
     what = resolve(name, made.get("epsilon"), setting.get("arms"))
     rounds, seed = int(setting.get("rounds", 8)), int(setting.get("seed", 0))
     how = AuditSetting(0.0, seed, setting.get("arms"), rounds, 1, int(seen["runs"]), name)
@@ -134,7 +158,8 @@ def again(
         if found.epsilon > claim
         else ", no more than the claim"
     )
-    yield f"played again with other seeds: ε ≥ {found.epsilon:.6g}{agrees}"
+    said = f"played again with other seeds: ε ≥ {found.epsilon:.6g}{agrees}"
+    return PlayedAgain(said, found.epsilon)
 
 
 def counted_again(subject: Subject, seen: dict[str, Any], seed: int) -> Integers:

@@ -1,0 +1,93 @@
+"""With too little time nothing passes, whatever was seen meanwhile; and what was played here weighs
+more than a report's counts.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.auditing.recounting.recount import replay
+from dpbandits.auditing.report import AuditReport, LevelResult
+from dpbandits.auditing.statistical.counting.events import bound
+from dpbandits.mechanisms import Answer, LazyForgetful
+from dpbandits.mechanisms.base import Pure
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountDivided(Pure):
+    """Less noise the more records a block has: of c records each pays c epsilon. With one record a
+    block it keeps its claim.
+    """
+
+    def start(self) -> None:
+        return None
+
+    def step(self, memory: None, total: int, count: int, noise: Any) -> tuple[None, Answer]:
+        sensitivity = max(1, self.grid.steps // count)
+        noisy = noise.laplace(total, sensitivity=sensitivity, epsilon=self.epsilon)
+        return memory, Answer(noisy / self.grid.steps, count, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annealed(Pure):
+    """Half the noise at every release."""
+
+    def start(self) -> int:
+        return 0
+
+    def step(self, memory: int, total: int, count: int, noise: Any) -> tuple[int, Answer]:
+        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon * 2**memory)
+        return memory + 1, Answer(noisy / self.grid.steps, count, 1)
+
+
+@pytest.mark.parametrize("made", [CountDivided, LazyForgetful])
+def test_a_moment_is_too_short_to_pass(made: Any) -> None:
+    """It passed on the neighbours of the first run, which has one record a block."""
+    report = dpb.audit(made(epsilon=Fraction(1)), budget=1e-3, levels=["transcript"])
+    assert report.verdict == "no verdict"
+    assert "runs, too few to pass" in report.levels[0].evidence
+
+
+@pytest.mark.long
+def test_with_counted_replays_they_pass_and_fail() -> None:
+    keeps = dpb.audit(LazyForgetful(epsilon=Fraction(1)), levels=["transcript"], runs=200)
+    leaks = dpb.audit(CountDivided(epsilon=Fraction(1)), levels=["transcript"], runs=200)
+    assert (keeps.verdict, leaks.verdict) == ("passed", "failed")
+    assert leaks.lower_bound > 3
+
+
+@pytest.mark.long
+def test_an_epsilon_beyond_every_float_is_audited() -> None:
+    """It ended in an OverflowError."""
+    report = dpb.audit(Annealed(epsilon=Fraction(1)), runs=500)
+    assert "larger than any float" in report.levels[0].evidence
+    assert report.failed, "its runs show it"
+
+
+@pytest.mark.long
+def test_counts_that_were_invented_are_not_reproduced() -> None:
+    """Their bound follows from them, and a verdict with it; the runs that are played here do not
+    show it.
+    """
+    honest = dpb.audit("AnytimeLazyUCB", epsilon="1/2", levels=["statistical"], runs=2000)
+    report = json.loads(honest.to_json())
+    assert replay(report).verdict == "not refuted"
+    level = report["levels"][0]
+    runs = level["details"]["runs"]
+    level["details"]["counts"] = [runs, 0, 0, runs]
+    level["lower_bound"] = bound([runs, 0, 0, runs], runs, level["details"]["alpha"]).epsilon
+    report["verdict"] = "failed"
+    found = replay(report)
+    assert found.verdict == "no verdict"
+    assert any(line.startswith("not reproduced") for line in found.lines)
+
+
+def test_runs_without_a_finding_are_no_pass() -> None:
+    report = AuditReport("some policy", Fraction(1), (LevelResult("statistical", "not refuted"),))
+    assert (report.verdict, report.passed, report.failed) == ("not refuted", False, False)
