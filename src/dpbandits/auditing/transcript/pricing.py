@@ -54,7 +54,10 @@ class Pair(NamedTuple):
 
 def pair_of(witness: Witness, event: int, change: Any, after: list[RecordedDraw]) -> Pair:
     ratio = log_ratio(witness.draws, after)
-    outcome = 0.0 if ratio is None else abs(float(ratio))
+    try:
+        outcome = 0.0 if ratio is None else abs(float(ratio))
+    except OverflowError:
+        raise Foreign("It draws noise at an ε larger than any float: no price.") from None
     return Pair(
         loss(witness.draws, after),
         outcome,
