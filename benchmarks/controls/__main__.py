@@ -1,5 +1,5 @@
 """Positive and negative controls of the auditor, and exact losses. `python -m benchmarks.controls
-[--repetitions 50] [--out FILE]`.
+[--repetitions 50] [--workers 2] [--out FILE]`.
 
 1. Every specimen, at the level that must catch it; everything correct, at the levels that must pass
   it; and subjects of unusual shape, right and wrong (`benchmarks/odd`). Asked for: no false alarm,
@@ -55,7 +55,7 @@ def places() -> Iterator[tuple[Place, Control]]:
             yield Place(name, number), control
 
 
-def judge_all(kept: Kept, repetitions: int) -> None:
+def judge_all(kept: Kept, repetitions: int, workers: int | None) -> None:
     """What is missing, repetition by repetition, so that at any time every control has about as
     many judgements.
     """
@@ -66,7 +66,7 @@ def judge_all(kept: Kept, repetitions: int) -> None:
         if repetition == 0 or control.level in SEEDED
         if not kept.has(key(place, control), repetition)
     ]
-    pool = ProcessPoolExecutor(os.cpu_count())
+    pool = ProcessPoolExecutor(workers or os.cpu_count())
     try:
         for i, done in enumerate(
             as_completed([pool.submit(judge_once, *each) for each in missing])
@@ -105,11 +105,12 @@ def controls_text(kept: Kept) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=50)
+    parser.add_argument("--workers", type=int, help="processes; by default one a core")
     parser.add_argument("--folder", type=Path, default=Path("results/controls"))
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     kept = Kept(arguments.folder)
-    judge_all(kept, arguments.repetitions)
+    judge_all(kept, arguments.repetitions, arguments.workers)
     sections = (
         "# Controls of the auditor, and exact losses\n\nWritten by `python -m "
         "benchmarks.controls`; do not edit.\n",

@@ -1,19 +1,22 @@
-"""Judgements that outlive an interrupted run: a line of JSON each, in a folder of the code's hash.
+"""Judgements that outlive an interrupted run: a line of JSON each, in a file of the code's hash.
 
-Fifty repetitions of everything take hours. What was judged by the same code is not judged again.
+Fifty repetitions of everything take hours. What was judged by the same code is not judged again:
+the modules that a judgement imports, directly or through others, and no more, so that a changed
+page or store keeps what was judged.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from dpbandits.sweeps.cells import code_digest
+import grimp
 
-BENCHMARKS = Path(__file__).parents[1]
+JUDGES = ("benchmarks.controls.repeated", "benchmarks.controls.listed")
 
 
 class Judgement(NamedTuple):
@@ -67,7 +70,12 @@ class Kept:
 
 
 def digest() -> str:
-    """A hash of the package and of what is judged."""
-    files = sorted([*BENCHMARKS.glob("controls/repeated.py"), *BENCHMARKS.glob("odd/*.py")])
-    own = b"".join(path.read_bytes() for path in files)
-    return hashlib.sha256(code_digest().encode() + own).hexdigest()[:16]
+    """A hash of all code that a judgement depends on."""
+    graph = grimp.build_graph("dpbandits", "benchmarks", cache_dir=None)
+    modules = set(JUDGES).union(*map(graph.find_upstream_modules, JUDGES))
+    whole = hashlib.sha256()
+    for module in sorted(modules):
+        spec = importlib.util.find_spec(module)
+        file = Path(str(spec and spec.origin))
+        whole.update(module.encode() + b"\n" + file.read_bytes())
+    return whole.hexdigest()[:16]

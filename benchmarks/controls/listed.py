@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.controls.losses import ONE
 from benchmarks.controls.repeated import Control, broken, correct
-from benchmarks.odd import CORRECT, MISSED, WRONG, Odd
+from benchmarks.odd import CORRECT, MISSED, WRONG, Odd, remembering
 from benchmarks.odd.releases import SPECIMENS as RELEASES
 from dpbandits.auditing.mechanism_policy import Feeding
 from dpbandits.policies.contract import Policy
@@ -31,14 +31,14 @@ after the other.
 def all_broken() -> Iterator[Control]:
     """The shipped specimens, and odd ones."""
     yield from broken()
-    for odd in (*WRONG, *RELEASES):
+    for odd in (*WRONG, *RELEASES, *remembering.WRONG):
         yield odd_control(odd, "statistical" if odd.runs else "transcript", True)
 
 
 def all_correct() -> Iterator[Control]:
     """What is shipped, and what is odd: of that the auditor may say nothing, but no ill."""
     yield from correct()
-    for odd in CORRECT:
+    for odd in (*CORRECT, *remembering.CORRECT):
         yield odd_control(odd, "transcript", False)
         if odd.name in COUNTED:
             yield odd_control(odd, "statistical", False)

@@ -84,10 +84,10 @@ class SimulatedNoise(Noise):
     def joint(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
         # As `draws.cube`, in floats: the largest |z_i| by rejection, then uniform whole numbers.
         exact, rate = np.asarray(values, np.int64), float(epsilon) / sensitivity
-        parts = np.arange(1, len(exact) + 1)
+        parts = range(1, len(exact) + 1)
         while True:
-            m = self._rng.negative_binomial(len(exact) + 1, -math.expm1(-rate))
-            if self._rng.random() < np.prod((2 * m + 1) / (2 * (m + parts))):
+            m = int(self._rng.negative_binomial(len(exact) + 1, -math.expm1(-rate)))
+            if self._rng.random() < math.prod([(m + 0.5) / (m + part) for part in parts]):
                 z = self._rng.integers(-m, m, len(exact), endpoint=True)
                 return tuple((exact + z).tolist())
 

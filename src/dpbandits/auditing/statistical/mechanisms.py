@@ -132,27 +132,38 @@ class MechanismSubject:
             memory, given = self.mechanism.answer(
                 memory, Block(coordinates, sums, (each,) * len(coordinates)), noise
             )
-            said = [number for answer in given for number in numbers_of(answer)]
-            (first if len(first) < ENDS else last).append(said)
+            (first if len(first) < ENDS else last).append(numbers_of(given))
         return [number for release in (*first, *last) for number in release]
 
 
 def numbers_of(answer: Any) -> list[Any]:
     """All of it, in order; of no answer as many as there are in one."""
-    if answer is None:
-        return [-1] * len(Answer._fields)
-    if isinstance(answer, (tuple, list)):
-        return [number for part in answer for number in numbers_of(part)]
-    if isinstance(answer, (str, bytes, dict, set)):
+    numbers = list[Any]()
+    _collect(answer, numbers)
+    return numbers
+
+
+def _collect(answer: Any, numbers: list[Any]) -> None:
+    # millions of answers come by: what nearly all of them consist of is asked for first
+    kind = type(answer)
+    if kind is float or (kind is int and -LARGEST <= answer <= LARGEST):
+        numbers.append(answer)
+    elif isinstance(answer, (tuple, list)):
+        for part in answer:
+            _collect(part, numbers)
+    elif answer is None:
+        numbers.extend([-1] * len(Answer._fields))
+    elif isinstance(answer, (str, bytes, dict, set)):
         raise ValueError(
             "Expected a mechanism to answer with numbers, as Answer(total, count, scales) holds "
             f"them, got {shown(answer)}."
         )
-    if isinstance(answer, int) and abs(answer) > LARGEST:
+    elif isinstance(answer, int) and abs(answer) > LARGEST:
         raise ValueError(
             "Expected a mechanism to answer with numbers that a float holds, got a larger one."
         )
-    return [answer]
+    else:
+        numbers.append(answer)
 
 
 LARGEST = int(np.finfo(np.float64).max)
