@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.simulation.kernels.streaks import ARM, SIZE, SPAN, is_still_best, watch
 from dpbandits.simulation.parts.borrowed import borrowed
 from dpbandits.simulation.parts.counters import hybrid_leaf
 from dpbandits.simulation.parts.jit import (
@@ -45,7 +46,8 @@ class Numbers(NamedTuple):
 
 class Tracked(NamedTuple):
     """Of each arm: rounds, sum in grid steps, mean, index; the nodes of its counter; and its
-    segment's number, leaves and exact sum while open, noised sum of the closed ones.
+    segment's number, leaves and exact sum while open, noised sum of the closed ones. streak: how
+    long KL-UCB's arm stays the same.
     """
 
     n: Any
@@ -55,6 +57,7 @@ class Tracked(NamedTuple):
     exact: Any
     noised: Any
     segments: Any
+    streak: Any
 
 
 @inline
@@ -90,6 +93,18 @@ def local_scores(t: int, log_t: float, p: Any, s: Any) -> None:
     if fewest <= forced_rounds(t):
         for arm in range(len(n)):
             scores[arm] = -n[arm]
+
+
+@inline
+def arm_to_play(rule: int, t: int, p: Any, s: Any) -> int:
+    """The arm of the largest index at round t, the lowest on a tie."""
+    if rule == KL_UCB and is_still_best(t, s.streak, s.means, s.n):
+        return int(s.streak[ARM])
+    fill_scores(rule, t, p, s)
+    arm: int = argmax(s.scores)
+    if rule == KL_UCB:
+        watch(t, arm, s.streak, s.means, s.n, p.constant)
+    return arm
 
 
 @inline
@@ -137,7 +152,9 @@ def drive_rounds(
     n, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
     segments = np.zeros((arms, 4), np.int64)
-    s = Tracked(n, sums, np.zeros(arms), np.zeros(arms), exact, noised, segments)
+    streak = np.zeros(SIZE)
+    streak[ARM], streak[SPAN] = -1.0, 16.0
+    s = Tracked(n, sums, np.zeros(arms), np.zeros(arms), exact, noised, segments, streak)
     chances = probabilities[:, probabilities.shape[1] - 1].copy()
     law = (values, probabilities, chances)
     run_rounds(Numbers(*numbers), s, steps, law, (checkpoints, out), rng)
@@ -155,8 +172,7 @@ def run_rounds(p: Any, s: Any, steps: int, law: Any, kept: Any, rng: Any) -> Non
         for t in range(start, checkpoints[at]):
             arm = t
             if t >= arms:  # every arm once, then the largest index, the lowest arm on a tie
-                fill_scores(RULE, t + 1, p, s)
-                arm = argmax(s.scores)
+                arm = arm_to_play(RULE, t + 1, p, s)
             if levels == 2:
                 x = values[1] if rng.random() < chances[arm] else values[0]
             else:
