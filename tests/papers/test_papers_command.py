@@ -156,6 +156,7 @@ def test_a_page_of_some_papers_is_refused(repository: Path) -> None:
         run(["tiny"], repository, docs=repository / "docs")
 
 
+@pytest.mark.long
 def test_a_page_does_not_depend_on_the_clock(repository: Path) -> None:
     pages = []
     for out in ("once", "again"):

@@ -108,6 +108,7 @@ def test_forests_are_played_by_one_law(policy: Any) -> None:
 @pytest.mark.parametrize(
     "problem", [LISTED, COSTS, dpb.TopKMax(arms=6, k=3), GRAPH], ids=lambda p: type(p).__name__
 )
+@pytest.mark.long
 def test_the_best_super_arm_is_the_oracles(problem: Any) -> None:
     rng, chosen = np.random.default_rng(2), np.zeros(problem.arms, np.int64)
     sets = sets_of(problem)
@@ -129,6 +130,7 @@ def test_what_a_run_earned_is_what_its_super_arms_are_worth() -> None:
     assert np.array_equal(runs.regret(at=[10, 1000]), alone.regret(at=[10, 1000]))
 
 
+@pytest.mark.long
 def test_ties_go_as_in_the_oracle() -> None:
     """Without a difference between arms, play starts as the plain host's does."""
     for problem in PROBLEMS:

@@ -52,6 +52,7 @@ def test_a_cluster_plays_the_same_numbers(
     assert_frame_equal(results.curves, tiny.curves, check_exact=True)
 
 
+@pytest.mark.long
 def test_a_killed_worker_loses_only_what_was_in_flight(
     tmp_path: Path, start: Callable[..., Any]
 ) -> None:
