@@ -7,14 +7,18 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import dpbandits as dpb
+from dpbandits.auditing import effort
+from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.recounting.recount import replay
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.statistical.counting.events import bound
+from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.mechanisms import Answer, LazyForgetful
 from dpbandits.mechanisms.base import Pure
 
@@ -44,6 +48,41 @@ class Annealed(Pure):
     def step(self, memory: int, total: int, count: int, noise: Any) -> tuple[int, Answer]:
         noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon * 2**memory)
         return memory + 1, Answer(noisy / self.grid.steps, count, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Antithetic(Pure):
+    """Every other release has the noise of the one before, with the other sign."""
+
+    def start(self) -> list[int]:
+        return [0, 0]
+
+    def step(
+        self, memory: list[int], total: int, count: int, noise: Any
+    ) -> tuple[list[int], Answer]:
+        drawn, nth = memory
+        if nth % 2:
+            return [0, nth + 1], Answer((total - drawn) / self.grid.steps, count, 1)
+        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        return [noisy - total, nth + 1], Answer(noisy / self.grid.steps, count, 1)
+
+
+@pytest.mark.parametrize("made", [CountDivided, Antithetic])
+def test_what_a_tiny_run_shows_is_found_on_a_slow_machine(
+    made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At every look at the clock a fortieth of the time has passed: too little to move each of
+    some hundred draws.
+    """
+    now = [0.0]
+
+    def monotonic() -> float:
+        now[0] += 1 / 40
+        return now[0]
+
+    monkeypatch.setattr(effort, "time", SimpleNamespace(monotonic=monotonic))
+    found = transcript_level(feed(made(epsilon=Fraction(1))), budget=1.0)
+    assert found.outcome == "failed", found.evidence
 
 
 @pytest.mark.parametrize("made", [CountDivided, LazyForgetful])

@@ -12,10 +12,17 @@ class Seconds:
     """Effort measured by the clock; work costs the time it takes."""
 
     def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
         self._until = time.monotonic() + seconds
 
     def left(self) -> float:
         return self._until - time.monotonic()
+
+    def left_to_confirm(self) -> float:
+        """As much again, for making sure of what was found: a finding that is given up at the last
+        moment is lost.
+        """
+        return self.left() + self._seconds
 
     def spend(self, work: float) -> None:
         """Nothing to do: the time has passed already."""
@@ -29,6 +36,9 @@ class Work:
         self._left = amount
 
     def left(self) -> float:
+        return self._left
+
+    def left_to_confirm(self) -> float:
         return self._left
 
     def spend(self, work: float) -> None:

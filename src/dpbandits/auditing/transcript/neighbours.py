@@ -15,6 +15,11 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import Entered, Transcript, transcript
 
+TINY = 16
+"""The number of rounds of the first runs, in which a leak shows at once, if it does not begin
+later: a slow machine, too, sees this much.
+"""
+
 SHORT = 256
 """The number of rounds of a short run; every neighbour of a short run is replayed."""
 
@@ -120,23 +125,27 @@ class AuditRun(NamedTuple):
 
 
 def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
-    """The runs to audit. Rewards are uneven, even, or between 0 and 1. Noise falls as it does, or
-    is pushed far up or down: then outcomes lie beyond both sums, where the ratio is largest, and
-    policies take other ways. A bare mechanism is also run with several records in a block.
+    """The runs to audit, tiny ones first. Rewards are uneven, even, or between 0 and 1. Noise falls
+    as it does, or is pushed far up or down: then outcomes lie beyond both sums, where the ratio is
+    largest, and policies take other ways. A bare mechanism is also run with several records in a
+    block.
     """
     uneven = np.linspace(0.8, 0.2, policy.arms) if policy.arms > 1 else np.array([0.5])
     even, long = np.full(policy.arms, 0.5), min(rounds, longest(policy))
-    short = min(SHORT, long)
+    short, tiny, fine = min(SHORT, long), min(TINY, long), policy.reader.grid.steps > 1
     found = [
+        AuditRun(policy, tiny, uneven, SimulatedNoise(seed + 10), seed + 8, spread=fine),
+        AuditRun(policy, tiny, even, Pushed(seed + 11, up=True), seed + 9),
         AuditRun(policy, short, uneven, SimulatedNoise(seed + 1), seed),
         AuditRun(policy, short, even, Pushed(seed + 2, up=True), seed + 1),
         AuditRun(policy, short, uneven, Pushed(seed + 3, up=False), seed + 2),
         AuditRun(policy, short, uneven[::-1], Pushed(seed + 4, up=True), seed + 3),
     ]
-    if policy.reader.grid.steps > 1:
+    if fine:
         found.append(AuditRun(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
     if isinstance(policy, Feeding):
         several = replace(policy, each=3)
+        found.insert(2, AuditRun(several, 3 * tiny, even, SimulatedNoise(seed + 12), seed + 10))
         found += [
             AuditRun(several, short, even, noise, seed + 5)
             for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))
@@ -154,7 +163,7 @@ def draws_gaussians(policy: Policy, seed: int) -> bool:
     """
     if policy.guarantee is not None and policy.guarantee.measure == "zCDP":
         return True
-    recorder, _ = plays(policy, SHORT, seed)[0].written()
+    recorder, _ = plays(policy, SHORT, seed)[-1].written()
     return any(draw.family == "gaussian" for draw in recorder.draws)
 
 

@@ -129,7 +129,8 @@ class NoiseSums(NamedTuple):
 
     def programme(self, target: Floats, whole: bool) -> tuple[float, list[float]] | None:
         """min Σ λ|u| subject to A u = target: the minimum and its u. None if no u satisfies it."""
-        if self.effort.left() <= 0:
+        left = self.effort.left_to_confirm()
+        if left <= 0:
             raise Undecided
         from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -142,7 +143,7 @@ class NoiseSums(NamedTuple):
             bounds=Bounds(0, np.inf),
             options={
                 "node_limit": NODES,
-                **({"time_limit": self.effort.left()} if isinstance(self.effort, Seconds) else {}),
+                **({"time_limit": left} if isinstance(self.effort, Seconds) else {}),
             },
         )
         if found.status == INFEASIBLE:
@@ -167,7 +168,7 @@ def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> N
             return None
         columns = list[Floats]()
         for at in range(len(draws)):
-            if effort.left() <= 0:
+            if effort.left_to_confirm() <= 0:
                 return None
             columns.append(answered(run, moved(draws, {at: unit})) - plain)
         matrix = np.stack(columns, axis=1)

@@ -76,7 +76,7 @@ class Witness:
         try:
             with Outside() as outside:
                 for _ in range(TIMES):
-                    if self.effort.left() <= 0:
+                    if self.effort.left_to_confirm() <= 0:
                         raise Foreign(
                             "There was no time to repeat what was seen, and see whether it "
                             "always comes out the same."

@@ -56,11 +56,7 @@ def features(rows: Floats) -> list[Feature]:
     ends = varied if len(varied) <= WIDE else [*varied[: WIDE // 2], *varied[-WIDE // 2 :]]
     pairs = dict.fromkeys([*pairwise(varied), *combinations(ends, 2)])
     found = [Feature("number", i) for i in varied]
-    found += [
-        Feature("lattice", i)
-        for i in varied
-        if (np.rint(4096 * rows[:, i]) != 4096 * rows[:, i]).any()
-    ]
+    found += [Feature("lattice", i) for i in varied if (np.rint(rows[:, i]) != rows[:, i]).any()]
     return found + [Feature(kind, i, j) for i, j in pairs for kind in ("difference", "sum")]
 
 

@@ -138,10 +138,15 @@ def expected_bound(a: Floats, b: Floats) -> float:
 
 
 def rough(a: Floats, b: Floats) -> float:
-    """By whole outcomes that repeat, and by stretches of each number and of its lattice."""
+    """By whole outcomes that repeat, by how many numbers of an outcome are told again in it, and by
+    stretches of each number and of its lattice.
+    """
     keys, where = np.unique(keys_of(np.concatenate([a, b])), return_inverse=True)
     best = told_by(where[: len(a)], where[len(a) :], len(keys))
     both = np.concatenate([a, b])
+    if (np.rint(both) != both).any():  # decisions, which are whole, are told again and again
+        again = (np.diff(np.sort(both, axis=1), axis=1) == 0).sum(axis=1)
+        best = max(best, told_by(again[: len(a)], again[len(a) :], both.shape[1]))
     vary = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
     # what comes late may be what tells
     for j in vary if len(vary) <= LONG else vary[: LONG // 2] + vary[-LONG // 2 :]:

@@ -15,10 +15,10 @@ MOVES = {
     "falls": (1.0, 0.0),
     "falls from 1 to 1/2": (1.0, 0.5),
     "falls from 1/2 to 1/4": (0.5, 0.25),
-    "falls from .97 to .03": (0.97, 0.03),
+    "falls from .97 to .02": (0.97, 0.02),
 }
 """What a replaced reward was and becomes. Code that heeds only 0 and 1, only what lies between, or
-only what is no fraction of two cannot hide all of these.
+only what is no fraction of two cannot hide all of these. On the usual grid .97 is odd, .02 even.
 """
 
 
