@@ -212,7 +212,7 @@ def test_vector_answer_touches_only_its_block() -> None:
     memory = mechanism.init(3)
     memory, answers = mechanism.answer(memory, Block((2, 0), (5, 3), (9, 4)), Silent())  # type: ignore[arg-type]
     assert answers == ((5.0, 9, 0), (3.0, 4, 0))
-    assert memory == [[3, 4], [0, 0], [5, 9]]
+    assert memory == [(3, 4), (0, 0), (5, 9)]
 
 
 def test_the_width_of_a_record_must_be_said() -> None:

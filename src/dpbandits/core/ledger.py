@@ -5,18 +5,15 @@ It keeps two counts that have to agree, and says so where they do not: what ente
 (counted by the vault as rewards come in) and what left it, read or dropped (counted here).
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
 
 from dpbandits.core.errors import LedgerError
-from dpbandits.core.privacy import Entry, as_fraction
+from dpbandits.core.lines import counts_from_data, line_from_data, require_lines
+from dpbandits.core.privacy import Entry
 from dpbandits.core.values import damaged, entries, part, whole
-
-LOWEST = -1
-"""The lowest coordinate; it stands for records that are read whole."""
-
 
 Leaving = tuple[int, int, int]
 """Rewards that leave an open block: coordinate, number, and how many ever entered the coordinate,
@@ -39,7 +36,7 @@ class Page:
     dropped: of the coordinates that are dropped, the number of rewards that were ever dropped.
     releases: of the whole run, this one included.
     at: the place in the ledger of the first new line.
-    grown: existing lines that count one release more, by their place.
+    grown: of existing lines that count one release more, by their place: where they stop now.
     lines: new lines.
     singles: for each coordinate, the place of its new line of one-reward releases.
     """
@@ -48,7 +45,7 @@ class Page:
     dropped: dict[int, int]
     releases: int
     at: int
-    grown: dict[int, Entry] = field(default_factory=dict)
+    grown: dict[int, int] = field(default_factory=dict)
     lines: list[Entry] = field(default_factory=list)
     singles: dict[int, int] = field(default_factory=dict)
 
@@ -68,16 +65,21 @@ class Ledger:
         self._dropped: dict[int, int] = {}  # of what the clocks count, what was never read
         self._entries: list[Entry] = []
         self._singles: dict[int, int] = {}  # coordinate -> its newest line of one-reward releases
+        # place of such a line -> where it stops by now; the line itself is as it was begun, for
+        # thousands of them may grow in every round, and are looked at once
+        self._stops: dict[int, int] = {}
 
     def entries(self, page: Page | None = None) -> tuple[Entry, ...]:
         """Every reading, including those of a page that is about to be written. Consecutive
         one-reward releases share a line, which counts them.
         """
+        stops = self._stops.copy()  # before the lines: every place in it is among them
         if page is None:
-            return tuple(self._entries)
-        lines = self._entries[: page.at] + page.lines
-        for at, line in page.grown.items():
-            lines[at] = line
+            lines = self._entries.copy()
+        else:
+            lines, stops = self._entries[: page.at] + page.lines, stops | page.grown
+        for at, stop in stops.items():
+            lines[at] = grown_line(lines[at], stop)
         return tuple(lines)
 
     @property
@@ -99,25 +101,26 @@ class Ledger:
             LedgerError: more or fewer rewards left a coordinate than entered it.
         """
         page = Page({}, {}, self.releases + len(read), len(self._entries))
+        clocks, known = page.clocks, self._clocks
         for coordinate, count, entered in (*read, *dropped):
-            page.clocks[coordinate] = stop = self._clocks.get(coordinate, 0) + count
+            clocks[coordinate] = stop = known.get(coordinate, 0) + count
             if stop != entered:
                 raise unbalanced(
                     f"{entered} rewards entered coordinate {coordinate}, {stop} would have left it"
                 )
         for coordinate, count, _ in dropped:
             page.dropped[coordinate] = self._dropped.get(coordinate, 0) + count
-        for coordinate, count, _ in read:
-            self._line(page, coordinate, page.clocks[coordinate] - count, count)
+        singles, stops, lines = self._singles, self._stops, self._entries
+        for coordinate, count, entered in read:
+            at = singles.get(coordinate) if count == 1 else None
+            if at is None or (stops.get(at) or lines[at].stop) != entered - 1:
+                self._begin_line(page, coordinate, entered - count, count)
+            else:
+                page.grown[at] = entered
         return page
 
-    def _line(self, page: Page, coordinate: int, start: int, count: int) -> None:
+    def _begin_line(self, page: Page, coordinate: int, start: int, count: int) -> None:
         """Add to the page that the next `count` rewards of a coordinate are read in one release."""
-        at = self._singles.get(coordinate) if count == 1 else None
-        if at is not None and self._entries[at].stop == start:
-            _, begun, _, cost, releases, width = self._entries[at]
-            page.grown[at] = Entry(coordinate, begun, start + 1, cost, releases + 1, width)
-            return
         if count == 1:
             page.singles[coordinate] = page.at + len(page.lines)
         page.lines.append(Entry(coordinate, start, start + count, self.cost, width=self.width))
@@ -130,14 +133,13 @@ class Ledger:
         self._dropped.update(page.dropped)
         self._singles.update(page.singles)
         self._entries[page.at :] = page.lines
-        for at, line in page.grown.items():
-            self._entries[at] = line
+        self._stops.update(page.grown)
         self.releases = page.releases
 
     def to_data(self) -> dict[str, Any]:
         lines = [
             [e.coordinate, e.start, e.stop, None if e.cost is None else str(e.cost), e.releases]
-            for e in self._entries
+            for e in self.entries()
         ]
         clocks, dropped = sorted(self._clocks.items()), sorted(self._dropped.items())
         return {"clocks": clocks, "dropped": dropped, "releases": self.releases, "lines": lines}
@@ -145,7 +147,7 @@ class Ledger:
     def readings(self) -> dict[int, tuple[int, int]]:
         """For each coordinate: the number of readings, and of the rewards they covered."""
         read = dict[int, tuple[int, int]]()
-        for line in self._entries:
+        for line in self.entries():
             releases, rewards = read.get(line.coordinate, (0, 0))
             read[line.coordinate] = releases + line.releases, rewards + line.stop - line.start
         return read
@@ -173,72 +175,12 @@ class Ledger:
         if releases != sum(line.releases for line in lines):
             raise damaged("vault.ledger has not as many releases as its lines say")
         self._entries, self._clocks, self._dropped, self.releases = lines, clocks, dropped, releases
+        self._stops = {}
         self._singles = {
             e.coordinate: at for at, e in enumerate(lines) if e.stop - e.start == e.releases
         }
 
 
-def require_lines(
-    lines: Sequence[Entry], clocks: dict[int, int], dropped: dict[int, int], cost: Fraction | None
-) -> None:
-    """Refuse lines that do not follow one another, cost something else, or do not add up with what
-    was dropped to the clocks.
-    """
-    ends = dict.fromkeys(clocks, 0)
-    left = {c: count - dropped.get(c, 0) for c, count in clocks.items()}
-    for line in lines:
-        at = line.coordinate
-        if at not in clocks or not ends[at] <= line.start < line.stop <= clocks[at]:
-            raise damaged("a line of vault.ledger does not fit its clock, or the line before it")
-        if line.cost != cost:
-            raise damaged("a line of vault.ledger has another cost than this policy's")
-        ends[at] = line.stop
-        left[at] -= line.stop - line.start
-    if any(left.values()) or not set(dropped) <= set(clocks):
-        raise damaged("the lines of vault.ledger and what was dropped do not add up to its clocks")
-
-
-def lines_of(
-    lines: list[list[Any]], readings: Iterable[tuple[int, int, int]], cost: str | None
-) -> list[list[Any]]:
-    """Lines as `Ledger.to_data` writes them, with further readings.
-
-    readings: of each its coordinate, its first reward and the one after its last; consecutive
-        readings of one reward share a line, as they do in the ledger itself.
-    """
-    written = [list(line) for line in lines]
-    singles = {line[0]: at for at, line in enumerate(written) if line[2] - line[1] == line[4]}
-    for coordinate, start, stop in readings:
-        at = singles.get(coordinate) if stop - start == 1 else None
-        if at is not None and written[at][2] == start:
-            written[at][2], written[at][4] = stop, written[at][4] + 1
-            continue
-        if stop - start == 1:
-            singles[coordinate] = len(written)
-        written.append([coordinate, start, stop, cost, 1])
-    return written
-
-
-def counts_from_data(data: object, name: str) -> dict[int, int]:
-    """A count for each of some coordinates."""
-    pairs = [
-        entries(pair, f"an entry of vault.ledger.{name}", 2)
-        for pair in entries(data, f"vault.ledger.{name}")
-    ]
-    what = f"a number in vault.ledger.{name}"
-    counts = {whole(coordinate, what, LOWEST): whole(count, what) for coordinate, count in pairs}
-    if len(counts) < len(pairs):
-        raise damaged(f"vault.ledger.{name} has a coordinate twice")
-    return counts
-
-
-def line_from_data(data: object, width: int) -> Entry:
-    """One line of a saved ledger."""
-    coordinate, start, stop, cost, releases = entries(data, "a line of vault.ledger", 5)
-    what = "a number in a line of vault.ledger"
-    numbers = whole(coordinate, what, LOWEST), whole(start, what), whole(stop, what)
-    try:
-        price = None if cost is None else as_fraction(cost, "cost")
-    except ValueError:
-        raise damaged("a cost in vault.ledger is no positive number") from None
-    return Entry(*numbers, price, whole(releases, what, 1, numbers[2] - numbers[1]), width)
+def grown_line(line: Entry, stop: int) -> Entry:
+    """A line of one-reward releases that goes on up to here."""
+    return Entry(line.coordinate, line.start, stop, line.cost, stop - line.start, line.width)

@@ -8,7 +8,7 @@ comes after the noise.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, final
@@ -140,7 +140,7 @@ class Separable(Mechanism):
 
     def steps(
         self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
-    ) -> list[tuple[Any, Any]]:
+    ) -> Iterable[tuple[Any, Any]]:
         """`step` for several coordinates in turn, in their order; the same draws."""
         return [self.step(*each, noise) for each in zip(memories, totals, counts, strict=True)]
 
@@ -169,10 +169,11 @@ class Separable(Mechanism):
         self, memory: list[Any], block: Block, noise: Noise
     ) -> tuple[list[Any], tuple[Any, ...]]:
         stepped = self.steps([memory[c] for c in block.coordinates], *block[1:], noise)
-        memory = list(memory)
-        for c, (new, _) in zip(block.coordinates, stepped, strict=True):
+        memory, answers = list(memory), list[Any]()
+        for c, (new, answer) in zip(block.coordinates, stepped, strict=True):
             memory[c] = new
-        return memory, tuple(answer for _, answer in stepped)
+            answers.append(answer)
+        return memory, tuple(answers)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ randomised before they arrived. When a batch ends is the policy's business, deci
 counts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -16,6 +16,9 @@ from dpbandits.mechanisms.base import Answer, Pure, Separable
 from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.noise.protocol import Noise, Values
+
+NEW = tuple.__new__
+"""Makes a named tuple in half the time of its own constructor."""
 
 
 def of_one_kind(answer: Answer) -> NoisedSum:
@@ -142,8 +145,8 @@ class Exact(Separable):
     def says(self, answer: Answer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ())
 
-    def start(self) -> list[int]:
-        return [0, 0]
+    def start(self) -> tuple[int, int]:
+        return 0, 0
 
     def fits(self, memory: Any, read: Readings) -> bool:
         return (
@@ -153,16 +156,15 @@ class Exact(Separable):
         )
 
     def step(
-        self, memory: list[int], total: int, count: int, noise: Noise
-    ) -> tuple[list[int], Answer]:
-        return self.steps([memory], (total,), (count,), noise)[0]
+        self, memory: tuple[int, int], total: int, count: int, noise: Noise
+    ) -> tuple[tuple[int, int], Answer]:
+        return next(self.steps([memory], (total,), (count,), noise))
 
     def steps(
         self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
-    ) -> list[tuple[list[int], Answer]]:
+    ) -> Iterator[tuple[tuple[int, int], Answer]]:
+        """One by one: thousands of them at a time would keep the garbage collector busy."""
         grid = self.grid.steps
-        added = [
-            (before + total, rounds + count)
-            for (before, rounds), total, count in zip(memories, totals, counts, strict=True)
-        ]
-        return [([total, count], Answer(total / grid, count, 0)) for total, count in added]
+        for (before, rounds), total, count in zip(memories, totals, counts, strict=True):
+            now, n = before + total, rounds + count
+            yield (now, n), NEW(Answer, (now / grid, n, 0))

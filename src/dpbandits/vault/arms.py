@@ -129,11 +129,11 @@ class ArmVault(SavedVault):
             return
         arms, several = self._arms(where), steps if isinstance(steps, tuple) else (steps,)
         before = map(self._open.__getitem__, arms)
-        blocks = [
-            (arm, (total + step, rewards + count, entered + count))
+        blocks = {
+            arm: (total + step, rewards + count, entered + count)
             for arm, step, (total, rewards, entered) in zip(arms, several, before, strict=True)
-        ]
-        self.staged = blocks, records, None
+        }
+        self.staged = blocks.items(), records, None
         self.settle()
 
     def _arms(self, where: Any) -> tuple[int, ...]:
@@ -151,10 +151,9 @@ class ArmVault(SavedVault):
         return arms
 
     def add_block(self, where: int | tuple[int, ...], steps: Any, count: int) -> None:
-        sums = tuple(steps.tolist()) if isinstance(where, tuple) else int(steps)
         if self._randomizer is None:  # sums of reports may be anything
-            check_sums(int(np.min(sums)), int(np.max(sums)), count, self._grid)
-        self.enter(where, sums, count)
+            check_sums(int(np.min(steps)), int(np.max(steps)), count, self._grid)
+        self.enter(where, tuple(steps.tolist()) if isinstance(where, tuple) else int(steps), count)
 
     def widen(self, coordinates: int) -> None:
         """Further coordinates, up to so many. Made again after an interruption it changes nothing
@@ -190,12 +189,8 @@ class ArmVault(SavedVault):
         return tuple(map(int, coordinates))
 
     def _block(self, coordinates: Sequence[int]) -> Block:
-        blocks = [self._open[c] for c in coordinates]
-        return Block(
-            tuple(coordinates),
-            tuple(total for total, _, _ in blocks),
-            tuple(rewards for _, rewards, _ in blocks),
-        )
+        totals, rewards, _ = zip(*map(self._open.__getitem__, coordinates), strict=True)
+        return Block(tuple(coordinates), totals, rewards)
 
     def _sums(self) -> list[int]:
         return [total for total, _, _ in self._open]

@@ -135,7 +135,8 @@ class Vault(ShownVault, ABC):
         self.settle()
         both = self._plain((*coordinates, *drop))
         coordinates, drop = both[: len(coordinates)], both[len(coordinates) :]
-        empty = [c for c in coordinates if self._open[c][1] == 0]
+        opened = self._open
+        empty = [c for c in coordinates if opened[c][1] == 0]
         if empty:
             raise RuntimeError(
                 f"Refused to release {coordinates}: every reward may be read once, and "
@@ -183,8 +184,9 @@ class Vault(ShownVault, ABC):
         if staged is None:
             return
         blocks, self.records, closing = staged
+        opened = self._open
         for coordinate, block in blocks:
-            self._open[coordinate] = block
+            opened[coordinate] = block
         if closing is not None:
             self.turns, self._memory, page, self.newest = closing
             self._ledger.write(page)
@@ -192,9 +194,11 @@ class Vault(ShownVault, ABC):
         self.staged = None
 
     def _page(self, read: Sequence[int], drop: Sequence[int]) -> Page:
-        return self._ledger.page(
-            [(c, *self._open[c][1:]) for c in read], [(c, *self._open[c][1:]) for c in drop]
-        )
+        opened = map(self._open.__getitem__, (*read, *drop))
+        leaving = [
+            (c, n, entered) for c, (_, n, entered) in zip((*read, *drop), opened, strict=True)
+        ]
+        return self._ledger.page(leaving[: len(read)], leaving[len(read) :])
 
     def _begin(self) -> Any:
         """A try of a release: its source of noise, which goes on from what earlier tries drew."""
@@ -221,9 +225,9 @@ class Vault(ShownVault, ABC):
                 "Another call released this block while its noise was drawn. Nothing was done by "
                 "this one."
             )
-        nothing = self._nothing()
-        blocks = [(c, (nothing, 0, self._open[c][2])) for c in coordinates]
-        self.staged = blocks, self.records, Closing(self.turns + 1, memory, page, release)
+        nothing, opened = self._nothing(), self._open
+        blocks = {c: (nothing, 0, opened[c][2]) for c in coordinates}
+        self.staged = blocks.items(), self.records, Closing(self.turns + 1, memory, page, release)
         self.settle()
         return release
 

@@ -1,6 +1,6 @@
 """Open blocks, and changes of them that have happened."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from dpbandits.core.ledger import Page
@@ -41,7 +41,7 @@ class Closing(NamedTuple):
     newest: Release
 
 
-Staged = tuple[Sequence[tuple[int, Open]], int, Closing | None]
+Staged = tuple[Iterable[tuple[int, Open]], int, Closing | None]
 """A change that has happened and may still have to be carried out: blocks, records added, and what
-a release changes beside them.
+a release changes beside them. The blocks can be gone through again.
 """

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import lt
 from typing import Any, final
 
 import numpy as np
@@ -147,7 +148,7 @@ def checked_answer(problem: DecisionSet, action: tuple[int, ...]) -> tuple[int, 
     if (
         type(action) is not tuple
         or not 1 <= len(action) <= problem.size
-        or action != tuple(sorted(set(action)))
+        or not all(map(lt, action, action[1:]))
     ):
         raise ValueError(
             f"Expected the oracle {type(problem).__name__} to answer a super arm, a sorted tuple "
