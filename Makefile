@@ -53,7 +53,7 @@ papers-full: $(STAMP)
 
 benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.speed --out docs/measured/speed.md
-	$(BIN)/python -m benchmarks.scale --out docs/measured/scale.md
+	$(BIN)/python -m benchmarks.scale --out docs/measured/scale.md --figure docs/measured/figures/scale.png
 	$(BIN)/python -m benchmarks.tails --out docs/measured/regret/tails.md
 	$(BIN)/python -m benchmarks.worst_gaps --out docs/measured/regret/worst_gaps.md
 	$(BIN)/python -m benchmarks.rate --out docs/measured/regret/rate.md

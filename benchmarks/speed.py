@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks import full_information, loops
+from benchmarks import loops
+from benchmarks.scale import full_information
 from benchmarks.table import Row, markdown, show
 
 MEANS = np.array([0.75, 0.625, 0.5, 0.375, 0.25])

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,11 +63,29 @@ def default(arms: int) -> dpb.DPKLUCB:
     return dpb.DPKLUCB(arms=arms, epsilon=1)
 
 
-def in_arms() -> list[Row]:
+Times = dict[int, float]
+"""Seconds of a run, by its arms or by its rounds."""
+
+
+class Measured(NamedTuple):
+    """By policy: growth with arms, and with rounds at 500 arms."""
+
+    in_arms: dict[str, Times]
+    in_rounds: dict[str, Times]
+
+
+def measured() -> Measured:
+    arms = {default(2).name: {k: run_time(default, k) for k in ARMS}}
+    for make in OTHERS:
+        arms[make(2).name] = {k: run_time(make, k) for k in (500, 10_000)}
+    rounds = {10**power: run_time(default, 500, 10**power) for power in POWERS}
+    return Measured(arms, {default(2).name: rounds})
+
+
+def in_arms(times: Times) -> list[Row]:
     """DPKLUCB: each K beside the loop, and beside K log K from the one before."""
     rows, before = [], 0.0
-    for at, arms in enumerate(ARMS):
-        seconds = run_time(default, arms)
+    for at, (arms, seconds) in enumerate(times.items()):
         text, wanted, met = f"{1e3 * seconds:.2f} ms a run", "", None
         if arms <= LOOP_ARMS:
             faster = loop_time(default(arms)) / seconds
@@ -90,13 +108,12 @@ OTHERS: tuple[Callable[[int], dpb.Policy], ...] = (
 )
 
 
-def of_others() -> list[Row]:
+def of_others(times: dict[str, Times]) -> list[Row]:
     rows = []
-    for make in OTHERS:
-        few, many = run_time(make, 500), run_time(make, 10_000)
+    for name, (few, many) in ((name, by_arms.values()) for name, by_arms in times.items()):
         most = 2 * 20 * math.log(10_000) / math.log(500)
         text = f"{1e3 * few:.2f} ms and {1e3 * many:.0f} ms a run, {many / few:.1f} times the time"
-        what = f"{make(2).name}, K = 500 and 10,000, T = 10⁶"
+        what = f"{name}, K = 500 and 10,000, T = 10⁶"
         rows.append(Row(what, text, f"at most 2 K log K: {most:.0f} times", many / few <= most))
     return rows
 
@@ -111,17 +128,18 @@ def of_samples() -> list[Row]:
     return [Row("NoiseAwareTS, K = 100 and 1,000, T = 10⁵", text, wanted, many / few <= 100)]
 
 
-def in_rounds() -> list[Row]:
+def in_rounds(times: Times) -> list[Row]:
     """DPKLUCB, K = 500: a release takes a few indices, and releases grow with log T."""
-    times = {text: run_time(default, 500, 10**power) for text, power in ROUNDS_TEXT.items()}
-    text = ", ".join(f"T = {rounds}: {1e3 * seconds:.1f} ms" for rounds, seconds in times.items())
-    ratio = times["10¹²"] / times["10⁶"]
+    said = (f"T = {POWERS[len(str(t)) - 1]}: {1e3 * times[t]:.1f} ms" for t in times)
+    text, ratio = ", ".join(said), times[10**12] / times[10**6]
     wanted = "T = 10¹² against 10⁶: at most 5 times"
     return [Row("DPKLUCB, K = 500", f"{text}; {ratio:.1f} times", wanted, ratio <= 5)]
 
 
-ROUNDS_TEXT = {"10⁵": 5, "10⁶": 6, "10⁸": 8, "10¹⁰": 10, "10¹²": 12}
+POWERS = {5: "10⁵", 6: "10⁶", 8: "10⁸", 10: "10¹⁰", 12: "10¹²"}
 
 
-def rows() -> list[Row]:
-    return [*in_arms(), *of_others(), *of_samples(), *in_rounds()]
+def rows(found: Measured) -> list[Row]:
+    first, *others = found.in_arms.items()
+    (rounds,) = found.in_rounds.values()
+    return [*in_arms(first[1]), *of_others(dict(others)), *of_samples(), *in_rounds(rounds)]
