@@ -68,6 +68,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.local.growth --out docs/measured/regret/local_growth.md
 	$(BIN)/python -m benchmarks.delays --out docs/measured/regret/delays.md
 	$(BIN)/python -m benchmarks.eligible --out docs/measured/regret/eligible.md
+	$(BIN)/python -m benchmarks.forecasts --out docs/measured/forecast.md
 	$(BIN)/python -m benchmarks.cluster --out docs/measured/cluster.md
 	$(BIN)/python -m benchmarks.service --out docs/measured/service.md
 	$(BIN)/python -m benchmarks.service.compared --out docs/measured/service_compared.md

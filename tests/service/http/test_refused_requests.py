@@ -24,6 +24,8 @@ CANARY = "canary-7314"
         ("ask", {"count": "1"}),
         ("ask", {"count": True}),
         ("ask", {"kount": 1}),
+        ("ask", {CANARY: 1}),
+        ("tell", [{"id": "1", "reward": 1, CANARY: 0.5}]),
         ("ask", {"user": "anna"}),
         ("ask", {"segment": CANARY}),
         ("ask", []),
@@ -54,6 +56,14 @@ def test_a_wrong_request_changes_nothing_and_is_not_repeated(path: str, body: An
         assert CANARY not in answer.text
         assert len(answer.json()["detail"]) > 20
         assert store["trial"].summary() == before
+
+
+def test_a_field_that_is_not_known_is_answered_with_those_that_are() -> None:
+    """What came is not repeated, nor is the name of a field."""
+    with served() as (_, client):
+        said = client.post("/v1/campaigns/trial/ask", json={"kount": 1}).json()["detail"]
+    assert "expected some of count, eligible, user, segment, key" in said
+    assert "kount" not in said
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ came.
 from datetime import timedelta
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.ruler import Range
@@ -29,6 +30,19 @@ class Body(BaseModel):
     """What is not known is refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, said: Any) -> Any:
+        """A field's name is what came, too: the error names those that are known."""
+        if isinstance(said, dict) and not said.keys() <= cls.model_fields.keys():
+            known = ", ".join(cls.model_fields)
+            raise PydanticCustomError(
+                "unknown_field",
+                "a field is not known here; expected some of {known}",
+                {"known": known},
+            )
+        return said
 
 
 class RangeBody(Body):
