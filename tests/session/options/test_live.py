@@ -222,3 +222,11 @@ def test_an_interrupted_ask_leaves_no_note_of_decisions_that_were_never_made() -
         made = [s.ask() for _ in range(6)]
         rows = list(s.decisions())[-6:]
         assert [row.action for row in rows] == [decision.action for decision in made], line
+
+
+def test_numbers_of_numpy_name_arms_and_booleans_do_not() -> None:
+    session = dpb.Session(dpb.DPKLUCB(arms=3, epsilon=1), noise=SimulatedNoise(1), seed=1)
+    session.pause_arm(np.int64(1))  # type: ignore[arg-type]  # as it comes from an array
+    assert [standing for _, standing in session.arms] == ["active", "paused", "active"]
+    with pytest.raises(ValueError, match="Expected one of the arms"):
+        session.pause_arm(True)

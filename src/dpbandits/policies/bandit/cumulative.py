@@ -41,13 +41,27 @@ def above_indices(totals: Floats, rounds: Integers, level: float, eps: float) ->
 
     −ln(1 − q(1 − e^−eps)) − eps·x is the infimum that defines d_eps(x, q), but over all z, so no
     larger. Its inverse is an index's closed form where that is at the edge or beyond; before the
-    edge d_eps is kl, and kl(x, q) >= 2(q − x)². The last digits are given away.
+    edge d_eps is kl, and kl(x, q) >= 2(q − x)²; from there Newton's steps come nearer and stay
+    above, because kl is convex in q. The last digits are given away.
     """
     x, part = np.clip(totals / rounds, 0.0, 1.0), level / rounds
     closed = np.expm1(-(part + eps * x)) / math.expm1(-eps)
     edge = x / np.maximum(x + (1.0 - x) * math.exp(-eps), 1e-300)
-    bound = np.where(closed < edge, np.minimum(closed, x + np.sqrt(0.5 * part)), closed)
-    return np.minimum(1.0, np.maximum(x, bound) * (1.0 + 1e-9) + 1e-12)
+    bound, inner = np.maximum(x, closed), (closed < edge) & (x > 0.0)
+    bound[inner] = np.minimum(bound[inner], (x + np.sqrt(0.5 * part))[inner])
+    bound[inner] = nearer(x[inner], part[inner], bound[inner])
+    return np.minimum(1.0, bound * (1.0 + 1e-9) + 1e-12)
+
+
+def nearer(x: Floats, level: Floats, above: Floats, steps: int = 2) -> Floats:
+    """Numbers that are nearer to the largest q with kl(x, q) <= level, and not below it: Newton's
+    steps from numbers above it. All have 0 < x < above < 1.
+    """
+    for _ in range(steps):
+        rest, q = 1.0 - x, above
+        kl = x * np.log(x / q) + rest * np.log(rest / (1.0 - q))
+        above = np.minimum(q, q - (kl - level) * q * (1.0 - q) / (q - x))
+    return np.maximum(x, above)
 
 
 @dataclass(frozen=True, kw_only=True)

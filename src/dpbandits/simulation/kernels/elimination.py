@@ -7,19 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.parts.jit import elimination_width, epoch, inline, jit
+from dpbandits.simulation.parts.jit import elimination_width, epoch, inline, jit, next_guess
 from dpbandits.simulation.parts.primitives import laplace
 
 STAGE, LEFT, GUESS, DECIDED = range(4)
 
 
 class Numbers(NamedTuple):
-    """private: DP-SE by epochs, else single passes. guess: of the horizon, doubled; 0: none."""
+    """private: DP-SE by epochs, else single passes. guess: of the horizon; 0: none. squared: so
+    guesses grow, else they are doubled.
+    """
 
     private: bool
     eps: float
     beta: float
     guess: int
+    squared: bool
     scale: float
 
 
@@ -80,9 +83,7 @@ def learn(p: Any, s: Any, own: Any, t: int) -> None:
         own[STAGE], own[LEFT] = own[STAGE] + 1, left
         own[DECIDED] = t if left == 1 else 0
     if 0 < own[GUESS] <= t:
-        ratio = t // own[GUESS]
-        while ratio > 0:
-            ratio, own[GUESS] = ratio // 2, own[GUESS] * 2
+        own[GUESS] = next_guess(own[GUESS], t, p.squared)
         restart(s, own)
 
 

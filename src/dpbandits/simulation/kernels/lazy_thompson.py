@@ -99,7 +99,7 @@ def open_window(t: int, s: Any, eps: float, own: Any, rng: Any) -> None:
     own.level[0], total = set_envelopes(t, end, s, own, eps)
     now[RARE], now[END] = total <= BUSY, end - 1
     if not now[RARE]:
-        now[END] = min(end, t + 32)
+        now[END] = min(end, t + max(32, t // 16))
         return
     now[NEXT] = NEVER
     for arm in range(len(s.n)):

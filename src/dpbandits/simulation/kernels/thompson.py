@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dpbandits.simulation.parts.beta import beta
 from dpbandits.simulation.parts.jit import jit
 from dpbandits.simulation.parts.primitives import play
 
@@ -21,7 +22,7 @@ def play_thompson(
     for t in range(rounds):
         chosen, top = 0, -1.0
         for arm in range(arms):
-            sample = rng.beta(successes[arm] + 1.0, plays[arm] - successes[arm] + 1.0)
+            sample = beta(successes[arm] + 1.0, plays[arm] - successes[arm] + 1.0, rng)
             if sample > top:
                 chosen, top = arm, sample
         at = play(chosen, 1, t, plays, checkpoints, out, at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from dpbandits.simulation.parts.beta import beta
 from dpbandits.simulation.parts.envelope import GROUP, LEADER, NEXT, log_beta, log_density
 from dpbandits.simulation.parts.jit import lifted_mean, pasted
 
@@ -25,7 +26,7 @@ def jump(rate: float, rng: Any) -> int:
 @pasted
 def sample_arm(arm: int, t: int, s: Any, eps: float, rng: Any) -> float:
     n, centre = s.n[arm], lifted_mean(s.means[arm], s.n[arm], t, eps)
-    return rng.beta(centre * n + 1.0, (1.0 - centre) * n + 1.0)
+    return beta(centre * n + 1.0, (1.0 - centre) * n + 1.0, rng)
 
 
 @pasted

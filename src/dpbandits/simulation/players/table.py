@@ -124,7 +124,8 @@ def lazy(play: Kernel, policy: Any, steps: int) -> Kernel:
 def successive(policy: Any, steps: int) -> Kernel:
     private = isinstance(policy, DPSE)
     eps, guess = float(policy.epsilon) if private else 1.0, policy.init().guess
-    numbers = elimination.Numbers(private, eps, float(policy.beta or 0.5), guess, steps / eps)
+    beta, squared = float(policy.beta or 0.5), getattr(policy, "preset", "") == "squared"
+    numbers = elimination.Numbers(private, eps, beta, guess, squared, steps / eps)
     return partial(elimination.play_elimination, tuple(numbers), steps)
 
 

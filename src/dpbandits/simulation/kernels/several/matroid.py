@@ -11,6 +11,7 @@ import numpy as np
 
 from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.bases import improve
+from dpbandits.simulation.parts.beta import beta
 from dpbandits.simulation.parts.jit import (
     crossing,
     dp_klucb,
@@ -133,7 +134,7 @@ def set_samples(
     for e in range(len(n)):
         if rule == BETA:
             ones = round(means[e] * n[e])
-            weights[e] = rng.beta(ones + 1.0, n[e] - ones + 1.0)
+            weights[e] = beta(ones + 1.0, n[e] - ones + 1.0, rng)
         elif rule == DP_TS:
             weights[e] = means[e] + bonus / max(1, n[e]) + rng.standard_normal() * sds[e]
         else:
