@@ -90,6 +90,7 @@ BANDITS: dict[str, Maker] = {
     "DPSE": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e, horizon=t),
     "DPSE, beta": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e, beta=0.001),
     "DPSE, doubling": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e),
+    "DPSE, squaring": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e, preset="squared"),
     "FollowTheLeader": lambda k, e, t: dpb.FollowTheLeader(actions=k),
     "DecreasingHedge": lambda k, e, t: dpb.DecreasingHedge(actions=k),
     "TreeFTRL": lambda k, e, t: dpb.TreeFTRL(actions=k, epsilon=e, horizon=t),

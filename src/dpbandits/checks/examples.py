@@ -25,7 +25,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "NoiseAwareTS": [
         {"first": 3, "preset": preset} for preset in ("safe", "gaussian", "optimistic")
     ],
-    "DPSE": [{"epsilon": 8, "beta": 0.9}, {"epsilon": 8}, {"epsilon": 8, "horizon": 3000}],
+    "DPSE": [
+        {"epsilon": 8, "beta": 0.9},
+        {"epsilon": 8},
+        {"epsilon": 8, "horizon": 3000},
+        {"epsilon": 8, "preset": "squared"},
+    ],
     "AdaPTT": [
         {"epsilon": 8, "delta": 0.3},
         {"epsilon": 8, "delta": 0.3, "first": 3},

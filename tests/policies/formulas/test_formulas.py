@@ -12,7 +12,8 @@ from scipy.optimize import brentq, minimize_scalar
 
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.divergences import clip01, d_eps, d_eps_upper, kl, kl_upper
-from dpbandits.policies.formulas.schedules import elimination_width, epoch
+from dpbandits.policies.formulas.schedules import elimination_width, epoch, next_guess
+from dpbandits.simulation.parts import jit
 
 inside = st.floats(1e-6, 1 - 1e-6)
 epsilons = st.floats(0.01, 20)
@@ -143,6 +144,25 @@ def test_epoch_is_the_papers() -> None:
     assert elimination_width(100, 5, 0.01) == pytest.approx(
         2 * math.sqrt(math.log(4 * 5 * 1e4 / 0.01) / 200)
     )
+
+
+@pytest.mark.parametrize(
+    ("guess", "t", "squared", "next_one"),
+    [
+        (10, 9, True, 10),
+        (10, 10, True, 100),
+        (10, 10, False, 20),
+        (10, 100, True, 10_000),
+        (10, 100, False, 160),
+        (2**31 - 1, 2**31, True, (2**31 - 1) ** 2),
+        (2**31, 2**31, True, 2**62),
+        (2**61 + 1, 2**62, False, 2**62),
+        (2**62, 2**62, True, 2**62),
+    ],
+)
+def test_the_next_guess_of_a_horizon(guess: int, t: int, squared: bool, next_one: int) -> None:
+    compiled = getattr(jit, "next_guess")  # noqa: B009  # made from the formula when it is asked for
+    assert next_guess(guess, t, squared) == compiled(guess, t, squared) == next_one
 
 
 def test_sum_radius_holds() -> None:

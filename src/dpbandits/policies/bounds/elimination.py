@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpbandits.policies.formulas.schedules import elimination_width, epoch
+from dpbandits.policies.formulas.schedules import elimination_width, epoch, next_guess
 
 BASEL = math.pi**2 / 6.0
 
@@ -69,21 +69,22 @@ def elimination_bound(
     return min(epochs_cost(gaps, beta, eps, rounds) + worst * rounds * fails, worst * rounds)
 
 
-def doubling_bound(
-    means: Sequence[float], rounds: int, first: int, eps: float, tail: float
+def guessing_bound(
+    means: Sequence[float], rounds: int, first: int, squared: bool, eps: float, tail: float
 ) -> float:
     """DP-SE that guesses the horizon: the sum over guesses G, a phase of each with β = 1/G.
 
-    The phase of a guess begins at round G/2 or later. It ends by round 6G, or after the first
-    epoch: later epochs begin before G, and the next is at most five times as long as all before.
+    The phase of a guess begins when the one before is reached, or later. It ends by round 6G, or
+    after the first epoch: later epochs begin before G, and the next is at most five times as long
+    as all before.
     """
     gaps = [max(means) - mean for mean in means]
-    worst, total, guess = max(gaps), 0.0, first
-    while guess == first or guess / 2 <= rounds:
+    worst, total, guess, begins = max(gaps), 0.0, first, 0
+    while begins < rounds:
         pulls, _ = epoch(1, len(means), 1.0 / guess, eps)
         length = min(float(rounds), max(6.0 * guess, float(len(means) * pulls)))
         fails = min(1.0, (1.0 + 2.0 * tail) * BASEL / 4.0 / guess)
         cost = epochs_cost(gaps, 1.0 / guess, eps, rounds)
         total += min(cost + worst * length * fails, worst * length)
-        guess *= 2
+        begins, guess = guess, next_guess(guess, guess, squared)
     return min(total, worst * rounds)

@@ -38,6 +38,20 @@ def epoch(stage: int, alive: int, beta: float, eps: float) -> tuple[int, float]:
     return pulls, 2.0 * math.sqrt(log8 / (2.0 * pulls)) + 2.0 * log4 / (pulls * eps)
 
 
+def next_guess(guess: int, t: int, squared: bool) -> int:
+    """The first guess of the horizon beyond round t, from one to the next doubled or squared; at
+    most 2⁶².
+    """
+    while guess <= t and guess < 2**62:
+        if not squared:
+            guess = 2 * guess
+        elif guess < 2**31:
+            guess = guess * guess
+        else:
+            guess = 2**62
+    return min(guess, 2**62)
+
+
 def hedge_rate(round: int, actions: int) -> float:
     """2√(ln K/t)."""
     return 2.0 * math.sqrt(math.log(actions) / round)

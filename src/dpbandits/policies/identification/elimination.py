@@ -11,11 +11,11 @@ from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful
 from dpbandits.policies.base import Identified, PrivatePolicy
-from dpbandits.policies.bounds.elimination import doubling_bound, elimination_bound, passes_bound
+from dpbandits.policies.bounds.elimination import elimination_bound, guessing_bound, passes_bound
 from dpbandits.policies.bounds.optimism import positive_gaps
 from dpbandits.policies.bounds.tails import excess
 from dpbandits.policies.contract import About, Policy, Release
-from dpbandits.policies.formulas.schedules import elimination_width, epoch
+from dpbandits.policies.formulas.schedules import elimination_width, epoch, next_guess
 
 __all__ = ["DPSE", "SuccessiveElimination"]
 
@@ -109,14 +109,16 @@ class DPSE(PrivatePolicy):
     identifies the best arm.
 
     Source: Sajed and Sheffet 2019, Algorithm 3 (DP-SE). Guarantee: epsilon-DP.
-    Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T, a further factor ln T with
-    guess-and-double; the best arm survives with probability 1 − beta (1 − 1.24 beta where epsilon
-    exceeds 0.9 grid steps, as discrete noise has the heavier tail then).
+    Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T; a further factor ln T where the guess is
+    doubled, at most 4 where it is squared (docs/measured/regret/guesses.md). The best arm survives
+    with probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, as discrete noise
+    has the heavier tail then).
 
     Args:
         beta: failure probability.
-        horizon: T, which sets beta = 1/T. With neither, guess-and-double: the policy restarts on
-            fresh rewards when its guess of T is reached, so epsilon is not divided.
+        horizon: T, which sets beta = 1/T. With neither, T is guessed: the policy restarts on fresh
+            rewards when its guess is reached, so epsilon is not divided.
+        preset: the next guess: "doubled" (as in the source) or "squared".
     """
 
     about: ClassVar[About] = About(
@@ -128,8 +130,10 @@ class DPSE(PrivatePolicy):
     )
     horizon: int | None = None
     beta: float | None = None
+    preset: str = "doubled"
 
     def validate(self) -> None:
+        self._one_of("preset", "doubled", "squared")
         self._horizon(required=False)
         if self.beta is not None:
             self._number("beta", 0, 1)
@@ -154,7 +158,7 @@ class DPSE(PrivatePolicy):
             state = eliminate(state, release, width)
         state = state._replace(t=release.round)
         if state.guess and state.t >= state.guess:
-            guess = state.guess * 2 ** max(1, (state.t // state.guess).bit_length())
+            guess = next_guess(state.guess, state.t, self.preset == "squared")
             return Alive(tuple(range(self.arms)), 1, state.t, guess, 0)
         return state
 
@@ -165,13 +169,15 @@ class DPSE(PrivatePolicy):
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps, tail = float(self.epsilon), excess(float(self.epsilon), self.grid)
         if self.beta is None:
-            return doubling_bound(means, rounds, self.init().guess, eps, tail)
+            squared = self.preset == "squared"
+            return guessing_bound(means, rounds, self.init().guess, squared, eps, tail)
         return elimination_bound(means, rounds, self.beta, eps, tail)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
         each = [log_t / gap + log_t / float(self.epsilon) for gap in positive_gaps(means)]
-        return math.fsum(each) * (1.0 if self.beta else max(1.0, math.log2(rounds)))
+        doubled = self.beta is None and self.preset == "doubled"
+        return math.fsum(each) * (max(1.0, math.log2(rounds)) if doubled else 1.0)
 
     def _beta(self, state: Alive) -> float:
         return self.beta or 1.0 / state.guess

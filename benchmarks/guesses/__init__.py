@@ -1,0 +1,1 @@
+"""What not knowing the horizon costs."""
