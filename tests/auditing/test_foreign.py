@@ -119,6 +119,7 @@ def seeded(seed: int) -> dpb.Session:
     )
 
 
+@pytest.mark.long
 def test_a_fixed_seed_is_hinted_at() -> None:
     fixed = audit(lambda: seeded(0), runs=100)
     assert fixed.failed

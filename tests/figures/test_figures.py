@@ -59,16 +59,15 @@ def test_curves_are_the_means_and_every_curve_has_its_name(tiny: Results) -> Non
     assert "95 %" in axes.get_xlabel()
 
 
-@pytest.mark.parametrize("band", ["mean", "runs", "both"])
-@pytest.mark.parametrize("log_x", [True, False])
-def test_every_choice_of_scale_and_band_draws(
-    tiny: Results, tmp_path: Path, band: str, log_x: bool
-) -> None:
-    png, svg, _ = save(
-        regret_figure(tiny, [Panel("linear", 1.0)], log_x=log_x, band=band), tmp_path / "figure"
-    )
-    assert png.stat().st_size > 0
-    assert svg.stat().st_size > 0
+def test_every_choice_of_scale_and_band_draws_another_picture(tiny: Results) -> None:
+    drawn = set()
+    for band in ("mean", "runs", "both"):
+        for log_x in (True, False):
+            figure = regret_figure(tiny, [Panel("linear", 1.0)], log_x=log_x, band=band)
+            canvas = FigureCanvasAgg(figure)
+            canvas.draw()
+            drawn.add(bytes(canvas.buffer_rgba()))
+    assert len(drawn) == 6
 
 
 @pytest.mark.parametrize("layout", [NARROW, ONE_COLUMN])
