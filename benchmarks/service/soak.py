@@ -1,7 +1,8 @@
 """Kill a process that works on a campaign, again and again, at each place where it may matter, and
 count what was lost or done twice.
 
-    python -m benchmarks.service.soak --kills 1000 [--url postgresql+psycopg://…]
+    python -m benchmarks.service.soak --kills 1000 --out docs/measured/service_kills.md
+        [--url postgresql+psycopg://…]
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import dpbandits as dpb
+from benchmarks.table import Row, markdown, show
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows.sql import SqlBackend
@@ -189,17 +191,29 @@ def soak(place: Place, kills: int, seed: int) -> tuple[Counter[str], Counter[str
     return found, where
 
 
+def rows(found: Counter[str], where: Counter[str]) -> list[Row]:
+    """Where processes died, what they had done, and what must not be."""
+    made = [Row(f"killed {point}", f"{where[point]:,}", "", None) for point in POINTS]
+    made += [Row(name, f"{found[name]:,}", "", None) for name in ("told", "releases")]
+    return made + [Row(name, f"{found[name]:,}", "0", not found[name]) for name in WRONG]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--url")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         url = given.url or f"sqlite:///{folder}/soak.db"
         found, where = soak(Place(url, Path(folder) / "witness"), given.kills, given.seed)
-    print(f"{where.total()} kills: {dict(where)}")
-    print(dict.fromkeys(WRONG, 0) | dict(found))
+    title = f"{where.total():,} kills, on {url.partition(':')[0]}"
+    show(title, rows(found, where))
+    if given.out:
+        command = f"python -m benchmarks.service.soak --kills {given.kills} --out {given.out}"
+        command += " --url postgresql+psycopg://…" if given.url else ""
+        given.out.write_text(markdown(title, command, rows(found, where)), "utf-8")
     bad = [name for name in WRONG if found[name]]
     raise SystemExit(f"broken: {bad}" if bad else 0)
 

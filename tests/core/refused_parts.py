@@ -17,7 +17,7 @@ NAN, HUGE = float("nan"), 10**5000
 
 
 def runs() -> dpb.Runs:
-    return dpb.simulate(POLICY, COINS, 10, runs=3)
+    return dpb.simulate(dpb.UCB1(arms=2), COINS, 10, runs=3)
 
 
 def audited(**arguments: Any) -> dpb.AuditReport:

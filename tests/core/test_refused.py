@@ -53,7 +53,9 @@ WHOLE: dict[str, Callable[[Any], object]] = {
     "rounds": lambda n: dpb.simulate(POLICY, COINS, n).rounds,
     "runs": lambda n: len(dpb.simulate(POLICY, COINS, 10, runs=n).plays),
     "seed": lambda n: dpb.simulate(POLICY, COINS, 10, seed=n).seed,
-    "cap of identify": lambda n: dpb.identify(dpb.AdaPTT(arms=2, epsilon=1), COINS, cap=n).cap,
+    "cap of identify": lambda n: (
+        dpb.identify(dpb.SuccessiveElimination(arms=2, beta=0.1), COINS, cap=n).cap
+    ),
     "arms of a problem": lambda n: dpb.TopK(arms=n, k=1).arms,
 }
 

@@ -172,3 +172,17 @@ def test_a_taken_port_is_said_before_anything_is_served(run: Any) -> None:
         printed = run("serve", "--port", str(taken.getsockname()[1]), code=2)
     assert "--port 8081" in " ".join(printed.split())
     assert "Serving" not in printed
+
+
+def test_holdout_people_are_compared(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = '{"holdout": ".5", "ramp": [["2020-01-01", 1]]}'
+    words = ("campaign", "create", "sale", "--policy", POLICY, "--options", options)
+    assert "store with a key" in " ".join(run(*words, code=2).split())
+    monkeypatch.setenv("DPBANDITS_KEY", "07" * 32)
+    run(*words)
+    assert "Expected user=" in " ".join(run("campaign", "ask", "sale", code=2).split())
+    found = json.loads(run("campaign", "ask", "sale", "--user", "anna"))
+    assert found["campaign"] in ("sale/policy", "sale/holdout")
+    shown = run("campaign", "show", "sale")
+    assert "Segment holdout" in shown
+    assert "holdout: nothing was released yet" in shown

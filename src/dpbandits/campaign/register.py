@@ -10,11 +10,9 @@ import hmac
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from numbers import Integral
 from typing import Any, Self, final
 
-import numpy as np
-
+from dpbandits.campaign.person import named_bytes
 from dpbandits.core.inputs import real_number, shown, whole_number
 from dpbandits.core.values import damaged, entries, part, whole
 
@@ -23,9 +21,6 @@ Clock = Callable[[], Any]
 
 SHORTEST_KEY = 16
 """Bytes of a key."""
-
-LONGEST_NAME = 1_000
-"""Characters by which a person is named."""
 
 MOST_CONTRIBUTIONS = 10**6
 
@@ -59,15 +54,7 @@ class Register:
         Raises:
             TypeError: no text and no whole number.
         """
-        # what it says of itself does not count: a subclass may say something else each time
-        plain = str.__str__(user) if isinstance(user, str) else whole_name(user)
-        if plain is None or (isinstance(plain, str) and len(plain) > LONGEST_NAME):
-            raise TypeError(
-                "Expected user= to be a person's own name or number (text or a whole number), got "
-                f"an object of type {type(user).__name__}. No decision was made."
-            )
-        text = f"{type(plain).__name__}:{plain}".encode(errors="surrogatepass")
-        return hmac.new(self._key, text, "sha256").hexdigest()[:32]
+        return hmac.new(self._key, named_bytes(user), "sha256").hexdigest()[:32]
 
     def _mark(self) -> str:
         """Tells whether a key is the same."""
@@ -165,14 +152,6 @@ class Register:
             id = whole(id, "a decision in public.people", 1, asked)
             owners[id] = pseudonym_from(who), period
         return register, owners
-
-
-def whole_name(user: object) -> int | None:
-    """A whole number of any kind (NumPy's, too) as a plain one of moderate size; else None."""
-    if isinstance(user, (bool, np.bool_)) or not isinstance(user, Integral):
-        return None
-    plain = int.__index__(user) if isinstance(user, int) else int(user)
-    return plain if plain.bit_length() <= 256 else None
 
 
 def pseudonym_from(data: object) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Self, final
 
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import as_int, shown
 from dpbandits.core.values import damaged
 from dpbandits.policies.labels import ArmLabels, checked_arm_labels
 
@@ -49,8 +49,9 @@ class Roster:
         """
         if isinstance(arm, str) and arm in self.labels:
             return self.labels.index(arm)
-        if type(arm) is int and 0 <= arm < len(self.standing):
-            return arm
+        number = as_int(arm)
+        if number is not None and 0 <= number < len(self.standing):
+            return number
         known = ", ".join(map(repr, self.labels[:20])) or f"0 to {len(self.standing) - 1}"
         raise ValueError(f"Expected one of the arms {known}; got {shown(arm)}.")
 
@@ -88,6 +89,11 @@ class Roster:
             )
         standing = (*self.standing[:arm], to, *self.standing[arm + 1 :])
         return replace(self, standing=standing)
+
+    def only(self, arm: int) -> Self:
+        """The roster with all other arms paused."""
+        paused: ArmStanding = "paused"
+        return replace(self, standing=(paused,) * len(self.standing)).moved(arm, "active")
 
     def joined(self, label: str | None) -> Self:
         """The roster with one more arm.

@@ -204,6 +204,25 @@ def segments_learn_apart(make: Make, name: str) -> None:
     require(learned == [True, False], "A person was learned from in two segments.")
 
 
+def holdout_people_are_apart(make: Make, name: str) -> None:
+    """The policy decides as if it had never seen holdout people, who get the control arm."""
+    campaign = small_campaign(make(), name, holdout="1/3", control=2)
+    alone = Session(small_policy(), noise=SimulatedNoise(1), seed=2, assignment="shuffled")
+    hosts = campaign, make()[name]
+    for number in range(ROUNDS):
+        found = hosts[number % 2].ask(user=number)
+        if campaign.side(number) == "holdout":
+            require(found.action == 2, "A holdout person got another arm than the control.")
+        else:
+            wanted = alone.ask()
+            require(found.action == wanted.action, "Holdout people changed the policy.")
+            alone.tell(wanted, reward_of(number))
+        campaign.tell(found.id, reward_of(number))
+    told = {(line.coordinate, line.start, line.stop) for line in make()[name]["policy"].ledger}
+    wanted_lines = {(e.coordinate, e.start, e.stop) for e in alone.ledger}
+    require(told == wanted_lines, "Rewards of holdout people were read for the policy.")
+
+
 STORE_CHECKS: dict[str, Callable[[Make, str], None]] = {
     check.__name__: check
     for check in (
@@ -216,6 +235,7 @@ STORE_CHECKS: dict[str, Callable[[Make, str], None]] = {
         fences_give_up,
         threads_share,
         segments_learn_apart,
+        holdout_people_are_apart,
     )
 }
 

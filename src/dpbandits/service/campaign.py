@@ -20,6 +20,9 @@ class Campaign(ShownCampaign):
     `store[name]`.
     """
 
+    side_of: str | None = None
+    """The campaign with `holdout=` or `ramp=` that this is a side of, to look at; None: of none."""
+
     @property
     def addresses(self) -> frozenset[str]:
         """The names of campaigns that its decisions carry."""
@@ -83,14 +86,18 @@ class Campaign(ShownCampaign):
                 "Expected no segment=: this campaign has none. Create it with segments=['DE', "
                 "'FR'], or leave segment= out. None was made."
             )
-        number = whole_number(count, "count", 0, MOST_AT_ONCE)
-        chosen = None if eligible is None else checked_eligible(eligible)
-        if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
-            raise ValueError(
-                f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters."
-            )
-        made: list[CampaignDecision] = self._turning.do(AskOp(number, chosen, user, principal, key))
+        self._require_asked_here()
+        made: list[CampaignDecision] = self._turning.do(
+            ask_op(count, eligible=eligible, user=user, key=key, principal=principal)
+        )
         return made
+
+    def _require_asked_here(self) -> None:
+        if self.side_of is not None:
+            raise ValueError(
+                f"Expected to be asked as the campaign {shown(self.side_of)}: which side a person "
+                "is on is not chosen. None was made."
+            )
 
     def tell(self, decision: CampaignDecision | str, reward: object) -> TellStatus:
         """The reward of a decision (or of its id); what became of it (see `TellStatus`).
@@ -171,6 +178,28 @@ class Campaign(ShownCampaign):
         """
         done: int = self._turning.do(EraseOp(user, by))
         return done
+
+
+def ask_op(
+    count: int,
+    *,
+    eligible: Eligible = None,
+    user: User = None,
+    key: str | None = None,
+    principal: str = "",
+) -> AskOp:
+    """An ask, checked.
+
+    Raises:
+        ValueError, TypeError: of the count, the arms or the key. None was made.
+    """
+    number = whole_number(count, "count", 0, MOST_AT_ONCE)
+    chosen = None if eligible is None else checked_eligible(eligible)
+    if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
+        raise ValueError(
+            f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters."
+        )
+    return AskOp(number, chosen, user, principal, key)
 
 
 def id_of(decision: object) -> object:

@@ -11,6 +11,7 @@ from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Guarantee
+from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.reports import (
@@ -19,6 +20,7 @@ from dpbandits.service.reports import (
     StoredRelease,
     Summary,
     decision_page,
+    in_play,
     ledger_lines,
     stored_releases,
     summary_of,
@@ -42,6 +44,11 @@ class ShownCampaign:
 
     def __repr__(self) -> str:
         return f"Campaign({self.name!r})"
+
+    @property
+    def uid(self) -> str:
+        """Tells this campaign from others that had or will have its name."""
+        return self._turning.row.uid
 
     @property
     def guarantee(self) -> Guarantee | None:
@@ -101,6 +108,14 @@ class ShownCampaign:
     def beliefs(self, confidence: float = 0.95) -> Beliefs:
         """What is believed of every arm (see `Session.beliefs`)."""
         return self._turning.look(lambda work, _: work.session.beliefs(confidence))
+
+    def expected_loss(self) -> ExpectedLoss | None:
+        """What the people asked for so far are expected to have lost to privacy, were the arms'
+        means what was released (see `ExpectedLoss`). It is simulated, which takes up to some
+        seconds, and costs no privacy. None where it cannot be said, as before every arm in play has
+        a released mean.
+        """
+        return expected_loss(*self._turning.look(in_play))
 
     def harm(self) -> Beliefs:
         """What is believed of every arm's harm (see `Session.harm`).

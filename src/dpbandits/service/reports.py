@@ -4,6 +4,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from dpbandits.campaign.believing.beliefs import Belief
+from dpbandits.campaign.ruler import Range
+from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.turns.working import Working, frozen_json, unseen_steps
@@ -143,6 +146,16 @@ def summary_of(work: Working, rows: CampaignRows) -> Summary:
         tuple((name, standing) for name, standing in session.arms),
         work.row.created,
     )
+
+
+def in_play(work: Working, rows: CampaignRows) -> tuple[Policy, list[Belief], int, Range | None]:
+    """The policy, what is believed of the arms that are played, decisions so far, and the range of
+    rewards.
+    """
+    session = work.session
+    paired = zip(session.beliefs(), session.arms, strict=True)
+    played = [belief for belief, (_, standing) in paired if standing == "active"]
+    return session.policy, played, work.head.asked, session.rewards
 
 
 def summary_over(row: CampaignRow, parts: Sequence[Summary], segments: tuple[str, ...]) -> Summary:

@@ -38,6 +38,10 @@ class StoreSeal:
         """The key under which the people of a group of campaigns are known."""
         return None if self._key is None else self._derived(f"people {group}")
 
+    def side_key(self, group: str) -> bytes | None:
+        """The key under which the people of a group are put on sides (see `HoldoutRule`)."""
+        return None if self._key is None else self._derived(f"sides {group}")
+
     def sealed(self, data: Any, place: str) -> bytes:
         """Data as bytes. place: where they belong; nowhere else can they be opened."""
         text = json.dumps(data, separators=(",", ":")).encode()

@@ -4,7 +4,7 @@ itself. Each is a campaign of its own in the store; people are counted over all 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar, final
+from typing import Any, TypeVar
 
 from dpbandits.core.inputs import shown
 from dpbandits.service.campaign import Campaign, id_of
@@ -24,7 +24,6 @@ def look_at_rewards(pairs: list[tuple[object, object]], work: Working, _: object
     require_rewards(work, pairs)
 
 
-@final
 class SegmentedCampaign(ShownSegments):
     """A campaign for each segment, behind the verbs of one: `store.create(…, segments=[…])`.
 

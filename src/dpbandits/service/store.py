@@ -3,9 +3,11 @@
 import secrets
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final
 
+from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.register import Clock, seconds_of
 from dpbandits.core.errors import UnknownCampaignError
 from dpbandits.core.inputs import shown
@@ -15,6 +17,7 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
+from dpbandits.service.holdout import HoldoutCampaign
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
 from dpbandits.service.scope import Scope, joined
@@ -23,16 +26,24 @@ from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.beginning import (
     beginning,
     first_sessions,
+    holdout_in,
     require_creatable,
     segment_name,
     segments_of,
 )
 from dpbandits.service.turns.fence import mark_of
+from dpbandits.service.turns.sides import OPTIONS, asked_rule, side_sessions
 from dpbandits.service.turns.turning import Turning
 from dpbandits.service.turns.working import CampaignSetting
 from dpbandits.service.witness import WitnessFile
 from dpbandits.session.saving.policy import require_readable
 from dpbandits.session.session import Session
+
+KEYLESS = (
+    "Expected a store with a key: people are known by pseudonyms that are made with it. Open it "
+    "with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep that key "
+    "apart from the database."
+)
 
 
 @final
@@ -105,16 +116,31 @@ class CampaignStore:
         if not names:
             return Campaign(Turning(row, self._backend, self._witness, setting))
         rows = {each.name: each for each in self._backend.campaigns() if each.group == row.uid}
-        parts = {name: rows[segment_name(row.name, name)] for name in names}
-        made: Any = SegmentedCampaign(
-            row,
-            {
-                name: Campaign(Turning(own, self._backend, self._witness, setting, others))
-                for name, own in parts.items()
-                for others in [tuple(each for each in parts.values() if each != own)]
-            },
-        )
+        rule = holdout_in(row)
+        plain = replace(setting, policy=None)
+        parts = {
+            name: (rows[segment_name(row.name, name)], setting if place == 0 or not rule else plain)
+            for place, name in enumerate(names)
+        }
+        opened = {
+            name: Campaign(Turning(own, self._backend, self._witness, how, others))
+            for name, (own, how) in parts.items()
+            for others in [tuple(each for each in parts.values() if each[0] != own)]
+        }
+        made: Any = SegmentedCampaign(row, opened) if rule is None else None
+        if rule is not None:
+            made = HoldoutCampaign(row, opened, rule, self._side_key(row.uid), self._clock)
         return made  # type: ignore[no-any-return]  # the same verbs
+
+    def _side_key(self, uid: str) -> bytes:
+        """
+        Raises:
+            ValueError: this store has no key.
+        """
+        key = self._seal.side_key(uid)
+        if key is None:
+            raise ValueError(KEYLESS)
+        return key
 
     def _row(self, name: str) -> CampaignRow:
         """
@@ -143,7 +169,8 @@ class CampaignStore:
             noise: by default `SecureNoise()`; `SimulatedNoise(seed)` for experiments.
             scope: a budget over campaigns that it joins (see `scope`).
             options: those of `Session`. Arms are assigned "shuffled" by default, where the policy
-                can choose among them. With `segments` it is a `SegmentedCampaign`.
+                can choose among them. With `segments` it is a `SegmentedCampaign`, with `holdout`
+                or `ramp` (and `control`, an arm) a `HoldoutCampaign`.
 
         Raises:
             ValueError: the name is taken, options contradict each other, or the scope has not so
@@ -151,10 +178,10 @@ class CampaignStore:
         """
         require_creatable(name, noise, options)
         require_readable(policy)
-        uid = secrets.token_hex(16)
-        sessions = self._sessions(name, uid, policy, noise, options)
+        uid, rule = secrets.token_hex(16), asked_rule(policy, options)
+        sessions = self._sessions(name, uid, policy, noise, options, rule)
         now = seconds_of(self._clock())
-        row, parts = beginning(uid, name, sessions, self._seal, options, now)
+        row, parts = beginning(uid, name, sessions, self._seal, options, now, rule)
 
         def join(found: ScopeRow) -> ScopeRow:
             taken = joined(self._seen(found), name, next(iter(sessions.values())).guarantee)
@@ -170,25 +197,29 @@ class CampaignStore:
         return self._open[name]
 
     def _sessions(
-        self, name: str, uid: str, policy: Policy, noise: Noise | None, options: dict[str, Any]
+        self,
+        name: str,
+        uid: str,
+        policy: Policy,
+        noise: Noise | None,
+        options: dict[str, Any],
+        rule: HoldoutRule | None,
     ) -> dict[str | None, Session]:
-        """The session that a campaign begins with, or that of each segment."""
+        """The session that a campaign begins with, or that of each segment, or of each side."""
         people = options.get("privacy_unit", "round") == "user"
-        if people and self._seal.user_key(uid) is None:
-            raise ValueError(
-                "Expected a store with a key: people who come back are known by pseudonyms that "
-                "are made with it. Open it with open_store(url, key=secrets.token_bytes(32)), or "
-                "set DPBANDITS_KEY, and keep that key apart from the database. Nothing was created."
-            )
+        if (people or rule is not None) and self._seal.user_key(uid) is None:
+            raise ValueError(f"{KEYLESS} Nothing was created.")
         chooses = policy.chooses and policy.about.feedback == "bandit"
-        return first_sessions(
-            name,
-            policy,
-            noise=noise or self._noise or SecureNoise(),
-            clock=self._clock,
-            user_key=self._seal.user_key(uid) if people else None,
-            **{"assignment": "shuffled" if chooses else "planned", **options},
-        )
+        known: dict[str, Any] = {
+            "noise": noise or self._noise or SecureNoise(),
+            "clock": self._clock,
+            "user_key": self._seal.user_key(uid) if people else None,
+            "assignment": "shuffled" if chooses else "planned",
+            **{name: value for name, value in options.items() if name not in OPTIONS},
+        }
+        if rule is not None:
+            return side_sessions(name, policy, rule, **known)
+        return first_sessions(name, policy, **known)
 
     def scope(self, name: str, epsilon: Any = None) -> Scope:
         """A budget over campaigns: those that join it spend at most so much together.

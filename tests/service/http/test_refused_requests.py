@@ -219,3 +219,15 @@ def test_a_fault_shows_nothing_of_itself(monkeypatch: pytest.MonkeyPatch) -> Non
         answer = client.get("/v1/campaigns/trial")
         assert answer.status_code == 500
         assert CANARY not in answer.text
+
+
+def test_every_route_documents_its_problems() -> None:
+    """As what they are: problem documents, and nothing of the framework's own."""
+    with served() as (_, client):
+        said = client.get("/openapi.json").json()
+    for path, verbs in said["paths"].items():
+        for verb, operation in verbs.items():
+            answers = operation["responses"]
+            assert "422" not in answers, f"{verb} {path}"
+            if path.startswith("/v1/"):
+                assert set(answers["default"]["content"]) == {"application/problem+json"}, path

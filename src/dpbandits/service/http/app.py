@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from dpbandits.service.http.access import Access
 from dpbandits.service.http.dashboard import STATIC, dashboard
 from dpbandits.service.http.limits import Limits
-from dpbandits.service.http.problems import install
+from dpbandits.service.http.problems import PROBLEMS, install
 from dpbandits.service.http.reads import reads
 from dpbandits.service.http.verbs import verbs
 from dpbandits.service.store import CampaignStore
@@ -41,8 +41,8 @@ def make_app(store: CampaignStore, *, open: bool = False) -> Any:
         openapi_url="/openapi.json",
     )
     install(app)
-    app.include_router(verbs(store, access))
-    app.include_router(reads(store, access))
+    app.include_router(verbs(store, access), responses=PROBLEMS)
+    app.include_router(reads(store, access), responses=PROBLEMS)
     app.include_router(dashboard(store, access))
     app.mount("/static", STATIC)
     return Limits(app, LOCAL if open else None)

@@ -22,6 +22,9 @@ MOST_TELLS = 10_000
 
 Arm = str | int
 
+Share = str | float
+"""An exact number, best as text; in a ramp also a date."""
+
 
 SomeSeconds = Annotated[float, Field(gt=0, lt=1e12, allow_inf_nan=False)]
 
@@ -72,7 +75,8 @@ class GuardrailBody(Body):
 class CreateBody(Body):
     """A new campaign: its name, its policy by name and arguments, and options of `Session`.
 
-    window, attribution_window: seconds. simulated_noise: a seed, for experiments only.
+    window, attribution_window: seconds. holdout, ramp: shares as numbers or their text, dates as
+    text. simulated_noise: a seed, for experiments only.
     """
 
     name: str = Field(min_length=1, max_length=100)
@@ -88,6 +92,9 @@ class CreateBody(Body):
     min_share: float | None = None
     seed: int | None = None
     segments: list[str] | None = None
+    holdout: Share | None = None
+    ramp: list[list[Share]] | None = Field(default=None, max_length=1_000)
+    control: Arm | None = None
     guardrail: GuardrailBody | None = None
     scope: str | None = None
     simulated_noise: int | None = None

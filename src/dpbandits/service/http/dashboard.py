@@ -12,9 +12,10 @@ from fastapi.staticfiles import StaticFiles
 from dpbandits.core.errors import Error
 from dpbandits.service.http.access import COOKIE, Access, Principal
 from dpbandits.service.http.problems import status_of
-from dpbandits.service.http.shapes import whole_or_part
+from dpbandits.service.http.shapes import single_part, whole_or_part
 from dpbandits.service.pages.forms import TOKEN, keep_cookie, sent_form, token_of
 from dpbandits.service.pages.planning import TrialPlan, checked_plan, choices, forecast_of, table_of
+from dpbandits.service.pages.pricing import LossDesk
 from dpbandits.service.pages.views import campaign_view, campaigns_view, page, segments_view
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.store import CampaignStore
@@ -70,6 +71,7 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
     """Routes of pages."""
     router = APIRouter(route_class=PageRoute, include_in_schema=False)
     reader = Annotated[Principal, Depends(access.needs("read"))]
+    desk = LossDesk()
 
     @router.get("/")
     def campaigns(request: Request) -> Response:
@@ -88,6 +90,13 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
             return form_page(request, "segments.html", open=access.open, **view)
         view = campaign_view(found) | {"home": name, "segment": segment}
         return form_page(request, "campaign.html", open=access.open, **view)
+
+    @router.get("/campaigns/{name}/expected_loss")
+    def loss(name: str, who: reader, request: Request, segment: str | None = None) -> Response:
+        found = single_part(store, name, segment)
+        view: dict[str, Any] = {"summary": found.summary(), "loss": desk.of(found)}
+        view |= {"home": name, "segment": segment}
+        return form_page(request, "loss.html", open=access.open, **view)
 
     router.include_router(planning_routes(store, access))
     router.include_router(way_in(access))

@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from dpbandits.core.errors import (
@@ -18,6 +19,27 @@ from dpbandits.core.errors import (
     WitnessError,
 )
 
+MEDIA = "application/problem+json"
+
+
+class Problem(BaseModel):
+    """What went wrong. errors: of a body of another shape, where and what."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[dict[str, str]] | None = None
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "A problem document (RFC 9457); nothing was done.",
+        "content": {MEDIA: {"schema": Problem.model_json_schema()}},
+    }
+}
+"""What every route may answer beside what it is for."""
+
 
 def problem(status: int, title: str, detail: str, **more: Any) -> JSONResponse:
     """A problem document."""
@@ -28,7 +50,7 @@ def problem(status: int, title: str, detail: str, **more: Any) -> JSONResponse:
         {"type": "about:blank", "title": title, "status": status, "detail": detail, **more},
         status,
         headers,
-        media_type="application/problem+json",
+        media_type=MEDIA,
     )
 
 

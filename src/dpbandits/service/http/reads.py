@@ -16,13 +16,16 @@ from dpbandits.service.http.shapes import (
     rows_data,
     single_part,
     summary_data,
+    uplift_data,
     whole_or_part,
 )
+from dpbandits.service.pages.pricing import LossDesk
 from dpbandits.service.store import CampaignStore
 from dpbandits.version import __version__
 
 After = Annotated[int, Query(ge=0, le=2**53)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
+Confidence = Annotated[float, Query(gt=0, lt=1)]
 Segment = Annotated[str | None, Query(max_length=100)]
 """Of a campaign with segments: which of them."""
 
@@ -30,7 +33,7 @@ Segment = Annotated[str | None, Query(max_length=100)]
 def reads(store: CampaignStore, access: Access) -> APIRouter:
     """Routes for those who watch."""
     router = APIRouter()
-    for routes in (promise_routes, record_routes, finding_routes, machine_routes):
+    for routes in (promise_routes, record_routes, finding_routes, watch_routes, machine_routes):
         router.include_router(routes(store, access))
     return router
 
@@ -111,7 +114,7 @@ def record_routes(store: CampaignStore, access: Access) -> APIRouter:
 
 def finding_routes(store: CampaignStore, access: Access) -> APIRouter:
     """What came out of it."""
-    router = APIRouter()
+    router, desk = APIRouter(), LossDesk()
     reader = Annotated[Principal, Depends(access.needs("read"))]
 
     @router.get("/v1/campaigns/{name}/beliefs")
@@ -119,9 +122,30 @@ def finding_routes(store: CampaignStore, access: Access) -> APIRouter:
         name: str,
         who: reader,
         segment: Segment = None,
-        confidence: Annotated[float, Query(gt=0, lt=1)] = 0.95,
+        confidence: Confidence = 0.95,
     ) -> list[dict[str, Any]]:
         return rows_data(single_part(store, name, segment).beliefs(confidence))
+
+    @router.get("/v1/campaigns/{name}/uplift")
+    def uplift(name: str, who: reader, confidence: Confidence = 0.95) -> dict[str, Any]:
+        return uplift_data(store[name], confidence)
+
+    @router.get("/v1/campaigns/{name}/expected_loss")
+    def expected_loss(name: str, who: reader, segment: Segment = None) -> dict[str, Any] | None:
+        found = desk.of(single_part(store, name, segment))
+        return None if found is None else found._asdict()
+
+    @router.get("/v1/campaigns/{name}/history")
+    def history(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
+        return history_data(single_part(store, name, segment).history())
+
+    return router
+
+
+def watch_routes(store: CampaignStore, access: Access) -> APIRouter:
+    """Whether all goes as it should."""
+    router = APIRouter()
+    reader = Annotated[Principal, Depends(access.needs("read"))]
 
     @router.get("/v1/campaigns/{name}/sample_ratio")
     def sample_ratio(name: str, who: reader, segment: Segment = None) -> dict[str, Any]:
@@ -134,10 +158,6 @@ def finding_routes(store: CampaignStore, access: Access) -> APIRouter:
     @router.get("/v1/campaigns/{name}/alarms")
     def alarms(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
         return rows_data(single_part(store, name, segment).alarms)
-
-    @router.get("/v1/campaigns/{name}/history")
-    def history(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
-        return history_data(single_part(store, name, segment).history())
 
     @router.get("/v1/campaigns/{name}/recent")
     def recent(

@@ -4,6 +4,7 @@ from typing import Any
 
 from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.service.campaign import Campaign
+from dpbandits.service.holdout import NO_HOLDOUT, HoldoutCampaign
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.trail import Moment, Recent
@@ -35,6 +36,19 @@ def single_part(store: CampaignStore, name: str, segment: str | None) -> Campaig
         names = ", ".join(found.segments)
         raise ValueError(f"Expected ?segment= to be one of this campaign's segments: {names}.")
     return found
+
+
+def uplift_data(campaign: Any, confidence: float) -> dict[str, Any]:
+    """A policy's people against holdout people.
+
+    Raises:
+        ValueError: this campaign has no holdout people.
+    """
+    if not isinstance(campaign, HoldoutCampaign):
+        raise ValueError(NO_HOLDOUT)
+    found = campaign.uplift(confidence)
+    sides = {"policy": found.policy._asdict(), "holdout": found.holdout._asdict()}
+    return found._asdict() | sides
 
 
 def decision_data(decision: CampaignDecision) -> dict[str, Any]:

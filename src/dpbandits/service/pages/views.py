@@ -8,7 +8,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dpbandits.campaign.believing.beliefs import METHOD
+from dpbandits.campaign.believing.uplift import Uplift
 from dpbandits.service.campaign import Campaign
+from dpbandits.service.holdout import HoldoutCampaign
 from dpbandits.service.pages.drawing import LOOKS, picture_of, whiskers
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.trail import Moment
@@ -72,9 +74,18 @@ def segments_view(campaign: SegmentedCampaign) -> dict[str, Any]:
         "summary": campaign.summary(),
         "spent": None if spent is None else str(spent),
         "segments": [(name, campaign[name].summary()) for name in campaign.segments],
+        "sides": isinstance(campaign, HoldoutCampaign),
+        "uplift": uplift_shown(campaign),
         "statement": campaign.statement(),
         "options": campaign.options,
     }
+
+
+def uplift_shown(campaign: SegmentedCampaign) -> Uplift | None:
+    """The policy's people against holdout people; None where there are none of these."""
+    if not isinstance(campaign, HoldoutCampaign) or not campaign.rule.holdout:
+        return None
+    return campaign.uplift()
 
 
 def guardrail_view(campaign: Campaign) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
 from dpbandits.campaign.believing.beliefs import Belief
+from dpbandits.campaign.believing.uplift import SideMean, Uplift
 from dpbandits.campaign.traffic import SampleRatio, Traffic
+from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.service.reports import (
     DecisionPage,
     LedgerLine,
@@ -109,6 +111,17 @@ class RemoteLooks:
         """What is believed of every arm."""
         rows = self._call("GET", "beliefs", confidence=confidence)
         return tuple(Belief(**row) for row in rows)
+
+    def uplift(self, confidence: float = 0.95) -> Uplift:
+        """The policy's people against holdout people (see `HoldoutCampaign.uplift`)."""
+        said = self._call("GET", "uplift", confidence=confidence)
+        policy, holdout = (SideMean(**said[side]) for side in ("policy", "holdout"))
+        return Uplift(**{**said, "policy": policy, "holdout": holdout})
+
+    def expected_loss(self) -> ExpectedLoss | None:
+        """What people are expected to have lost to privacy (see `Campaign.expected_loss`)."""
+        said = self._call("GET", "expected_loss")
+        return None if said is None else ExpectedLoss(**said)
 
     def harm(self) -> tuple[Belief, ...]:
         """What is believed of every arm's harm, where there is a guardrail."""

@@ -1,6 +1,8 @@
 """What goes to a server and what it says: options, errors."""
 
-from datetime import timedelta
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import httpx
@@ -26,6 +28,13 @@ def sent_options(options: dict[str, Any]) -> dict[str, Any]:
             sent[name] = {"low": low, "high": high, "clip": value.clip, "minimise": value.minimise}
         elif isinstance(value, Guardrail):
             sent[name] = value.to_data()
+        elif name == "holdout":
+            sent[name] = exact_text(value)
+        elif name == "ramp" and isinstance(value, (list, tuple)):
+            sent[name] = [
+                list(map(exact_text, pair)) if isinstance(pair, (list, tuple)) else pair
+                for pair in value
+            ]
         elif name == "noise":
             if not isinstance(value, SimulatedNoise):
                 raise ValueError("Expected no noise=: a server draws secure noise by itself.")
@@ -33,6 +42,13 @@ def sent_options(options: dict[str, Any]) -> dict[str, Any]:
         else:
             sent[name] = value
     return sent
+
+
+def exact_text(value: object) -> Any:
+    """A share or a date as JSON has it: exact, as text, where it is of a kind of its own."""
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, (Fraction, Decimal)) else value
 
 
 def error_of(answer: httpx.Response) -> Exception:

@@ -22,6 +22,7 @@ from dpbandits.session.storing.parts import (
     set_places,
     window_of,
 )
+from dpbandits.session.storing.sides import ask_unread
 
 LONGEST_KEY = 200
 """Characters of a key under which a call is repeated."""
@@ -79,6 +80,8 @@ class AskOp:
     """The next so many decisions, or none.
 
     principal, key: who asks, and a word of theirs: made again, the call gives the same decisions.
+    learn: False: nobody learns from them, and no person's place is taken. whose: tells people
+    apart where the session knows none.
     """
 
     count: int
@@ -86,6 +89,8 @@ class AskOp:
     user: str | int | None
     principal: str
     key: str | None
+    learn: bool = True
+    whose: str | None = None
 
     def run(self, work: Working, scratch: Scratch) -> AskedDecisions | list[CampaignDecision]:
         if self.key is not None:
@@ -98,14 +103,7 @@ class AskOp:
             if said is not None:
                 return asked_before(said, self, work)
         require_open(work, scratch)
-        who = pseudonym_in(work.session, self.user) if self.user is not None else None
-        if who is not None:
-            set_places(work.session, scratch.rows.used([who]))
-            catch_up(work, scratch)
-            closed, now = closed_window(work, scratch), window_of(work.session)
-            if closed is not None and now is not None and now <= closed:
-                fill_places(work.session, who)
-        asked = work.session.ask(self.count, eligible=self.eligible, user=self.user)
+        asked = self.asked(work, scratch)
         if self.eligible is not None:
             text = json.dumps(list(self.eligible), separators=(",", ":"))
             scratch.eligible.update((decision.id, text) for decision in asked)
@@ -114,9 +112,23 @@ class AskOp:
             scratch.keyed[self.principal, self.key] = self.mark(work), made
         return made
 
+    def asked(self, work: Working, scratch: Scratch) -> list[Decision]:
+        """The decisions, of the session; a person's places are as all rows say they are."""
+        session = work.session
+        if not self.learn:
+            return ask_unread(session, self.count)
+        who = pseudonym_in(session, self.user) if self.user is not None else None
+        if who is not None:
+            set_places(session, scratch.rows.used([who]))
+            catch_up(work, scratch)
+            closed, now = closed_window(work, scratch), window_of(session)
+            if closed is not None and now is not None and now <= closed:
+                fill_places(session, who)
+        return session.ask(self.count, eligible=self.eligible, user=self.user)
+
     def mark(self, work: Working) -> str:
         """Tells whether two calls ask for the same; nothing can be read in it."""
-        who = None if self.user is None else pseudonym_in(work.session, self.user)
+        who = self.whose if self.user is None else pseudonym_in(work.session, self.user)
         said = json.dumps([self.principal, self.key, self.count, self.eligible, who])
         return sha256(said.encode()).hexdigest()
 

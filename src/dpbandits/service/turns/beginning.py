@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.core.inputs import shown
 from dpbandits.core.values import checked_name
 from dpbandits.noise.protocol import Noise
@@ -78,8 +79,14 @@ def segment_name(name: str, segment: str) -> str:
 
 
 def segments_of(row: CampaignRow) -> tuple[str, ...]:
-    """The segments of a campaign; none, where it has none."""
+    """The segments of a campaign, or its sides; none, where it has none."""
     return tuple(json.loads(row.options).get("segments", ()))
+
+
+def holdout_in(row: CampaignRow) -> HoldoutRule | None:
+    """Who is on which side of a campaign; None where it has no sides."""
+    found = json.loads(row.options).get("holdout")
+    return None if found is None else HoldoutRule.restored(found)
 
 
 def beginning(
@@ -89,8 +96,11 @@ def beginning(
     seal: StoreSeal,
     options: Mapping[str, Any],
     now: float,
+    rule: HoldoutRule | None = None,
 ) -> tuple[CampaignRow, list[Part]]:
-    """The row of a campaign, and what is asked and told of it: itself, or its segments."""
+    """The row of a campaign, and what is asked and told of it: itself, or its segments, or the
+    sides of `rule`.
+    """
     session = next(iter(sessions.values()))
     known = {key: str(value) for key, value in options.items() if key != "seed"}
     said = {"policy": repr(session.policy), **known}
@@ -101,7 +111,9 @@ def beginning(
     for own in sessions.values():
         row = CampaignRow(secrets.token_hex(16), own.campaign, uid, "", now)
         parts.append(first_rows(row, own, seal, said))
-    told = {"shown": said, "segments": list(sessions)}
+    told: dict[str, Any] = {"shown": said, "segments": list(sessions)}
+    if rule is not None:
+        told["holdout"] = rule.to_data()
     return CampaignRow(uid, name, uid, compact(told), now), parts
 
 

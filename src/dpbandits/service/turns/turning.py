@@ -47,9 +47,9 @@ class Turning:
         backend: Backend,
         witness: WitnessFile,
         setting: CampaignSetting,
-        others: Sequence[CampaignRow] = (),
+        others: Sequence[tuple[CampaignRow, CampaignSetting]] = (),
     ) -> None:
-        """others: the other segments of this campaign."""
+        """others: the other segments of this campaign, and how each is opened."""
         self.row, self.backend, self.witness, self.setting = row, backend, witness, setting
         self.others = others
         self._lock, self._queue = Lock(), deque[Ticket]()
@@ -194,7 +194,7 @@ class Turning:
 
     def _family(self) -> list["Turning"]:
         """This campaign, after its other segments."""
-        others = [Turning(row, self.backend, self.witness, self.setting) for row in self.others]
+        others = [Turning(row, self.backend, self.witness, setting) for row, setting in self.others]
         return [*others, self]
 
     def _is_asked_for(self, rows: CampaignRows, work: Working) -> bool:

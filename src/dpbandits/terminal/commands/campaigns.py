@@ -99,8 +99,12 @@ def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
 def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption = None) -> None:
     """One campaign: where it stands, what it believes, what it promises."""
     with one_line_errors(), opened_store(store, witness) as found:
-        show_summary(found[name].summary())
-        show_beliefs(found[name].beliefs())
+        shown: Any = found[name]
+        said = shown.summary()
+        show_summary(said)
+        show_beliefs(shown.beliefs())
+        if "holdout" in said.segments and "holdout" in shown.options:
+            console.print(str(shown.uplift()), highlight=False, markup=False)
 
 
 @campaign.command("ask")

@@ -1,0 +1,121 @@
+"""A server at full rate for minutes: what it does and how much memory it holds, minute by minute.
+
+python -m benchmarks.service.steady --minutes 10 --out docs/measured/service_steady.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from benchmarks.service.over_http import BATCH, POLICY, Caller, server
+from benchmarks.table import Row, markdown, show
+
+CAMPAIGNS, CALLERS, GROWTH = 4, 8, 1.05
+
+TITLE = "A server at full rate, minute by minute"
+
+
+class Minute(NamedTuple):
+    """Decisions asked and told a second, and the server's memory at its end."""
+
+    rate: float
+    megabytes: float
+
+
+class Crowd:
+    """Callers who ask and tell until they are stopped, each with its own connection."""
+
+    def __init__(self, base: str) -> None:
+        self._stopped, self._done = threading.Event(), [0] * CALLERS
+        for name in range(CAMPAIGNS):
+            body = {"name": f"steady {name}", "policy": POLICY, "max_pending": 10**6}
+            Caller(base).call("/v1/campaigns", body)
+        self._threads = [
+            threading.Thread(target=self._call, args=(base, i)) for i in range(CALLERS)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def done(self) -> int:
+        """Decisions asked and told so far."""
+        return sum(self._done)
+
+    def _call(self, base: str, number: int) -> None:
+        caller = Caller(base)
+        while not self._stopped.is_set():
+            caller.turns(f"steady {number % CAMPAIGNS}", BATCH, 1)
+            caller.took.clear()
+            self._done[number] += BATCH
+
+    def stop(self) -> None:
+        self._stopped.set()
+        for thread in self._threads:
+            thread.join()
+
+
+def resident() -> float:
+    """Megabytes of all servers this process has begun."""
+    servers = psutil.Process().children(recursive=True)
+    return sum(each.memory_info().rss for each in servers) / 1e6
+
+
+def watched(base: str, minutes: int) -> list[Minute]:
+    found, crowd = list[Minute](), Crowd(base)
+    try:
+        for _ in range(minutes):
+            before, began = crowd.done, time.perf_counter()
+            time.sleep(60)
+            rate = (crowd.done - before) / (time.perf_counter() - began)
+            found.append(Minute(rate, resident()))
+    finally:
+        crowd.stop()
+    return found
+
+
+def rows(found: list[Minute]) -> list[Row]:
+    """The second half of the time must not hold more than the first came to."""
+    half, last = found[(len(found) - 1) // 2], found[-1]
+    made = [
+        Row(f"minute {i}", f"{each.rate:,.0f}/s asked and told; {each.megabytes:,.0f} MB", "", None)
+        for i, each in enumerate(found, 1)
+    ]
+    grown = last.megabytes / half.megabytes
+    made.append(
+        Row("memory at the end, over that at half time", f"{grown:.3f}", f"at most {GROWTH}",
+            grown <= GROWTH)
+    )  # fmt: skip
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=int, default=10)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--url")
+    parser.add_argument("--workers", type=int, default=1)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:  # where the disk is a disk
+        url = given.url or f"sqlite:///{name}/steady.db"
+        with server(url, Path(name) / "witness", given.workers) as base:
+            found = rows(watched(base, given.minutes))
+    show(TITLE, found)
+    if given.out:
+        text = f"""
+{CAMPAIGNS} campaigns on {url.partition(":")[0]}, {CALLERS} callers on the same machine, batches of
+{BATCH}; {os.cpu_count()} threads, load of the machine when it ended: {os.getloadavg()[0]:.1f}.
+"""
+        command = f"python -m benchmarks.service.steady --minutes {given.minutes} --out {given.out}"
+        given.out.write_text(markdown(TITLE, command, found) + text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

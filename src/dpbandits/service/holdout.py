@@ -1,0 +1,195 @@
+"""A campaign with sides: the policy's people, holdout people, and those whom the ramp has not come
+to. Each side is a campaign of its own in the store; people are counted over all of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, final
+
+from dpbandits.campaign.believing.beliefs import checked_confidence
+from dpbandits.campaign.believing.uplift import Uplift, uplift_of
+from dpbandits.campaign.holdout import HoldoutRule, Side, hashed_place
+from dpbandits.campaign.register import Clock, seconds_of
+from dpbandits.core.inputs import shown
+from dpbandits.service.campaign import Campaign, ask_op
+from dpbandits.service.rows.backend import CampaignRows
+from dpbandits.service.rows.records import CampaignRow
+from dpbandits.service.segments import SegmentedCampaign
+from dpbandits.service.turns.asks import AskOp, CampaignDecision, asked_before
+from dpbandits.service.turns.working import Working
+from dpbandits.session.session import Eligible, User
+
+NO_HOLDOUT = (
+    "Expected a campaign with holdout=, against whose people the policy's are compared; this one "
+    "has none."
+)
+
+
+@final
+class HoldoutCampaign(SegmentedCampaign):
+    """A campaign whose policy decides for some people only: `store.create(…, holdout=".05",
+    ramp=[("2026-12-01", ".1"), ("2026-12-08", 1)])`.
+
+    A keyed hash of the user says which side they are on; a decision says it by its `campaign`.
+    `campaign["policy"]`, `["holdout"]` and `["control"]` are the sides, to look at.
+    """
+
+    def __init__(
+        self,
+        row: CampaignRow,
+        parts: Mapping[str, Campaign],
+        rule: HoldoutRule,
+        key: bytes,
+        clock: Clock,
+    ) -> None:
+        super().__init__(row, parts)
+        for part in parts.values():
+            part.side_of = self.name
+        self.rule = rule
+        self._key, self._clock = key, clock
+        self._known = self.options.get("privacy_unit") == "user"
+
+    def __repr__(self) -> str:
+        return f"HoldoutCampaign({self.name!r}, sides={list(self._parts)})"
+
+    def side(self, user: str | int) -> Side:
+        """The side that a person is on at present. It is public.
+
+        Raises:
+            TypeError: no text and no whole number.
+        """
+        return self.rule.side(hashed_place(user, self._key), seconds_of(self._clock()))
+
+    def ask(
+        self,
+        count: int | None = None,
+        *,
+        segment: str | None = None,
+        eligible: Eligible = None,
+        user: User = None,
+        key: str | None = None,
+    ) -> Any:
+        """The next decision for a person, or a list of `count` of them (see `Campaign.ask`).
+
+        user: always needed. eligible: has to hold the control arm; of the other sides it is all.
+        """
+        many = 1 if count is None else count
+        made = self.ask_for(many, segment=segment, eligible=eligible, user=user, key=key)
+        return made[0] if count is None else made
+
+    def ask_for(
+        self, count: int, *, segment: str | None = None, user: User = None, **how: Any
+    ) -> list[CampaignDecision]:
+        """As `ask`, for a caller (see `Campaign.ask_for`)."""
+        if segment is not None:
+            raise ValueError(
+                "Expected no segment=: which side a person is on is not chosen. None was made."
+            )
+        if user is None:
+            raise ValueError(
+                "Expected user=: this campaign has holdout= or ramp=, so it has to know whose "
+                "decision it is. None was made."
+            )
+        place = hashed_place(user, self._key)
+        op = ask_op(count, user=user if self._known else None, **how)
+        op = replace(op, whose=str(place))
+        self._require_control(op)
+        side = self.rule.side(place, seconds_of(self._clock()))
+        if op.key is not None and side != "holdout" and self.rule.ramp:
+            # the ramp may have come to this person since the call was made first
+            before = self._made_before(op, "control" if side == "policy" else "policy")
+            if before is not None:
+                return before
+        made: list[CampaignDecision] = self[side]._turning.do(self._op(op, side))
+        return made
+
+    def _op(self, op: AskOp, side: Side) -> AskOp:
+        """What is asked of a side: those beside the policy's have the control arm alone."""
+        return op if side == "policy" else replace(op, eligible=None, learn=side == "holdout")
+
+    def _made_before(self, op: AskOp, side: Side) -> list[CampaignDecision] | None:
+        """The decisions that a side made for this call before; None: none."""
+        asked = self._op(op, side)
+
+        def look(work: Working, rows: CampaignRows) -> list[CampaignDecision] | None:
+            said = rows.response(op.principal, str(op.key))
+            return None if said is None else asked_before(said, asked, work)
+
+        return self[side]._turning.look(look)
+
+    def _require_control(self, op: AskOp) -> None:
+        """Refuse, on all sides, an ask whose person must not get the control arm."""
+        if op.eligible is None:
+            return
+        names = dict(enumerate(label for label, _ in self["policy"].arms))
+        control = self.rule.control
+        if control not in op.eligible and names[control] not in op.eligible:
+            raise ValueError(
+                f"Expected eligible= to hold the control arm {shown(names[control])}, which "
+                "everybody may get here. None was made."
+            )
+
+    def add_arm(self, label: str | None = None, *, by: str | None = None) -> int:
+        """A new arm of the policy's."""
+        return self["policy"].add_arm(label, by=by)
+
+    def retire_arm(self, arm: str | int, *, by: str | None = None) -> None:
+        """The policy never plays an arm again. The control arm stays."""
+        self._require_no_control(arm)
+        self["policy"].retire_arm(arm, by=by)
+
+    def pause_arm(self, arm: str | int, *, by: str | None = None) -> None:
+        """The policy plays an arm no more until `resume_arm`. The control arm stays."""
+        self._require_no_control(arm)
+        self["policy"].pause_arm(arm, by=by)
+
+    def resume_arm(self, arm: str | int, *, by: str | None = None) -> None:
+        """The policy plays a paused arm again."""
+        self["policy"].resume_arm(arm, by=by)
+
+    def _require_no_control(self, arm: object) -> None:
+        control = self.rule.control
+        if arm in (control, self["policy"].arms[control][0]):
+            raise ValueError(
+                f"{shown(arm)} is the control arm, which all get whom the policy does not decide "
+                "for: it cannot go while the campaign runs. Close the campaign instead. Nothing "
+                "was changed."
+            )
+
+    def finish(self) -> None:
+        """The policy, a stopping rule that has not halted, gives its answer now."""
+        self["policy"].finish()
+
+    def uplift(self, confidence: float = 0.95) -> Uplift:
+        """The policy's people, whatever they got, against holdout people: means of released values,
+        with intervals that hold at all times at once.
+
+        Raises:
+            ValueError: this campaign has no holdout people, or a confidence outside (0, 1).
+        """
+        if not self.rule.holdout:
+            raise ValueError(NO_HOLDOUT)
+        both = (1.0 + checked_confidence(confidence)) / 2.0
+        policy, holdout = self["policy"].beliefs(both), self["holdout"].beliefs(both)
+        return uplift_of(policy, holdout, float(confidence))
+
+    def statement(self) -> str:
+        """The privacy statements of the sides on which something is learned."""
+        share, rule = float(self.rule.holdout), self.rule
+        head = [
+            "Each record is on one side, so what is promised to it is what its side's statement "
+            "says. Which side a person is on is public, and when."
+        ]
+        if rule.holdout:
+            head.append(
+                f"Holdout people, a share of {share:g}, get the control arm alone. Their mean is "
+                "read after numbers of people that were fixed beforehand; comparing it with the "
+                "policy's costs nothing more."
+            )
+        if rule.ramp:
+            asked = self["control"].summary().asked
+            head.append(
+                f"Of {asked:,} decisions for people whom the ramp had not come to, nothing is read."
+            )
+        learned = [part for name, part in self._parts.items() if name != "control"]
+        return "\n\n".join([" ".join(head), *(part.statement() for part in learned)])

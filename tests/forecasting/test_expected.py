@@ -1,0 +1,82 @@
+"""What a campaign is expected to have lost to privacy: the numbers of `simulate`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.campaign.believing.beliefs import Belief
+from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(dpb.DPKLUCB):
+    """A policy that nobody has written a fast player for."""
+
+
+def rows(*means: float | None) -> list[Belief]:
+    return [Belief(str(at), 100, mean, None, None, None) for at, mean in enumerate(means)]
+
+
+def found(
+    policy: dpb.Policy, means: list[Belief], people: int, ruler: dpb.Range | None = None
+) -> ExpectedLoss:
+    loss = expected_loss(policy, means, people, ruler)
+    assert loss is not None
+    return loss
+
+
+def test_the_numbers_are_those_of_simulate() -> None:
+    policy, world = dpb.DPKLUCB(arms=3, epsilon=1), dpb.Bernoulli([0.7, 0.5, 0.4])
+    said = found(policy, rows(0.7, 0.5, 0.4), 3000)
+    ours = dpb.simulate(policy, world, 3000, runs=400, seed=0).regret()
+    plain = dpb.simulate(dpb.KLUCB(arms=3), world, 3000, runs=400, seed=1).regret()
+    assert said.loss == pytest.approx(ours.mean())
+    assert said.privacy == pytest.approx(ours.mean() - plain.mean())
+    assert said.error == pytest.approx(np.sqrt((ours.var(ddof=1) + plain.var(ddof=1)) / 400))
+    assert (said.people, said.runs) == (3000, 400)
+    assert "the first 3,000 people would be expected to lose" in str(said)
+
+
+def test_losses_are_in_the_users_units() -> None:
+    policy = dpb.DPKLUCB(arms=2, epsilon=1)
+    unit = found(policy, rows(0.7, 0.4), 2000)
+    euros = found(policy, rows(140, 80), 2000, dpb.Range(0, 200))
+    minutes = found(policy, rows(18, 36), 2000, dpb.Range(0, 60, minimise=True))
+    assert euros.loss == pytest.approx(200 * unit.loss)
+    assert minutes.privacy == pytest.approx(60 * unit.privacy)
+
+
+def test_arms_that_left_do_not_count_and_noisy_means_are_clipped() -> None:
+    policy = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1)
+    said = found(policy, rows(1.02, 0.4), 2000)
+    assert said == found(dpb.DPKLUCB(arms=2, epsilon=1), rows(1.0, 0.4), 2000)
+
+
+def test_more_people_are_fewer_runs() -> None:
+    policy = dpb.DPKLUCB(arms=2, epsilon=1)
+    million = found(policy, rows(0.6, 0.5), 10**6)
+    assert million.runs == 10
+    assert found(policy, rows(0.6, 0.5), 10**15) == million
+
+
+def test_nobody_comes_after_the_horizon() -> None:
+    policy = dpb.DPUCB(arms=2, epsilon=1, horizon=500)
+    assert found(policy, rows(0.6, 0.5), 900).people == 500
+
+
+@pytest.mark.parametrize(
+    ("policy", "means", "people"),
+    [
+        (dpb.DPKLUCB(arms=2, epsilon=1), rows(0.5, None), 1000),  # nothing is known of an arm
+        (dpb.DPKLUCB(arms=2, epsilon=1), [], 1000),
+        (dpb.DPKLUCB(arms=2, epsilon=1), rows(0.5, 0.4), 1),
+        (dpb.UCB1(arms=2), rows(0.5, 0.4), 1000),  # no privacy, so nothing is lost to it
+        (Own(arms=2, epsilon=1), rows(0.5, 0.4), 1000),  # would take too long for a page
+    ],
+)
+def test_where_nothing_can_be_said(policy: dpb.Policy, means: list[Belief], people: int) -> None:
+    assert expected_loss(policy, means, people, None) is None
