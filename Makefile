@@ -1,7 +1,7 @@
 # Everything a newcomer needs: `make demo` and `make test` install what they need into .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
-QUICK := tests/core tests/session tests/oracles tests/environments tests/mechanisms tests/theory tests/datasets
+QUICK := tests/core tests/session tests/oracles tests/mechanisms tests/theory
 STAMP := .venv/.installed
 
 .PHONY: demo serve check test test-all hours packages lint papers papers-full benchmarks audit controls docs dist lock clean soak
@@ -14,7 +14,7 @@ serve: $(STAMP)
 	mkdir -p demo
 	$(BIN)/dpbandits serve --demo --store sqlite:///demo/serve.db --witness demo/serve.witness --port 8080
 
-# While one works: lint, types, contracts, and the third of the tests that takes least.
+# While one works: lint, types, contracts, and tests of the parts that everything stands on.
 check: $(STAMP) lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not long and not hours" $(QUICK)
 
@@ -55,6 +55,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.speed --out docs/measured/speed.md
 	$(BIN)/python -m benchmarks.scale --out docs/measured/scale.md --figure docs/measured/figures/scale.png
 	$(BIN)/python -m benchmarks.tails --out docs/measured/regret/tails.md
+	$(BIN)/python -m benchmarks.guesses --out docs/measured/regret/guesses.md
 	$(BIN)/python -m benchmarks.worst_gaps --out docs/measured/regret/worst_gaps.md
 	$(BIN)/python -m benchmarks.rate --out docs/measured/regret/rate.md
 	$(BIN)/python -m benchmarks.instances --out docs/measured/regret/instances.md
@@ -104,7 +105,8 @@ $(STAMP): requirements.lock pyproject.toml
 
 # A thousand kills at each place where it may matter; the better part of an hour.
 soak: $(STAMP)
-	$(BIN)/python -m benchmarks.service.soak --kills 1000
+	$(BIN)/python -m benchmarks.service.soak --kills 1000 --out docs/measured/service_kills.md
+	$(BIN)/python -m benchmarks.service.steady --minutes 10 --out docs/measured/service_steady.md
 
 # Renew the lock file after a change of dependencies in pyproject.toml.
 lock:
