@@ -186,3 +186,9 @@ def test_holdout_people_are_compared(run: Any, monkeypatch: pytest.MonkeyPatch) 
     shown = run("campaign", "show", "sale")
     assert "Segment holdout" in shown
     assert "holdout: nothing was released yet" in shown
+
+
+def test_a_process_that_only_looks_makes_nothing(run: Any, tmp_path: Path) -> None:
+    assert "There is no database" in run("serve", "--looking", code=2)
+    assert "--demo or --looking" in " ".join(run("serve", "--looking", "--demo", code=2).split())
+    assert [*tmp_path.iterdir()] == []

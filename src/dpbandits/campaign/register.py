@@ -32,6 +32,11 @@ Place = tuple[str, int]
 """A place that a decision was made on: whose it is, and in which window."""
 
 
+def mark_of_key(key: bytes) -> str:
+    """Tells whether a key is the same."""
+    return hmac.new(key, b"key", "sha256").hexdigest()[:32]
+
+
 @final
 class Register:
     """Places taken, by pseudonym. An interruption loses a place at worst; none is given twice.
@@ -57,8 +62,7 @@ class Register:
         return hmac.new(self._key, named_bytes(user), "sha256").hexdigest()[:32]
 
     def _mark(self) -> str:
-        """Tells whether a key is the same."""
-        return hmac.new(self._key, b"key", "sha256").hexdigest()[:32]
+        return mark_of_key(self._key)
 
     def period(self) -> int:
         """The number of the window that is open. A clock that goes back is not believed."""

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from typing import final, overload
 
 from dpbandits.core.inputs import shown, whole_number
-from dpbandits.service.looks import MOST_AT_ONCE, ShownCampaign
+from dpbandits.service.looks.campaign import MOST_AT_ONCE, ShownCampaign
 from dpbandits.service.turns.asks import LONGEST_KEY, AskOp, CampaignDecision
 from dpbandits.service.turns.others import ArmOp, CloseOp, DropOp, EraseOp, FinishOp, SettleOp
 from dpbandits.service.turns.tells import ExpireOp, TellOp, TellStatus, VoidOp
+from dpbandits.service.turns.turning import Turning
 from dpbandits.session.session import Eligible, User
 
 
@@ -20,8 +21,9 @@ class Campaign(ShownCampaign):
     `store[name]`.
     """
 
-    side_of: str | None = None
-    """The campaign with `holdout=` or `ramp=` that this is a side of, to look at; None: of none."""
+    def __init__(self, turning: Turning) -> None:
+        super().__init__(turning)
+        self._turning = turning
 
     @property
     def addresses(self) -> frozenset[str]:

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, final
 
-from dpbandits.campaign.believing.beliefs import checked_confidence
-from dpbandits.campaign.believing.uplift import Uplift, uplift_of
 from dpbandits.campaign.holdout import HoldoutRule, Side, hashed_place
 from dpbandits.campaign.register import Clock, seconds_of
 from dpbandits.core.inputs import shown
 from dpbandits.service.campaign import Campaign, ask_op
+from dpbandits.service.looks.segments import ShownHoldout
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.segments import SegmentedCampaign
@@ -19,14 +18,9 @@ from dpbandits.service.turns.asks import AskOp, CampaignDecision, asked_before
 from dpbandits.service.turns.working import Working
 from dpbandits.session.session import Eligible, User
 
-NO_HOLDOUT = (
-    "Expected a campaign with holdout=, against whose people the policy's are compared; this one "
-    "has none."
-)
-
 
 @final
-class HoldoutCampaign(SegmentedCampaign):
+class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
     """A campaign whose policy decides for some people only: `store.create(…, holdout=".05",
     ramp=[("2026-12-01", ".1"), ("2026-12-08", 1)])`.
 
@@ -42,15 +36,9 @@ class HoldoutCampaign(SegmentedCampaign):
         key: bytes,
         clock: Clock,
     ) -> None:
-        super().__init__(row, parts)
-        for part in parts.values():
-            part.side_of = self.name
-        self.rule = rule
+        super().__init__(row, parts, rule)
         self._key, self._clock = key, clock
         self._known = self.options.get("privacy_unit") == "user"
-
-    def __repr__(self) -> str:
-        return f"HoldoutCampaign({self.name!r}, sides={list(self._parts)})"
 
     def side(self, user: str | int) -> Side:
         """The side that a person is on at present. It is public.
@@ -159,37 +147,3 @@ class HoldoutCampaign(SegmentedCampaign):
     def finish(self) -> None:
         """The policy, a stopping rule that has not halted, gives its answer now."""
         self["policy"].finish()
-
-    def uplift(self, confidence: float = 0.95) -> Uplift:
-        """The policy's people, whatever they got, against holdout people: means of released values,
-        with intervals that hold at all times at once.
-
-        Raises:
-            ValueError: this campaign has no holdout people, or a confidence outside (0, 1).
-        """
-        if not self.rule.holdout:
-            raise ValueError(NO_HOLDOUT)
-        both = (1.0 + checked_confidence(confidence)) / 2.0
-        policy, holdout = self["policy"].beliefs(both), self["holdout"].beliefs(both)
-        return uplift_of(policy, holdout, float(confidence))
-
-    def statement(self) -> str:
-        """The privacy statements of the sides on which something is learned."""
-        share, rule = float(self.rule.holdout), self.rule
-        head = [
-            "Each record is on one side, so what is promised to it is what its side's statement "
-            "says. Which side a person is on is public, and when."
-        ]
-        if rule.holdout:
-            head.append(
-                f"Holdout people, a share of {share:g}, get the control arm alone. Their mean is "
-                "read after numbers of people that were fixed beforehand; comparing it with the "
-                "policy's costs nothing more."
-            )
-        if rule.ramp:
-            asked = self["control"].summary().asked
-            head.append(
-                f"Of {asked:,} decisions for people whom the ramp had not come to, nothing is read."
-            )
-        learned = [part for name, part in self._parts.items() if name != "control"]
-        return "\n\n".join([" ".join(head), *(part.statement() for part in learned)])

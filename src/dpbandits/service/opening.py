@@ -5,18 +5,20 @@ import os
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dpbandits.campaign.register import Clock
 from dpbandits.core.inputs import shown
 from dpbandits.noise.protocol import Noise
 
 if TYPE_CHECKING:
+    from dpbandits.service.looks.store import ShownStore
     from dpbandits.service.store import CampaignStore
 
 EXTRA = "pip install 'dpbandits[service]'"
 
 
+@overload
 def open_store(
     url: str,
     *,
@@ -25,7 +27,26 @@ def open_store(
     noise: Noise | None = None,
     clock: Clock = time.time,
     token: str | None = None,
-) -> "CampaignStore":
+    looking: Literal[False] = False,
+) -> "CampaignStore": ...
+@overload
+def open_store(
+    url: str,
+    *,
+    witness: str | Path | None = None,
+    clock: Clock = time.time,
+    looking: Literal[True],
+) -> "ShownStore": ...
+def open_store(
+    url: str,
+    *,
+    witness: str | Path | None = None,
+    key: bytes | None = None,
+    noise: Noise | None = None,
+    clock: Clock = time.time,
+    token: str | None = None,
+    looking: bool = False,
+) -> "CampaignStore | ShownStore":
     """Open a store of campaigns, or make one.
 
     Args:
@@ -40,6 +61,8 @@ def open_store(
         noise: for campaigns that are created or opened here; by default `SecureNoise()`.
         clock: says the time, in seconds; by default this machine's.
         token: of a server, the bearer key; by default what DPBANDITS_TOKEN says.
+        looking: for a process that only looks. It writes nothing and reads no private row, so it
+            needs no key, and a role of the database without rights to either is enough.
 
     Raises:
         ValueError: no such address.
@@ -48,6 +71,8 @@ def open_store(
     """
     if not isinstance(url, str) or ":" not in url:
         raise ValueError(f"Expected an address such as 'sqlite:///trial.db', got {shown(url)}.")
+    if looking:
+        return store_to_look_at(url, witness, clock, key, noise, token)
     if url.startswith(("http://", "https://")):
         return remote_store(url, token)  # type: ignore[no-any-return]  # the same verbs
     require_extra("sqlalchemy", "alembic", "cryptography")
@@ -63,6 +88,29 @@ def open_store(
     backend = SqlBackend(url)
     place = Path(witness) if witness is not None else beside(url)
     return CampaignStore(backend, WitnessFile(place), key=key, noise=noise, clock=clock)
+
+
+def store_to_look_at(
+    url: str, witness: str | Path | None, clock: Clock, *forbidden: object
+) -> "ShownStore":
+    """A database's campaigns, for those who only look.
+
+    Raises:
+        ValueError: it is no database, or a key, noise or token is given.
+    """
+    if not url.startswith(("sqlite", "postgresql")) or any(each is not None for each in forbidden):
+        raise ValueError(
+            "Expected looking=True with the address of a database, and without key=, noise= and "
+            "token=: private rows are not read. Over HTTP, a key with the role read only looks."
+        )
+    require_extra("sqlalchemy", "alembic", "cryptography")
+    from dpbandits.service.looks.store import ShownStore
+    from dpbandits.service.rows.sql import SqlBackend
+    from dpbandits.service.witness import WitnessFile
+
+    backend = SqlBackend(url, looking=True)
+    place = Path(witness) if witness is not None else beside(url)
+    return ShownStore(backend, WitnessFile(place, looking=True), clock)
 
 
 def remote_store(url: str, token: str | None) -> Any:

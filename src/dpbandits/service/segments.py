@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from dpbandits.core.inputs import shown
 from dpbandits.service.campaign import Campaign, id_of
-from dpbandits.service.looks import ShownSegments
+from dpbandits.service.looks.segments import ShownSegments
 from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.turns.asks import CampaignDecision
 from dpbandits.service.turns.tells import TellStatus, require_rewards
@@ -24,7 +24,7 @@ def look_at_rewards(pairs: list[tuple[object, object]], work: Working, _: object
     require_rewards(work, pairs)
 
 
-class SegmentedCampaign(ShownSegments):
+class SegmentedCampaign(ShownSegments[Campaign]):
     """A campaign for each segment, behind the verbs of one: `store.create(…, segments=[…])`.
 
     A person counts over all segments. What is done to the arms is done segment by segment; a call
@@ -32,27 +32,8 @@ class SegmentedCampaign(ShownSegments):
     """
 
     def __init__(self, row: CampaignRow, parts: Mapping[str, Campaign]) -> None:
-        self._row, self.name = row, row.name
-        self._parts: Mapping[str, Campaign] = parts
+        super().__init__(row, parts)
         self._by_campaign = {part.name: part for part in self._parts.values()}
-
-    def __repr__(self) -> str:
-        return f"SegmentedCampaign({self.name!r}, segments={list(self._parts)})"
-
-    def __getitem__(self, segment: str) -> Campaign:
-        """One segment.
-
-        Raises:
-            ValueError: it was not declared.
-        """
-        found = self._parts.get(segment) if isinstance(segment, str) else None
-        if found is None:
-            names = ", ".join(map(repr, self._parts))
-            raise ValueError(
-                f"Expected segment={shown(segment)} to be one of the declared segments: {names}. "
-                "None was made."
-            )
-        return found
 
     @property
     def addresses(self) -> frozenset[str]:

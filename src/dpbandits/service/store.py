@@ -2,14 +2,12 @@
 
 import secrets
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final
 
 from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.register import Clock, seconds_of
-from dpbandits.core.errors import UnknownCampaignError
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.core.values import checked_name
@@ -18,6 +16,7 @@ from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.holdout import HoldoutCampaign
+from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
 from dpbandits.service.scope import Scope, joined
@@ -28,8 +27,6 @@ from dpbandits.service.turns.beginning import (
     first_sessions,
     holdout_in,
     require_creatable,
-    segment_name,
-    segments_of,
 )
 from dpbandits.service.turns.fence import mark_of
 from dpbandits.service.turns.sides import OPTIONS, asked_rule, side_sessions
@@ -47,7 +44,7 @@ KEYLESS = (
 
 
 @final
-class CampaignStore:
+class CampaignStore(Campaigns[Campaign]):
     """Campaigns in one place. `dpbandits.open_store(url)` opens one.
 
     A campaign has the same verbs as a `Session`; its calls return once what they did is on disk.
@@ -63,64 +60,18 @@ class CampaignStore:
         noise: Noise | None = None,
         clock: Clock = time.time,
     ) -> None:
-        self._backend, self._witness, self._clock = backend, witness, clock
+        super().__init__(backend, witness, clock)
         self._seal, self._noise = StoreSeal(key), noise
-        self._open = dict[str, Campaign]()
-
-    def __repr__(self) -> str:
-        return f"CampaignStore({len(self)} campaigns)"
-
-    def __enter__(self) -> "CampaignStore":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    @property
-    def backend(self) -> Backend:
-        """Where its rows are kept."""
-        return self._backend
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._backend.close()
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter([row.name for row in self._backend.campaigns() if row.group == row.uid])
-
-    def __contains__(self, name: object) -> bool:
-        row = self._backend.campaign(name) if isinstance(name, str) else None
-        return row is not None and row.group == row.uid
-
-    def __getitem__(self, name: str) -> Campaign:
-        """A campaign of this store.
-
-        Raises:
-            UnknownCampaignError: there is none of this name.
-        """
-        if name not in self._open:
-            self._open[name] = self._campaign(self._row(name), None)
-        return self._open[name]
-
-    def open(self, name: str, *, policy: Policy | type[Policy]) -> Campaign:
-        """A campaign whose policy is one of your own: a database names no code."""
-        self._open[name] = self._campaign(self._row(name), policy)
-        return self._open[name]
 
     def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Campaign:
         setting = CampaignSetting(self._seal, self._clock, self._noise, policy)
-        names = segments_of(row)
-        if not names:
+        own_rows, rule = self._part_rows(row), holdout_in(row)
+        if not own_rows:
             return Campaign(Turning(row, self._backend, self._witness, setting))
-        rows = {each.name: each for each in self._backend.campaigns() if each.group == row.uid}
-        rule = holdout_in(row)
         plain = replace(setting, policy=None)
         parts = {
-            name: (rows[segment_name(row.name, name)], setting if place == 0 or not rule else plain)
-            for place, name in enumerate(names)
+            name: (own, setting if place == 0 or not rule else plain)
+            for place, (name, own) in enumerate(own_rows.items())
         }
         opened = {
             name: Campaign(Turning(own, self._backend, self._witness, how, others))
@@ -141,16 +92,6 @@ class CampaignStore:
         if key is None:
             raise ValueError(KEYLESS)
         return key
-
-    def _row(self, name: str) -> CampaignRow:
-        """
-        Raises:
-            UnknownCampaignError: there is no campaign of this name.
-        """
-        row = self._backend.campaign(name) if isinstance(name, str) else None
-        if row is None or row.group != row.uid:
-            raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
-        return row
 
     def create(
         self,
@@ -242,8 +183,3 @@ class CampaignStore:
                 f"The scope {shown(name)} has a budget of {known.epsilon}; it stays as it is."
             )
         return Scope(known.name, Fraction(known.epsilon), Fraction(known.spent))
-
-    def _seen(self, row: ScopeRow) -> ScopeRow:
-        """A scope as it stands; what a witness saw spent is spent, whatever a copy says."""
-        seen = Fraction(self._witness.scope(row.name) or 0)
-        return row._replace(spent=str(max(seen, Fraction(row.spent))))

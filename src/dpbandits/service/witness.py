@@ -31,16 +31,22 @@ class WitnessFile:
     while no other process does.
 
     path: the file; it is made if there is none. None: nothing is witnessed, for a store that
-        forgets anyway.
+        forgets anyway. looking: whether it is only read, and has to be there.
+
+    Raises:
+        WitnessError: it is only read, and is not there or cannot be.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, looking: bool = False) -> None:
         self.path, self._lock, self._read = path, RLock(), 0
-        self._home = os.getpid()
+        self._home, self._looking = os.getpid(), looking
         self._marks = dict[str, Mark]()
         self._known = set[tuple[str, Mark]]()
         self._scopes = dict[str, str]()
-        if path is not None:
+        if looking:
+            with self._open():
+                pass
+        elif path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._open():
                 pass
@@ -62,13 +68,24 @@ class WitnessFile:
             if self.path is None:
                 yield None
                 return
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            file = self._descriptor(self.path)
             try:
-                fcntl.flock(file, fcntl.LOCK_EX)
+                fcntl.flock(file, fcntl.LOCK_SH if self._looking else fcntl.LOCK_EX)
                 self._take_in(file)
                 yield file
             finally:
                 os.close(file)
+
+    def _descriptor(self, path: Path) -> int:
+        if not self._looking:
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            return os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise WitnessError(
+                f"The witness {path} cannot be read ({error.strerror}). Name the one of whoever "
+                "serves the store, and let this process read it."
+            ) from None
 
     def _take_in(self, file: int) -> None:
         """Read what other processes wrote since. A line that was cut short never happened."""
@@ -83,7 +100,7 @@ class WitnessFile:
         for line in whole.splitlines():
             self._learn(line)
         self._read += len(whole)
-        if len(text) > len(whole):
+        if len(text) > len(whole) and not self._looking:
             os.ftruncate(file, self._read)
 
     def _learn(self, line: bytes) -> None:
@@ -105,6 +122,11 @@ class WitnessFile:
         """How far this campaign was seen to have come."""
         with self._open():
             return self._marks.get(uid)
+
+    def marks(self) -> dict[str, Mark]:
+        """How far every campaign was seen to have come."""
+        with self._open():
+            return dict(self._marks)
 
     def knows(self, uid: str, mark: Mark) -> bool:
         """Whether a campaign was ever seen at this mark."""

@@ -85,9 +85,11 @@ class SavedVault(Vault):
         """Rewards in each open block."""
 
     @final
-    def restore(self, public: dict[str, Any], private: dict[str, Any]) -> None:
+    def restore(self, public: dict[str, Any], private: dict[str, Any] | None) -> None:
         """Continue from what `public_state` and `private_state` returned (after a trip through
         JSON).
+
+        private: None for a vault that is only looked at, whose sums are not known.
 
         Raises:
             ValueError: damaged data, of another shape or with numbers that no records have. No
@@ -105,6 +107,14 @@ class SavedVault(Vault):
                 "the counts of its open blocks and its ledger do not add up to the records that "
                 "entered"
             )
+        sums = [0] * (len(counts) * self._each)
+        if private is not None:
+            sums = self._restored_sums(private, counts)
+            self._memory = private["memory"]
+        self._reopen(sums, counts)
+
+    def _restored_sums(self, private: dict[str, Any], counts: list[int]) -> list[int]:
+        """All open sums; they and the memory fit what is public."""
         highest = [self._grid.steps * count for count in counts for _ in range(self._each)]
         bounds = None if self._randomizer is not None else highest
         sums = restored_sums(private["sums"], len(highest), bounds)
@@ -113,8 +123,7 @@ class SavedVault(Vault):
                 "private.memory does not fit the policy's mechanism and what the ledger says was "
                 "read (not shown: it is private)"
             )
-        self._memory = private["memory"]
-        self._reopen(sums, counts)
+        return sums
 
     def _adds_up(self, counts: list[int]) -> bool:
         """Whether open blocks and ledger together hold what so many records may bring."""

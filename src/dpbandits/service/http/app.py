@@ -12,6 +12,7 @@ from dpbandits.service.http.limits import Limits
 from dpbandits.service.http.problems import PROBLEMS, install
 from dpbandits.service.http.reads import reads
 from dpbandits.service.http.verbs import verbs
+from dpbandits.service.looks.store import ShownStore
 from dpbandits.service.store import CampaignStore
 from dpbandits.version import __version__
 
@@ -21,8 +22,8 @@ THREADS = 128
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def make_app(store: CampaignStore, *, open: bool = False) -> Any:
-    """The application that serves a store.
+def make_app(store: CampaignStore | ShownStore, *, open: bool = False) -> Any:
+    """The application that serves a store; of one that is only looked at, the looks.
 
     open: no key is asked for; then it may be called as localhost only.
     """
@@ -40,8 +41,10 @@ def make_app(store: CampaignStore, *, open: bool = False) -> Any:
         lifespan=lifespan,
         openapi_url="/openapi.json",
     )
+    app.state.plans = isinstance(store, CampaignStore)
     install(app)
-    app.include_router(verbs(store, access), responses=PROBLEMS)
+    if isinstance(store, CampaignStore):
+        app.include_router(verbs(store, access), responses=PROBLEMS)
     app.include_router(reads(store, access), responses=PROBLEMS)
     app.include_router(dashboard(store, access))
     app.mount("/static", STATIC)

@@ -13,11 +13,12 @@ from dpbandits.core.errors import Error
 from dpbandits.service.http.access import COOKIE, Access, Principal
 from dpbandits.service.http.problems import status_of
 from dpbandits.service.http.shapes import single_part, whole_or_part
+from dpbandits.service.looks.segments import ShownSegments
+from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.pages.forms import TOKEN, keep_cookie, sent_form, token_of
 from dpbandits.service.pages.planning import TrialPlan, checked_plan, choices, forecast_of, table_of
 from dpbandits.service.pages.pricing import LossDesk
 from dpbandits.service.pages.views import campaign_view, campaigns_view, page, segments_view
-from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.store import CampaignStore
 
 STATIC = StaticFiles(packages=[("dpbandits.service.pages", "static")])
@@ -38,9 +39,9 @@ class PageRoute(APIRoute):
             except HTTPException as error:
                 if error.status_code == 401:
                     return RedirectResponse("/login", 303)
-                return problem_page(error.status_code, str(error.detail))
+                return problem_page(request, error.status_code, str(error.detail))
             except (Error, ValueError, TypeError, LookupError, RuntimeError) as error:
-                return problem_page(status_of(error)[0], words_of(error))
+                return problem_page(request, status_of(error)[0], words_of(error))
 
         return handled
 
@@ -50,14 +51,15 @@ def words_of(error: Exception) -> str:
     return said if isinstance(said, str) else "That was not possible."
 
 
-def problem_page(status: int, words: str) -> Response:
-    return HTMLResponse(page("problem.html", status=status, words=words), status)
+def problem_page(request: Request, status: int, words: str) -> Response:
+    plans = request.app.state.plans
+    return HTMLResponse(page("problem.html", status=status, words=words, plans=plans), status)
 
 
 def form_page(request: Request, template: str, status: int = 200, **content: Any) -> Response:
     """A page with a form, which carries the browser's token."""
-    token = token_of(request)
-    response = HTMLResponse(page(template, token=token, **content), status)
+    token, plans = token_of(request), request.app.state.plans
+    response = HTMLResponse(page(template, token=token, plans=plans, **content), status)
     keep_cookie(response, request, TOKEN, token)
     return response
 
@@ -67,7 +69,7 @@ def address_of(name: str) -> str:
     return f"/campaigns/{quote(name, safe='')}"
 
 
-def dashboard(store: CampaignStore, access: Access) -> APIRouter:
+def dashboard(store: Campaigns[Any], access: Access) -> APIRouter:
     """Routes of pages."""
     router = APIRouter(route_class=PageRoute, include_in_schema=False)
     reader = Annotated[Principal, Depends(access.needs("read"))]
@@ -85,7 +87,7 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
     @router.get("/campaigns/{name}")
     def campaign(name: str, who: reader, request: Request, segment: str | None = None) -> Response:
         found: Any = whole_or_part(store, name, segment)
-        if isinstance(found, SegmentedCampaign):
+        if isinstance(found, ShownSegments):
             view = segments_view(found)
             return form_page(request, "segments.html", open=access.open, **view)
         view = campaign_view(found) | {"home": name, "segment": segment}
@@ -98,7 +100,8 @@ def dashboard(store: CampaignStore, access: Access) -> APIRouter:
         view |= {"home": name, "segment": segment}
         return form_page(request, "loss.html", open=access.open, **view)
 
-    router.include_router(planning_routes(store, access))
+    if isinstance(store, CampaignStore):  # else it only looks
+        router.include_router(planning_routes(store, access))
     router.include_router(way_in(access))
     return router
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import PlainTextResponse
 
-from dpbandits.service.campaign import Campaign
 from dpbandits.service.http.access import Access, Principal
 from dpbandits.service.http.shapes import (
     history_data,
@@ -19,8 +18,9 @@ from dpbandits.service.http.shapes import (
     uplift_data,
     whole_or_part,
 )
+from dpbandits.service.looks.campaign import ShownCampaign
+from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.pages.pricing import LossDesk
-from dpbandits.service.store import CampaignStore
 from dpbandits.version import __version__
 
 After = Annotated[int, Query(ge=0, le=2**53)]
@@ -30,7 +30,7 @@ Segment = Annotated[str | None, Query(max_length=100)]
 """Of a campaign with segments: which of them."""
 
 
-def reads(store: CampaignStore, access: Access) -> APIRouter:
+def reads(store: Campaigns[Any], access: Access) -> APIRouter:
     """Routes for those who watch."""
     router = APIRouter()
     for routes in (promise_routes, record_routes, finding_routes, watch_routes, machine_routes):
@@ -38,7 +38,7 @@ def reads(store: CampaignStore, access: Access) -> APIRouter:
     return router
 
 
-def promise_routes(store: CampaignStore, access: Access) -> APIRouter:
+def promise_routes(store: Campaigns[Any], access: Access) -> APIRouter:
     """What campaigns are and promise."""
     router = APIRouter()
     reader = Annotated[Principal, Depends(access.needs("read"))]
@@ -74,7 +74,7 @@ def promise_routes(store: CampaignStore, access: Access) -> APIRouter:
     return router
 
 
-def record_routes(store: CampaignStore, access: Access) -> APIRouter:
+def record_routes(store: Campaigns[Any], access: Access) -> APIRouter:
     """What happened, row by row."""
     router = APIRouter()
     reader = Annotated[Principal, Depends(access.needs("read"))]
@@ -112,7 +112,7 @@ def record_routes(store: CampaignStore, access: Access) -> APIRouter:
     return router
 
 
-def finding_routes(store: CampaignStore, access: Access) -> APIRouter:
+def finding_routes(store: Campaigns[Any], access: Access) -> APIRouter:
     """What came out of it."""
     router, desk = APIRouter(), LossDesk()
     reader = Annotated[Principal, Depends(access.needs("read"))]
@@ -142,7 +142,7 @@ def finding_routes(store: CampaignStore, access: Access) -> APIRouter:
     return router
 
 
-def watch_routes(store: CampaignStore, access: Access) -> APIRouter:
+def watch_routes(store: Campaigns[Any], access: Access) -> APIRouter:
     """Whether all goes as it should."""
     router = APIRouter()
     reader = Annotated[Principal, Depends(access.needs("read"))]
@@ -168,7 +168,7 @@ def watch_routes(store: CampaignStore, access: Access) -> APIRouter:
     return router
 
 
-def machine_routes(store: CampaignStore, access: Access) -> APIRouter:
+def machine_routes(store: Campaigns[Any], access: Access) -> APIRouter:
     """Whether the service is well."""
     router = APIRouter()
     reader = Annotated[Principal, Depends(access.needs("read"))]
@@ -215,7 +215,7 @@ METRICS = {
 """Names for Prometheus. What is private for a campaign is left out of it."""
 
 
-def metrics_of(campaigns: list[Campaign]) -> str:
+def metrics_of(campaigns: list[ShownCampaign]) -> str:
     """Public counts, as Prometheus reads them."""
     summaries = [campaign.summary() for campaign in campaigns]
     lines = list[str]()

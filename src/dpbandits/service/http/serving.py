@@ -17,7 +17,7 @@ from dpbandits.service.opening import open_store
 from dpbandits.service.store import CampaignStore
 
 STORE, WITNESS = "DPBANDITS_STORE", "DPBANDITS_WITNESS"
-DEMO, HOST = "DPBANDITS_DEMO", "DPBANDITS_HOST"
+DEMO, HOST, LOOKING = "DPBANDITS_DEMO", "DPBANDITS_HOST", "DPBANDITS_LOOKING"
 
 OFTEN = 2.0
 """Seconds between two looks for answers whose time has passed."""
@@ -31,12 +31,15 @@ def serve(
     witness: str | Path | None = None,
     workers: int = 1,
     demo: bool = False,
+    looking: bool = False,
     ready: Callable[[], None] | None = None,
 ) -> None:
     """Serve a store until it is stopped.
 
     workers: processes behind one address; more than one on PostgreSQL only.
     demo: with a campaign whose visitors are made up.
+    looking: only the looks and the pages, of a database that another process serves (see
+        `open_store`).
     ready: is called when nothing stands in the way any more.
 
     Raises:
@@ -44,13 +47,15 @@ def serve(
             SQLite by one process.
         StoreError: the store cannot be opened.
     """
-    with open_store(url, witness=witness) as store:
+    if demo and looking:
+        raise ValueError("Expected --demo or --looking: made-up visitors ask and tell.")
+    with store_to_serve(url, witness, looking) as store:
         if not has_keys(store) and host not in LOCAL:
             raise ValueError(
                 f"Expected keys before the store is served to {host}: without any, everybody may "
                 "do everything. Make one with `dpbandits keys create`, or serve to 127.0.0.1."
             )
-    if workers > 1 and url.startswith(("sqlite", "memory")):
+    if workers > 1 and not looking and url.startswith(("sqlite", "memory")):
         raise ValueError(
             "Expected one worker: SQLite is served by one process. Use PostgreSQL for several."
         )
@@ -59,6 +64,7 @@ def serve(
         ready()
     os.environ[STORE], os.environ[WITNESS] = url, "" if witness is None else str(witness)
     os.environ[DEMO], os.environ[HOST] = "yes" if demo else "", host
+    os.environ[LOOKING] = "yes" if looking else ""
     uvicorn.run(
         "dpbandits.service.http.serving:app_from_environment",
         factory=True,
@@ -89,12 +95,21 @@ def require_port(host: str, port: int) -> None:
 
 def app_from_environment() -> Any:
     """The application of one worker."""
-    store = open_store(os.environ[STORE], witness=os.environ.get(WITNESS) or None)
+    looking = bool(os.environ.get(LOOKING))
+    store = store_to_serve(os.environ[STORE], os.environ.get(WITNESS) or None, looking)
     if os.environ.get(DEMO):
         entertain(store)
-    threading.Thread(target=look_often, args=(store,), daemon=True).start()
+    if not looking:
+        threading.Thread(target=look_often, args=(store,), daemon=True).start()
     local = os.environ.get(HOST, "") in LOCAL
     return make_app(store, open=local and not has_keys(store))
+
+
+def store_to_serve(url: str, witness: str | Path | None, looking: bool) -> Any:
+    """The store that is served."""
+    if looking:
+        return open_store(url, witness=witness, looking=True)
+    return open_store(url, witness=witness)
 
 
 def has_keys(store: CampaignStore) -> bool:

@@ -3,36 +3,36 @@
 from typing import Any
 
 from dpbandits.campaign.traffic import SampleRatio
-from dpbandits.service.campaign import Campaign
-from dpbandits.service.holdout import NO_HOLDOUT, HoldoutCampaign
-from dpbandits.service.segments import SegmentedCampaign
-from dpbandits.service.store import CampaignStore
-from dpbandits.service.trail import Moment, Recent
+from dpbandits.service.looks.campaign import ShownCampaign
+from dpbandits.service.looks.segments import NO_HOLDOUT, ShownHoldout, ShownSegments
+from dpbandits.service.looks.store import Campaigns
+from dpbandits.service.looks.trail import Moment, Recent
 from dpbandits.service.turns.asks import CampaignDecision
 
 
-def whole_or_part(store: CampaignStore, name: str, segment: str | None) -> Campaign:
+def whole_or_part(store: Campaigns[Any], name: str, segment: str | None) -> ShownCampaign:
     """A campaign, or the segment of it that is named.
 
     Raises:
         ValueError: it has no such segment.
     """
-    found: Campaign | SegmentedCampaign = store[name]
+    found: ShownCampaign = store[name]
     if segment is None:
-        return found  # type: ignore[return-value]  # the same verbs
-    if isinstance(found, SegmentedCampaign):
-        return found[segment]
+        return found
+    if isinstance(found, ShownSegments):  # the same looks
+        part: ShownCampaign = found[segment]
+        return part
     raise ValueError("Expected no segment: this campaign has none.")
 
 
-def single_part(store: CampaignStore, name: str, segment: str | None) -> Campaign:
+def single_part(store: Campaigns[Any], name: str, segment: str | None) -> ShownCampaign:
     """A campaign without segments, or the segment that is named.
 
     Raises:
         ValueError: it has segments, and none of them is named.
     """
-    found: Campaign | SegmentedCampaign = whole_or_part(store, name, segment)
-    if isinstance(found, SegmentedCampaign):
+    found: ShownCampaign | ShownSegments[Any] = whole_or_part(store, name, segment)
+    if isinstance(found, ShownSegments):
         names = ", ".join(found.segments)
         raise ValueError(f"Expected ?segment= to be one of this campaign's segments: {names}.")
     return found
@@ -44,7 +44,7 @@ def uplift_data(campaign: Any, confidence: float) -> dict[str, Any]:
     Raises:
         ValueError: this campaign has no holdout people.
     """
-    if not isinstance(campaign, HoldoutCampaign):
+    if not isinstance(campaign, ShownHoldout):
         raise ValueError(NO_HOLDOUT)
     found = campaign.uplift(confidence)
     sides = {"policy": found.policy._asdict(), "holdout": found.holdout._asdict()}
@@ -56,7 +56,7 @@ def decision_data(decision: CampaignDecision) -> dict[str, Any]:
     return decision._asdict() | {"message": decision.to_json()}
 
 
-def summary_data(campaign: Campaign) -> dict[str, Any]:
+def summary_data(campaign: ShownCampaign) -> dict[str, Any]:
     """Where a campaign stands."""
     said = campaign.summary()._asdict()
     return said | {"arms": [{"arm": arm, "standing": standing} for arm, standing in said["arms"]]}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dpbandits.service.trail import Moment
+from dpbandits.service.looks.trail import Moment
 
 LOOKS = 8
 """Colours with their dashes that the style sheet has; further arms begin anew."""

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import final
 
 from dpbandits.forecasting.expected import ExpectedLoss
-from dpbandits.service.campaign import Campaign
+from dpbandits.service.looks.campaign import ShownCampaign
 
 KEPT = 256
 """Campaigns whose newest figure is kept."""
@@ -22,7 +22,7 @@ class LossDesk:
     def __init__(self) -> None:
         self._one, self._kept = Lock(), OrderedDict[str, tuple[int, ExpectedLoss | None]]()
 
-    def of(self, campaign: Campaign) -> ExpectedLoss | None:
+    def of(self, campaign: ShownCampaign) -> ExpectedLoss | None:
         """The expected loss as of the newest release (see `Campaign.expected_loss`).
 
         Raises:

@@ -9,11 +9,10 @@ from markupsafe import Markup
 
 from dpbandits.campaign.believing.beliefs import METHOD
 from dpbandits.campaign.believing.uplift import Uplift
-from dpbandits.service.campaign import Campaign
-from dpbandits.service.holdout import HoldoutCampaign
+from dpbandits.service.looks.campaign import ShownCampaign
+from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
+from dpbandits.service.looks.trail import Moment
 from dpbandits.service.pages.drawing import LOOKS, picture_of, whiskers
-from dpbandits.service.segments import SegmentedCampaign
-from dpbandits.service.trail import Moment
 from dpbandits.version import __version__
 
 LINES = 12
@@ -61,34 +60,34 @@ def day(seconds: float) -> Markup:
 TEMPLATES.filters |= {"whole": shown_count, "fine": fine, "percent": percent, "day": day}
 
 
-def campaigns_view(campaigns: list[Campaign]) -> dict[str, Any]:
+def campaigns_view(campaigns: list[ShownCampaign]) -> dict[str, Any]:
     """All campaigns, the newest first."""
     found = [campaign.summary() for campaign in campaigns]
     return {"campaigns": sorted(found, key=lambda each: -each.created)}
 
 
-def segments_view(campaign: SegmentedCampaign) -> dict[str, Any]:
+def segments_view(campaign: ShownSegments[Any]) -> dict[str, Any]:
     """A campaign with segments: what they promise together, and where each stands."""
     spent = campaign.spent
     return {
         "summary": campaign.summary(),
         "spent": None if spent is None else str(spent),
         "segments": [(name, campaign[name].summary()) for name in campaign.segments],
-        "sides": isinstance(campaign, HoldoutCampaign),
+        "sides": isinstance(campaign, ShownHoldout),
         "uplift": uplift_shown(campaign),
         "statement": campaign.statement(),
         "options": campaign.options,
     }
 
 
-def uplift_shown(campaign: SegmentedCampaign) -> Uplift | None:
+def uplift_shown(campaign: ShownSegments[Any]) -> Uplift | None:
     """The policy's people against holdout people; None where there are none of these."""
-    if not isinstance(campaign, HoldoutCampaign) or not campaign.rule.holdout:
+    if not isinstance(campaign, ShownHoldout) or not campaign.rule.holdout:
         return None
     return campaign.uplift()
 
 
-def guardrail_view(campaign: Campaign) -> dict[str, Any]:
+def guardrail_view(campaign: ShownCampaign) -> dict[str, Any]:
     """Each arm's harm, and the arms that passed the limit; None without a guardrail."""
     rail = campaign.guardrail
     if rail is None:
@@ -96,7 +95,7 @@ def guardrail_view(campaign: Campaign) -> dict[str, Any]:
     return {"rail": rail, "harm": campaign.harm(), "alarms": campaign.alarms}
 
 
-def campaign_view(campaign: Campaign) -> dict[str, Any]:
+def campaign_view(campaign: ShownCampaign) -> dict[str, Any]:
     """One campaign, as it stands."""
     beliefs, moments, ledger = campaign.beliefs(), campaign.history(), campaign.ledger
     guarantee, spent = campaign.guarantee, campaign.spent

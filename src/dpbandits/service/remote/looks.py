@@ -10,15 +10,15 @@ from dpbandits.campaign.believing.beliefs import Belief
 from dpbandits.campaign.believing.uplift import SideMean, Uplift
 from dpbandits.campaign.traffic import SampleRatio, Traffic
 from dpbandits.forecasting.expected import ExpectedLoss
-from dpbandits.service.reports import (
+from dpbandits.service.looks.reports import (
     DecisionPage,
     LedgerLine,
     StoredDecision,
     StoredRelease,
     Summary,
 )
+from dpbandits.service.looks.trail import Moment, Recent, Shown
 from dpbandits.service.rows.records import EventRow
-from dpbandits.service.trail import Moment, Recent, Shown
 from dpbandits.session.standing import SessionEvent
 
 

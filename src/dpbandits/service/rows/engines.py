@@ -1,10 +1,16 @@
 """Connections to a database, such that what it commits it keeps."""
 
+import sqlite3
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
+
+from dpbandits.core.errors import StoreError
+from dpbandits.service.rows.tables import PRIVATE
 
 PATIENCE = 30
 """Seconds that a transaction waits for another one to end."""
@@ -44,6 +50,39 @@ def lite_engine(url: URL) -> Engine:
             connection.execute(f"PRAGMA {pragma}")
 
     return engine
+
+
+def looking_engine(url: URL) -> Engine:
+    """SQLite for those who only look: nothing can be written, no private table can be read.
+
+    Raises:
+        StoreError: there is no such file.
+    """
+    path = Path(url.database or "")
+    if not path.is_file():
+        raise StoreError(f"There is no database {path}. Whoever serves it makes it.")
+    address = URL.create(
+        "sqlite", database=f"file:{quote(str(path))}", query={"mode": "ro", "uri": "true"}
+    )
+    engine = create_engine(
+        address,
+        connect_args={"timeout": PATIENCE, "check_same_thread": False},
+        pool_size=20,
+        hide_parameters=True,
+    )
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: object) -> None:
+        connection.isolation_level = None
+        connection.set_authorizer(is_allowed)
+
+    return engine
+
+
+def is_allowed(action: int, table: str | None, *_: object) -> int:
+    """What SQLite asks before it compiles a statement."""
+    private = action == sqlite3.SQLITE_READ and table in PRIVATE
+    return sqlite3.SQLITE_DENY if private else sqlite3.SQLITE_OK
 
 
 def big_engine(url: URL) -> Engine:

@@ -55,6 +55,22 @@ def bring_up(engine: Engine) -> None:
         connection.commit()
 
 
+def require_newest(engine: Engine) -> None:
+    """Refuse a database that this code would have to bring up to date: those who only look may not.
+
+    Raises:
+        StoreError: it is of another version, or no store.
+    """
+    with engine.connect() as connection:
+        newest = ScriptDirectory.from_config(config_of(connection)).get_current_head()
+        found = revision_of(connection)
+    if found != newest:
+        raise StoreError(
+            f"Expected a store of version {newest}, got {found or 'none'}. Whoever serves it "
+            "brings it up to date, with the same dpbandits."
+        )
+
+
 def revision_of(connection: Connection) -> str | None:
     """A database's version; None: it is empty, or another program's."""
     return MigrationContext.configure(connection).get_current_revision()

@@ -16,9 +16,9 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.rows import tables
 from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
-from dpbandits.service.rows.engines import big_engine, known_url, lite_engine
+from dpbandits.service.rows.engines import big_engine, known_url, lite_engine, looking_engine
 from dpbandits.service.rows.memory import no_scope, taken_name
-from dpbandits.service.rows.migrating import bring_up
+from dpbandits.service.rows.migrating import bring_up, require_newest
 from dpbandits.service.rows.records import CampaignRow, KeyRow, ScopeRow
 from dpbandits.service.rows.sql_rows import SqlRows, columns_of
 
@@ -31,6 +31,7 @@ class SqlBackend(Backend):
     """Campaigns in a database.
 
     url: as SQLAlchemy writes it, `sqlite:///trial.db` or `postgresql+psycopg://host/database`.
+    looking: nothing is written, and no private row is read.
 
     Raises:
         StoreError: no such database, one of a newer version, or one that forgets what it committed.
@@ -38,14 +39,18 @@ class SqlBackend(Backend):
 
     durable = True
 
-    def __init__(self, url: str | URL) -> None:
+    def __init__(self, url: str | URL, *, looking: bool = False) -> None:
         self.url = known_url(url)
         self._lite = self.url.get_backend_name() == "sqlite"
-        self._engine = lite_engine(self.url) if self._lite else big_engine(self.url)
+        lite = looking_engine if looking else lite_engine
+        self._engine = lite(self.url) if self._lite else big_engine(self.url)
         try:
             with told("opened"):
-                bring_up(self._engine)
-                self._require_durable()
+                if looking:
+                    require_newest(self._engine)
+                else:
+                    bring_up(self._engine)
+                    self._require_durable()
         except BaseException:
             self._engine.dispose()
             raise

@@ -21,6 +21,7 @@ from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import VERSION
 from dpbandits.session.session import Session
 from dpbandits.session.storing.changes import Watch
+from dpbandits.session.storing.looking import session_to_look_at
 from dpbandits.session.storing.parts import (
     SessionRows,
     rows_in,
@@ -31,12 +32,15 @@ from dpbandits.session.storing.parts import (
 @final
 @dataclass(frozen=True)
 class CampaignSetting:
-    """What a store lends its campaigns. policy: the class, where it is one of the caller's own."""
+    """What a store lends its campaigns. policy: the class, where it is one of the caller's own.
+    looking: whether private rows stay unread.
+    """
 
     seal: StoreSeal
     clock: Clock
     noise: Noise | None
     policy: Policy | type[Policy] | None = None
+    looking: bool = False
 
 
 @final
@@ -83,6 +87,9 @@ def working_at(
     ]
     cost = readings[0][3] if readings else None
     kept.lines = lines_of(kept.lines, [each[:3] for each in readings], cost)
+    if setting.looking:
+        session = session_to_look_at(session_in(head), kept, setting.policy, setting.clock)
+        return Working(row, head, session, Watch(session), DecisionIds.fresh(), plays)
     kept.held = {seq: steps for seq, steps in kept.held.items() if seq in kept.waiting}
     for seq, body in rows.held(since).items():
         kept.held[seq] = setting.seal.opened(body, f"{row.uid} held {seq}")

@@ -70,8 +70,12 @@ def read_document(
     return policy, with_state(policy, public, private), private
 
 
-def with_state(policy: Policy, public: dict[str, Any], private: dict[str, Any]) -> dict[str, Any]:
+def with_state(
+    policy: Policy, public: dict[str, Any], private: dict[str, Any] | None
+) -> dict[str, Any]:
     """The public part with the policy's state rebuilt.
+
+    private: None for a session that is only looked at.
 
     Raises:
         ValueError: the parts contradict each other.
@@ -83,16 +87,20 @@ def with_state(policy: Policy, public: dict[str, Any], private: dict[str, Any]) 
     blocks = 1 if public["guardrail"] is None else BOTH
     if policy.reader.together:
         blocks = len(entries(vault["counts"], "vault.counts"))
-    # before anything of that size is made
-    entries(private["sums"], "private.sums", policy.arms * blocks)
+    if private is not None:  # before anything of that size is made
+        entries(private["sums"], "private.sums", policy.arms * blocks)
     state = state_from_data(policy, public["state"], whole(public["asked"], "public.asked"))
-    if isinstance(policy, StoppingRule) and (state.value is not None) is not (
-        private["memory"] == [list(HALTED)]
-    ):
-        raise damaged("public.state and private.memory do not agree on whether the rule has halted")
+    if private is not None and isinstance(policy, StoppingRule):
+        require_halted(state.value is not None, private["memory"])
     if isinstance(state, JointStatistics):
         require_joint(state, whole(vault["ledger"]["releases"], "vault.ledger.releases"))
     return public | {"state": state}
+
+
+def require_halted(halted: bool, memory: object) -> None:
+    """Refuse a stopping rule's memory that does not say what its state says."""
+    if halted is not (memory == [list(HALTED)]):
+        raise damaged("public.state and private.memory do not agree on whether the rule has halted")
 
 
 def require_joint(state: JointStatistics, releases: int) -> None:

@@ -64,6 +64,15 @@ def noise_to_continue(said: object, saved: dict[str, Any], given: Noise | None) 
     return given
 
 
+def source_of(said: object, private: dict[str, Any] | None, given: Noise | None) -> Noise:
+    """The noise of a session that goes on. private: None for one that is only looked at, with a
+    source that draws nothing.
+    """
+    if private is None:
+        return checked_noise(given)  # type: ignore[no-any-return]
+    return noise_to_continue(said, private["noise"], given)
+
+
 class Saved(SpecialAsks):
     """A session that can be saved, and continued from what was saved."""
 
@@ -147,18 +156,19 @@ class Saved(SpecialAsks):
         cls,
         policy: Policy,
         public: dict[str, Any],
-        private: dict[str, Any],
+        private: dict[str, Any] | None,
         noise: Noise | None,
         clock: Clock | None,
         user_key: bytes | None,
         waiting: dict[int, Play] | None = None,
     ) -> Self:
-        """A session from its parts. waiting: its pending decisions, where they are kept apart."""
+        """A session from its parts. private: None for one that is only looked at. waiting: its
+        pending decisions, where they are kept apart.
+        """
         at = position(policy, public, waiting)
-        noise = noise_to_continue(public["noise"], private["noise"], noise)
         session = cls(
             policy,
-            noise=noise,
+            noise=source_of(public["noise"], private, noise),
             seed=at.seed,
             default=public["default"],
             campaign=at.campaign,
@@ -176,7 +186,7 @@ class Saved(SpecialAsks):
             session._people, session._owners = restored
         session._special = special(session)
         session._vault.restore(public["vault"], private)
-        session._vault.restore_held(private["held"], at.pending)
+        session._vault.restore_held([] if private is None else private["held"], at.pending)
         session._events = at.events
         session._wheel = wheel_at(session._wheel, at, public)
         restore_harm(session._wheel, public["harm"])

@@ -1,17 +1,25 @@
-"""What was believed after every release: a session's beliefs, rebuilt from stored answers."""
+"""A session that is only looked at, made of what is public; and what was believed after every
+release, rebuilt from stored answers.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from secrets import token_bytes
+from typing import Any, ClassVar, NamedTuple, final
 
 from dpbandits.campaign.believing.beliefs import Belief, beliefs
 from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.believing.rows import ArmHistory
+from dpbandits.campaign.register import Clock, mark_of_key
+from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.above_threshold import AboveThreshold, Halt
 from dpbandits.mechanisms.base import Answer, Around, Mechanism
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
-from dpbandits.policies.contract import Release
+from dpbandits.noise.protocol import Relay
+from dpbandits.policies.contract import Policy, Release
+from dpbandits.session.saving.document import with_state
 from dpbandits.session.session import Session
+from dpbandits.session.storing.parts import SessionRows, stored_policy
 
 
 class Onlooker(NamedTuple):
@@ -54,3 +62,43 @@ def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
     if isinstance(mechanism, JointBatch):
         return JointAnswer(*answer)
     return Halt(*answer) if isinstance(mechanism, AboveThreshold) else Answer(*answer)
+
+
+class Silent(Relay):
+    """Noise of a session that is looked at: nothing is drawn."""
+
+    kind: ClassVar[NoiseKind] = "secure"
+
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        raise RuntimeError("This session is only looked at: it releases nothing.")
+
+
+@final
+class SilentSimulation(Silent):
+    """The same, of a session whose noise is simulated."""
+
+    kind: ClassVar[NoiseKind] = "simulated"
+
+
+def session_to_look_at(
+    public: Mapping[str, Any],
+    rows: SessionRows,
+    policy: Policy | type[Policy] | None,
+    clock: Clock,
+) -> Session:
+    """The same session without anything private: no sum, no answer that is held, no memory of its
+    mechanism. It shows what is public; it can release nothing.
+
+    Raises:
+        ValueError: its parts contradict each other.
+    """
+    known, said = stored_policy(public, policy, rows)
+    key = token_bytes(32)  # nobody is known here by any name
+    if said["people"] is not None:
+        said["people"] = said["people"] | {"key": mark_of_key(key)}
+    whole = with_state(known, said, None)
+    noise = Silent() if said["noise"]["kind"] == "secure" else SilentSimulation()
+    session = Session._continued(known, whole, None, noise, clock, key, rows.waiting)
+    if session._attribution is not None:
+        session._attribution.due = rows.due
+    return session

@@ -92,10 +92,7 @@ def session_from_parts(
     Raises:
         ValueError: they contradict each other.
     """
-    said = dict(public)
-    known = policy_from_data(said.pop("policy"), policy)
-    ledger = {**said["vault"]["ledger"], "lines": rows.lines}
-    said["vault"] = {**said["vault"], "ledger": ledger}
+    known, said = stored_policy(public, policy, rows)
     whole = with_state(known, said, dict(private))
     session = Session._continued(known, whole, dict(private), noise, clock, user_key, rows.waiting)
     held = [[id, np.asarray(steps).tolist()] for id, steps in rows.held.items()]
@@ -103,6 +100,16 @@ def session_from_parts(
     if session._attribution is not None:
         session._attribution.due = rows.due
     return session
+
+
+def stored_policy(
+    public: Mapping[str, Any], policy: Policy | type[Policy] | None, rows: SessionRows
+) -> tuple[Policy, dict[str, Any]]:
+    """The policy of a stored session, and the rest of its public part with its readings."""
+    said = dict(public)
+    known = policy_from_data(said.pop("policy"), policy)
+    ledger = {**said["vault"]["ledger"], "lines": rows.lines}
+    return known, said | {"vault": {**said["vault"], "ledger": ledger}}
 
 
 def price_of(session: Session) -> str | None:

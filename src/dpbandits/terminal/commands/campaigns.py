@@ -21,7 +21,7 @@ from dpbandits.terminal.commands.stores import (
 from dpbandits.terminal.commands.terminal import console, one_line_errors
 
 if TYPE_CHECKING:
-    from dpbandits.service.reports import Summary
+    from dpbandits.service.looks.reports import Summary
 
 NameArgument = Annotated[str, typer.Argument(help="The campaign's name.")]
 
@@ -42,20 +42,27 @@ def serve_command(
     witness: WitnessOption = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes, on PostgreSQL.")] = 1,
     demo: Annotated[bool, typer.Option("--demo", help="With visitors that are made up.")] = False,
+    looking: Annotated[
+        bool,
+        typer.Option(
+            "--looking", help="Only looks and pages; no private row is read, nothing is written."
+        ),
+    ] = False,
 ) -> None:
     """Serve campaigns over HTTP, with a page to look at.
 
     Example: [bold]dpbandits serve --store sqlite:///trial.db --port 8080[/]
     """
     with one_line_errors("What was acknowledged is on disk."):
-        opened_database(store, witness, makes=True).close()
+        if not looking:
+            opened_database(store, witness, makes=True).close()
         from dpbandits.service.http.serving import serve
 
         def ready() -> None:
             console.print(f"Serving {store} at [bold]http://{host}:{port}[/]  (Ctrl-C stops it)")
 
-        asked: dict[str, Any] = {"host": host, "witness": witness, "workers": workers, "demo": demo}
-        serve(store, port=port, ready=ready, **asked)
+        asked: dict[str, Any] = {"host": host, "witness": witness, "workers": workers}
+        serve(store, port=port, ready=ready, demo=demo, looking=looking, **asked)
 
 
 @campaign.command("create")
@@ -172,7 +179,7 @@ def part_of(found: Any, segment: str | None) -> Any:
 def write_rows(writer: Any, found: Any, page: Any) -> None:
     """Page by page."""
     from dpbandits.service.http.reads import safe_cell
-    from dpbandits.service.reports import StoredDecision
+    from dpbandits.service.looks.reports import StoredDecision
 
     writer.writerow(StoredDecision._fields)
     while True:

@@ -13,7 +13,7 @@ import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.trail import MOST
+from dpbandits.service.looks.trail import MOST
 from tests.service.http.web import client_of
 
 RNG = np.random.default_rng(7)

@@ -1,0 +1,1 @@
+"""What campaigns show of themselves: functions of public rows only."""

@@ -1,0 +1,181 @@
+"""What a campaign shows of itself. All of it is public and witnessed; looking costs nothing."""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from dpbandits.campaign.believing.beliefs import Beliefs
+from dpbandits.campaign.guardrail import Guardrail
+from dpbandits.campaign.roster import ArmStanding
+from dpbandits.campaign.traffic import SampleRatio
+from dpbandits.core.inputs import whole_number
+from dpbandits.core.privacy import Guarantee
+from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.labels import ArmLabel
+from dpbandits.service.looks.reports import (
+    DecisionPage,
+    LedgerLine,
+    StoredRelease,
+    Summary,
+    decision_page,
+    in_play,
+    ledger_lines,
+    stored_releases,
+    summary_of,
+)
+from dpbandits.service.looks.trail import Moment, Recent, Trail, recent
+from dpbandits.service.rows.backend import CampaignRows
+from dpbandits.service.rows.records import CampaignRow, EventRow
+from dpbandits.service.turns.working import Working
+from dpbandits.session.standing import SessionEvent
+
+MOST_AT_ONCE = 100_000
+"""Decisions or answers of one call."""
+
+Seen = TypeVar("Seen")
+
+
+class Looker(Protocol):
+    """Shows a campaign as it stands; nothing that is not witnessed is shown."""
+
+    row: CampaignRow
+
+    def look(self, look: Callable[[Working, CampaignRows], Seen]) -> Seen:
+        """What `look` says of it."""
+
+
+class ShownCampaign:
+    """A campaign that is looked at.
+
+    side_of: the campaign with `holdout=` or `ramp=` that this is a side of; None: of none.
+    """
+
+    side_of: str | None = None
+
+    def __init__(self, looker: Looker) -> None:
+        self._looker, self._trail = looker, Trail()
+        self.name = looker.row.name
+
+    def __repr__(self) -> str:
+        return f"Campaign({self.name!r})"
+
+    @property
+    def uid(self) -> str:
+        """Tells this campaign from others that had or will have its name."""
+        return self._looker.row.uid
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What every decision of this campaign promises together (see `Session.guarantee`)."""
+        return self._looker.look(lambda work, _: work.session.guarantee)
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The ledger's exact total for the worst-off record (see `Session.spent`)."""
+        return self._looker.look(lambda work, _: work.session.spent)
+
+    @property
+    def generation(self) -> int:
+        """Fences so far, plus one."""
+        return self._looker.look(lambda work, _: work.head.generation)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy at work."""
+        return self._looker.look(lambda work, _: work.session.policy)
+
+    @property
+    def attribution_window(self) -> float | None:
+        """For how many seconds an answer is waited for; None: it counts as it comes."""
+        return self._looker.look(lambda work, _: work.session.attribution_window)
+
+    @property
+    def guardrail(self) -> Guardrail | None:
+        """The second number of each record that is watched; None: there is none."""
+        return self._looker.look(lambda work, _: work.session.guardrail)
+
+    @property
+    def arms(self) -> tuple[tuple[ArmLabel | int, ArmStanding], ...]:
+        """Every arm there ever was, and where it stands."""
+        return self._looker.look(lambda work, _: work.session.arms)
+
+    @property
+    def ledger(self) -> list[LedgerLine]:
+        """Every reading, in order; and what lost timelines may have read."""
+        return self._looker.look(ledger_lines)
+
+    def releases(self, after: int = 0, limit: int = 1_000) -> list[StoredRelease]:
+        """What was released, as it was noised, in order."""
+        return self._looker.look(lambda work, rows: stored_releases(work, rows, after, limit))
+
+    def decisions(self, after: int = 0, limit: int = 1_000) -> DecisionPage:
+        """Decisions with their propensities, in order, from after one round on. Rewards are not in
+        it: they are not kept.
+        """
+        many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
+        return self._looker.look(lambda work, rows: decision_page(work, rows, after, many))
+
+    def events(self, limit: int = 100) -> list[EventRow]:
+        """What was done to the campaign besides asking and telling, newest first."""
+        return self._looker.look(lambda _, rows: rows.events(limit))
+
+    def beliefs(self, confidence: float = 0.95) -> Beliefs:
+        """What is believed of every arm (see `Session.beliefs`)."""
+        return self._looker.look(lambda work, _: work.session.beliefs(confidence))
+
+    def expected_loss(self) -> ExpectedLoss | None:
+        """What the people asked for so far are expected to have lost to privacy, were the arms'
+        means what was released (see `ExpectedLoss`). It is simulated, which takes up to some
+        seconds, and costs no privacy. None where it cannot be said, as before every arm in play has
+        a released mean.
+        """
+        return expected_loss(*self._looker.look(in_play))
+
+    def harm(self) -> Beliefs:
+        """What is believed of every arm's harm (see `Session.harm`).
+
+        Raises:
+            ValueError: this campaign has no guardrail.
+        """
+        return self._looker.look(lambda work, _: work.session.harm())
+
+    @property
+    def alarms(self) -> tuple[SessionEvent, ...]:
+        """Arms that passed the guardrail, in order: "suspend", or "alarm" where the arm was the
+        last one in play.
+        """
+        events = self._looker.look(lambda work, _: work.session.events)
+        return tuple(event for event in events if event.what in ("suspend", "alarm"))
+
+    def history(self) -> tuple[Moment, ...]:
+        """What was believed after releases, at most 60 of them, the newest at the end."""
+        return self._looker.look(self._trail.follow)
+
+    def recent(self, newest: int = 1_000) -> Recent:
+        """How often every arm was shown among the newest decisions."""
+        many = whole_number(newest, "newest", 1, MOST_AT_ONCE)
+        return self._looker.look(lambda work, rows: recent(work, rows, many))
+
+    def sample_ratio(self) -> SampleRatio:
+        """Whether traffic is as planned (see `Session.sample_ratio`)."""
+        return self._looker.look(lambda work, _: work.session.sample_ratio())
+
+    def statement(self) -> str:
+        """The privacy statement of this campaign, to print."""
+        return self._looker.look(lambda work, _: work.session.statement())
+
+    def randomizer(self) -> str:
+        """In the local model: what users' devices need to know (see `Session.description`)."""
+        return self._looker.look(lambda work, _: work.session.description())
+
+    def summary(self) -> Summary:
+        """Where the campaign stands, in a few public numbers."""
+        return self._looker.look(summary_of)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the campaign was made. Public."""
+        found: dict[str, Any] = json.loads(self._looker.row.options)["shown"]
+        return found

@@ -1,0 +1,166 @@
+"""What campaigns with segments, or with sides, show of themselves."""
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
+
+from dpbandits.campaign.believing.beliefs import Beliefs, checked_confidence
+from dpbandits.campaign.believing.uplift import Uplift, uplift_of
+from dpbandits.campaign.holdout import HoldoutRule
+from dpbandits.campaign.roster import ArmStanding
+from dpbandits.core.inputs import shown
+from dpbandits.core.privacy import Guarantee
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.labels import ArmLabel
+from dpbandits.service.looks.campaign import ShownCampaign
+from dpbandits.service.looks.reports import LedgerLine, Summary, summary_over
+from dpbandits.service.rows.records import CampaignRow
+
+ShownPart = TypeVar("ShownPart", bound=ShownCampaign)
+
+NO_HOLDOUT = (
+    "Expected a campaign with holdout=, against whose people the policy's are compared; this one "
+    "has none."
+)
+
+
+class ShownSegments(Generic[ShownPart]):
+    """A campaign with segments that is looked at: what they share, and by segment what they do not.
+    One of them is looked at as `campaign["DE"]`.
+    """
+
+    def __init__(self, row: CampaignRow, parts: Mapping[str, ShownPart]) -> None:
+        self._row, self.name = row, row.name
+        self._parts = parts
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, segments={list(self._parts)})"
+
+    def __getitem__(self, segment: str) -> ShownPart:
+        """One segment.
+
+        Raises:
+            ValueError: it was not declared.
+        """
+        found = self._parts.get(segment) if isinstance(segment, str) else None
+        if found is None:
+            names = ", ".join(map(repr, self._parts))
+            raise ValueError(
+                f"Expected segment={shown(segment)} to be one of the declared segments: {names}. "
+                "None was made."
+            )
+        return found
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self._parts)
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What is promised: each record is in one segment, so it is that of one."""
+        return next(iter(self._parts.values())).guarantee
+
+    @property
+    def policy(self) -> Policy:
+        """The policy at work, as it was at first: each segment's learns for itself."""
+        return next(iter(self._parts.values())).policy
+
+    @property
+    def attribution_window(self) -> float | None:
+        """For how many seconds an answer is waited for; None: it counts as it comes."""
+        return next(iter(self._parts.values())).attribution_window
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The largest of the segments' totals; None if anything was read without noise."""
+        totals = [part.spent for part in self._parts.values()]
+        known = [total for total in totals if total is not None]
+        return max(known) if len(known) == len(totals) else None
+
+    @property
+    def generation(self) -> int:
+        """Fences so far of the segment that has most, plus one."""
+        return max(part.generation for part in self._parts.values())
+
+    @property
+    def arms(self) -> dict[str, tuple[tuple[ArmLabel | int, ArmStanding], ...]]:
+        """Every arm there ever was, and where it stands, by segment."""
+        return {name: part.arms for name, part in self._parts.items()}
+
+    @property
+    def ledger(self) -> dict[str, list[LedgerLine]]:
+        """Every reading, by segment."""
+        return {name: part.ledger for name, part in self._parts.items()}
+
+    def beliefs(self, confidence: float = 0.95) -> dict[str, Beliefs]:
+        """What is believed of every arm, by segment; each holds with this confidence alone."""
+        return {name: part.beliefs(confidence) for name, part in self._parts.items()}
+
+    def statement(self) -> str:
+        """The privacy statements of the segments."""
+        head = (
+            "Each record is in one segment, so what is promised to it is what its segment's says."
+        )
+        return "\n\n".join([head, *(part.statement() for part in self._parts.values())])
+
+    def summary(self) -> Summary:
+        """Where the campaign stands: counts over all segments."""
+        found = [part.summary() for part in self._parts.values()]
+        return summary_over(self._row, found, self.segments)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the campaign was made. Public."""
+        found: dict[str, Any] = json.loads(self._row.options)["shown"]
+        return found
+
+
+class ShownHoldout(ShownSegments[ShownPart]):
+    """A campaign with `holdout=` or `ramp=` that is looked at. Its parts are its sides, "policy",
+    "holdout" and "control".
+    """
+
+    def __init__(self, row: CampaignRow, parts: Mapping[str, ShownPart], rule: HoldoutRule) -> None:
+        super().__init__(row, parts)
+        for part in parts.values():
+            part.side_of = self.name
+        self.rule = rule
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, sides={list(self._parts)})"
+
+    def uplift(self, confidence: float = 0.95) -> Uplift:
+        """The policy's people, whatever they got, against holdout people: means of released values,
+        with intervals that hold at all times at once.
+
+        Raises:
+            ValueError: this campaign has no holdout people, or a confidence outside (0, 1).
+        """
+        if not self.rule.holdout:
+            raise ValueError(NO_HOLDOUT)
+        both = (1.0 + checked_confidence(confidence)) / 2.0
+        policy, holdout = self["policy"].beliefs(both), self["holdout"].beliefs(both)
+        return uplift_of(policy, holdout, float(confidence))
+
+    def statement(self) -> str:
+        """The privacy statements of the sides on which something is learned."""
+        share, rule = float(self.rule.holdout), self.rule
+        head = [
+            "Each record is on one side, so what is promised to it is what its side's statement "
+            "says. Which side a person is on is public, and when."
+        ]
+        if rule.holdout:
+            head.append(
+                f"Holdout people, a share of {share:g}, get the control arm alone. Their mean is "
+                "read after numbers of people that were fixed beforehand; comparing it with the "
+                "policy's costs nothing more."
+            )
+        if rule.ramp:
+            asked = self["control"].summary().asked
+            head.append(
+                f"Of {asked:,} decisions for people whom the ramp had not come to, nothing is read."
+            )
+        learned = [part for name, part in self._parts.items() if name != "control"]
+        return "\n\n".join([" ".join(head), *(part.statement() for part in learned)])
