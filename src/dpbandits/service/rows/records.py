@@ -1,8 +1,11 @@
 """The rows of a campaign. All are public but `private` and `held`, which only the turn reads."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 Status = Literal["waiting", "told", "expired", "void", "passed", "lost"]
 """Where a decision stands. passed: its time has passed, answered or not. lost: a fence gave it up.
@@ -42,6 +45,17 @@ class HeadRow(NamedTuple):
     waiting: int
     public: str
     closed: str | None = None
+
+
+@lru_cache(maxsize=64)
+def _parsed(public: str) -> Mapping[str, Any]:
+    found: dict[str, Any] = json.loads(public)
+    return MappingProxyType(found)
+
+
+def said_in(head: HeadRow) -> Mapping[str, Any]:
+    """The head's public part. It is parsed once, and shared: nobody changes what is in it."""
+    return _parsed(head.public)
 
 
 class DecisionRecord(NamedTuple):

@@ -1,7 +1,6 @@
 """The rows of a campaign in a database."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import starmap
 from typing import Any, final
 
@@ -20,7 +19,7 @@ from dpbandits.service.rows.records import (
     ReleaseRow,
     RowChange,
 )
-from dpbandits.service.rows.statements import RESOLVE, insertion, runs
+from dpbandits.service.rows.statements import HEAD_OF, RESOLVE, insertion, runs
 
 MANY = 500
 """Rows that one statement names."""
@@ -45,7 +44,7 @@ class SqlRows(CampaignRows):
 
     def __init__(self, connection: Connection, uid: str, group: str) -> None:
         self._connection, self._uid, self._group = connection, uid, group
-        self._all = partial(self._rows_of)
+        self._lite = connection.dialect.name == "sqlite"
 
     def _rows_of(self, table: Table, *where: Any) -> Any:
         return select(*self._columns(table)).where(table.c.campaign == self._uid, *where)
@@ -56,12 +55,11 @@ class SqlRows(CampaignRows):
             "ledger": READING,
             "release": RELEASE,
             "event": EVENT,
-            "head": HEAD,
         }[table.name]
 
     def head(self) -> HeadRow:
-        row = self._connection.execute(self._rows_of(tables.head)).one()
-        return HeadRow(*row)
+        sql = HEAD_OF if self._lite else HEAD_OF.replace("?", "%s")
+        return HeadRow(*self._connection.exec_driver_sql(sql, (self._uid,)).one())
 
     def heads(self) -> dict[str, HeadRow]:
         c = tables.campaign.c
@@ -198,8 +196,7 @@ class SqlRows(CampaignRows):
     def _many(self, sql: str, rows: list[tuple[Any, ...]]) -> None:
         """Run a statement for each of these rows."""
         if rows:
-            lite = self._connection.dialect.name == "sqlite"
-            self._connection.exec_driver_sql(sql if lite else sql.replace("?", "%s"), rows)
+            self._connection.exec_driver_sql(sql if self._lite else sql.replace("?", "%s"), rows)
 
     def _put(self, table: Table, row: dict[str, Any], *by: str) -> None:
         """Write a row, or write it anew."""

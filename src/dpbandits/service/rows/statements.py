@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from dpbandits.service.rows.records import HeadRow
+
 RESOLVE = (
     'UPDATE decision SET status = ?, moved = ?, pseudonym = NULL, "window" = NULL '
     "WHERE campaign = ? AND seq BETWEEN ? AND ?"
@@ -25,6 +27,10 @@ def insertion(table: str, names: tuple[str, ...], by: tuple[str, ...] = ()) -> s
 
 def quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
+
+
+HEAD_OF = f"SELECT {quoted(HeadRow._fields)} FROM head WHERE campaign = ?"
+"""The head of a campaign."""
 
 
 def runs(resolved: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:

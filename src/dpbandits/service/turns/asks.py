@@ -12,7 +12,7 @@ from dpbandits.core.errors import DecisionError
 from dpbandits.core.plan import Action
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import EventRow
+from dpbandits.service.rows.records import EventRow, said_in
 from dpbandits.service.turns.working import Working, latest_of
 from dpbandits.session.decisions import Decision
 from dpbandits.session.storing.parts import (
@@ -147,7 +147,7 @@ def closed_window(work: Working, scratch: Scratch) -> int | None:
     heads = [work.head]
     if work.row.group != work.row.uid:
         heads = list(scratch.rows.heads().values())
-    closed = [json.loads(head.public)["closed_window"] for head in heads]
+    closed = [said_in(head)["closed_window"] for head in heads]
     return max((window for window in closed if window is not None), default=None)
 
 

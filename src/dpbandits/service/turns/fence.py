@@ -12,7 +12,7 @@ from typing import Any
 
 from dpbandits.core.errors import WitnessError
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import EventRow, HeadRow, ReadingRow, RowChange
+from dpbandits.service.rows.records import EventRow, HeadRow, ReadingRow, RowChange, said_in
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.working import CampaignSetting, Working, session_of, unseen_steps
 from dpbandits.service.turns.writing import change_in, compact, next_chain
@@ -153,5 +153,7 @@ def unchanged(change: RowChange, head: HeadRow) -> bool:
         or change.events
         or change.responses
     )
-    said, before = (json.loads(each.public) | {"turns": None} for each in (change.head, head))
-    return nothing and said == before and change.head.closed == head.closed
+    if not nothing or change.head.closed != head.closed:
+        return False
+    said, before = ({**said_in(each), "turns": None} for each in (change.head, head))
+    return said == before

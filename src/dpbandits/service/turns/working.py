@@ -14,7 +14,7 @@ from dpbandits.core.lines import lines_of
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import CampaignRow, HeadRow, MovedRow
+from dpbandits.service.rows.records import CampaignRow, HeadRow, MovedRow, said_in
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.session.decisions import Play
@@ -102,7 +102,7 @@ def working_at(
 
 def goes_on(before: HeadRow, head: HeadRow) -> bool:
     """Whether one transaction is before (or is) another on the same timeline."""
-    mine, theirs = (json.loads(each.public).get("turns", []) for each in (before, head))
+    mine, theirs = (said_in(each).get("turns", []) for each in (before, head))
     since = head.version - before.version
     return bool(mine) and 0 <= since < len(theirs) and theirs[-1 - since] == mine[-1]
 
@@ -144,18 +144,18 @@ def session_in(head: HeadRow) -> dict[str, Any]:
 
 def fresh_since(head: HeadRow) -> int:
     """The generation whose policy is at work: what its predecessors read is not in its ledger."""
-    return int(json.loads(head.public)["fresh_since"])
+    return int(said_in(head)["fresh_since"])
 
 
 def unseen_steps(head: HeadRow) -> list[list[int]]:
     """Releases that were drawn and never shown, as [first step, last step]."""
-    found: list[list[int]] = json.loads(head.public).get("unseen", [])
+    found: list[list[int]] = said_in(head).get("unseen", [])
     return found
 
 
 def latest_of(head: HeadRow) -> float:
     """The latest time that a campaign of people who come back has seen; −∞ where none is kept."""
-    people = json.loads(head.public)["session"]["people"]
+    people = said_in(head)["session"]["people"]
     return -math.inf if people is None else float(people["latest"])
 
 

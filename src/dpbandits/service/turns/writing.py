@@ -14,10 +14,12 @@ from dpbandits.service.rows.records import (
     ReleaseRow,
     RowChange,
     Status,
+    said_in,
 )
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.working import Working
+from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import VERSION
 from dpbandits.session.storing.changes import AskedPlay, HeardRelease
 from dpbandits.session.storing.parts import counts_of, price_of, small_parts
@@ -62,8 +64,11 @@ def change_in(
     (public, private), version = small_parts(work.session), head.version + 1
     releases, readings = released_rows(work, found.releases, now)
     step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
+    texts = PlayTexts()
     asked = [
-        decision_row(each, head.generation, step, now, (eligible or {}).get(each.seq), version)
+        decision_row(
+            each, texts, head.generation, step, now, (eligible or {}).get(each.seq), version
+        )
         for each in found.asked
     ]
     marks = head.generation, step, chain, head.step, head.chain
@@ -107,7 +112,7 @@ def head_public(
     """The public part of a head: the session, and what stands beside it."""
     beside: dict[str, Any] = {"fresh_since": 1, "closed_window": None, "turns": [], "unseen": []}
     if head is not None:
-        said = json.loads(head.public)
+        said = said_in(head)
         beside = {name: said.get(name, none) for name, none in beside.items()}
     # by its own word a transaction is known from another one of this version, on a lost timeline
     beside["turns"] = [*beside["turns"], secrets.token_hex(8)][-LINEAGE:]
@@ -137,8 +142,29 @@ def release_row(
     return ReleaseRow(step, generation, coordinates, answers, heard.asked, now, linked)
 
 
+class PlayTexts:
+    """Action, observe and label as JSON, made once for all decisions that share a play."""
+
+    def __init__(self) -> None:
+        self._play: Play | None = None
+        self._texts: tuple[str, str | None, str | None] = "", None, None
+
+    def of(self, play: Play) -> tuple[str, str | None, str | None]:
+        if play is not self._play:
+            self._play, rest = play, (play.observe, play.label)
+            observe, label = (None if each is None else compact(each) for each in rest)
+            self._texts = compact(play.action), observe, label
+        return self._texts
+
+
 def decision_row(
-    asked: AskedPlay, generation: int, step: int, now: float, eligible: str | None, version: int
+    asked: AskedPlay,
+    texts: PlayTexts,
+    generation: int,
+    step: int,
+    now: float,
+    eligible: str | None,
+    version: int,
 ) -> DecisionRecord:
     play = asked.play
     who, window = asked.place or (None, None)
@@ -146,9 +172,7 @@ def decision_row(
         asked.seq,
         generation,
         step,
-        compact(play.action),
-        None if play.observe is None else compact(play.observe),
-        None if play.label is None else compact(play.label),
+        *texts.of(play),
         play.learn,
         asked.propensity,
         eligible,
