@@ -13,6 +13,7 @@ import polars as pl
 
 from dpbandits.core.arrays import Floats
 from dpbandits.environments import Environment
+from dpbandits.policies.contract import Policy
 
 
 class CellSetting(NamedTuple):
@@ -96,10 +97,12 @@ class Evidence:
     as `Results.curves`.
 
     environments: by name, for measures that ask for their sizes and gaps.
+    policies: by label and setting, for measures that play them.
     """
 
     curves: pl.DataFrame
     environments: Mapping[str, Environment] = field(default_factory=dict)
+    policies: Mapping[tuple[str, CellSetting], Policy] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> dict[tuple[str, CellSetting], pl.DataFrame]:

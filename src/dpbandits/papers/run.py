@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dpbandits.figures.plots import save
-from dpbandits.papers.evidence import Evidence
+from dpbandits.papers.evidence import CellSetting, Evidence
 from dpbandits.papers.overview import Document
 from dpbandits.papers.pages import document_of, write_docs, write_verdicts
 from dpbandits.papers.paper import Paper, Verdict, find_papers, judge, papers_in
@@ -151,7 +151,14 @@ def run_paper(
     environments = {
         name: environment for r in results.values() for name, environment in r.config.built.items()
     }
-    evidence = Evidence(pl.concat(r.curves for r in results.values()), environments)
+    policies = {
+        (cell.label, CellSetting(cell.setting, cell.epsilon)): cell.policy
+        for r in results.values()
+        for cell in r.cells
+        if cell.epsilon is not None
+    }
+    curves = pl.concat(r.curves for r in results.values())
+    evidence = Evidence(curves, environments, policies)
     verdicts = [judge(claim, evidence) for claim in paper.claims()]
     drawings = list(paper.drawings(results))
     for drawing in drawings:

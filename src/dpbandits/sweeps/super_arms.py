@@ -201,12 +201,14 @@ class FilmsSetting(Setting):
     path: beside the sweep file, else in the data folder (`dpbandits data list`).
     users: each round shows a random user (rewards of one round belong together); else independent
         coins.
+    drop_unlisted: leave out ratings of films that are not in the list, in place of an error.
     """
 
     law: Literal["films"]
     path: Path
     films: int = 100
     users: bool = False
+    drop_unlisted: bool = False
     shuffle: int = 0
 
     def load(self, folder: Path) -> Loaded:
@@ -214,7 +216,7 @@ class FilmsSetting(Setting):
         films = (
             datasets.films_from_counts(place)
             if place.suffix == ".json"
-            else datasets.movielens(place, self.films)
+            else datasets.movielens(place, self.films, drop_unlisted=self.drop_unlisted)
         )
         order = np.random.default_rng(self.shuffle).permutation(len(films.titles))
         titles = tuple(films.titles[i] for i in order)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from dpbandits.papers.measures import growth, returns, sizes, stopping_times, verdicts
+from dpbandits.papers.measures import bases, growth, returns, sizes, stopping_times, verdicts
 from dpbandits.papers.measures.verdicts import Check
 
 MEASURES: dict[str, Callable[..., list[Check]]] = {
@@ -25,6 +25,7 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         returns.price_ratio,
         returns.log_rate,
         returns.straight_line,
+        bases.shared_with_best,
         stopping_times.halts_right,
         stopping_times.stops_in_time,
         stopping_times.extra_values_slope,
