@@ -83,7 +83,7 @@ def test_in_a_file(given: dict[str, Any]) -> None:
     played(InFile, given, many(3, 15))
 
 
-@pytest.mark.hours
+@pytest.mark.long
 @EACH
 def test_in_a_file_for_long(given: dict[str, Any]) -> None:
     played(InFile, given, many(8, 40))
@@ -95,7 +95,7 @@ def test_in_memory_for_long(given: dict[str, Any]) -> None:
     played(InMemory, given, many(60, 50))
 
 
-@pytest.mark.hours
+@pytest.mark.long
 @EACH
 def test_on_a_server(server: Server, given: dict[str, Any]) -> None:
-    played(on_server(server), given, many(2))
+    played(on_server(server), given, many(4))
