@@ -85,3 +85,21 @@ def test_what_is_refused(given: dict[str, Any], error: type[Exception], said: st
 def test_epsilon_is_asked_for() -> None:
     with pytest.raises(TypeError, match="epsilon"):
         dpb.recommend(arms=5)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"arms": 5},
+        {"arms": 5, "model": "local"},
+        {"arms": 5, "feedback": "full"},
+        {"problem": MATROID},
+        {"problem": PATHS},
+        {"problem": PATHS, "model": "local"},
+    ],
+)
+def test_every_recommended_policy_takes_a_grid(given: dict[str, Any]) -> None:
+    assert dpb.recommend(epsilon=1, grid=1, **given).grid == 1
+    assert dpb.recommend(epsilon=1, **given).grid > 1
+    with pytest.raises((TypeError, ValueError), match="grid"):
+        dpb.recommend(epsilon=1, grid=0, **given)

@@ -1,6 +1,7 @@
 """Which policy we would use. Figures are those of rate.md and joint.md in docs/measured/regret."""
 
 from fractions import Fraction
+from typing import Any
 
 from dpbandits.core.inputs import shown, whole_number
 from dpbandits.oracles.base import DecisionSet
@@ -28,6 +29,7 @@ def recommend(
     horizon: int | None = None,
     model: str = "central",
     feedback: str = "bandit",
+    grid: int | None = None,
 ) -> PrivatePolicy:
     """The policy we would use, ready for `Session` or `simulate`.
 
@@ -45,17 +47,19 @@ def recommend(
         horizon: rounds it will be played for, if known.
         model: "central", or "local", where users do not trust the server: `LDPKLUCB`, `CUCBLDP2`.
         feedback: "bandit", or "full", where all arms' rewards are seen: `RNMFTNL`.
+        grid: steps that rewards are rounded to; 1 where they are 0 or 1. By default the policy's.
 
     Raises:
         TypeError, ValueError: arguments that no policy takes; the message says which are right.
     """
     _check(arms, problem, horizon, model, feedback)
+    steps: dict[str, Any] = {} if grid is None else {"grid": grid}
     if feedback == "full":
-        return RNMFTNL(actions=arms or 0, epsilon=epsilon, selection="permute-and-flip")
+        return RNMFTNL(actions=arms or 0, epsilon=epsilon, selection="permute-and-flip", **steps)
     if problem is not None:
-        return _of_super_arms(problem, epsilon, horizon, model)
+        return _of_super_arms(problem, epsilon, horizon, model, steps)
     kind = LDPKLUCB if model == "local" else DPRateIMED
-    return kind(arms=arms or 0, epsilon=epsilon)
+    return kind(arms=arms or 0, epsilon=epsilon, **steps)
 
 
 def _check(arms: object, problem: object, horizon: object, model: object, feedback: object) -> None:
@@ -82,11 +86,14 @@ def _check(arms: object, problem: object, horizon: object, model: object, feedba
 
 
 def _of_super_arms(
-    problem: DecisionSet, epsilon: Fraction | float | str, horizon: int | None, model: str
+    problem: DecisionSet,
+    epsilon: Fraction | float | str,
+    horizon: int | None,
+    model: str,
+    steps: dict[str, Any],
 ) -> PrivatePolicy:
     if model == "local":
-        return CUCBLDP2(problem=problem, epsilon=epsilon)
+        return CUCBLDP2(problem=problem, epsilon=epsilon, **steps)
     preset = "sharp" if horizon is not None and horizon <= MEASURED else "level"
-    if isinstance(problem, Matroid):
-        return DPJointMAT(problem=problem, epsilon=epsilon, preset=preset)
-    return DPJointCUCB(problem=problem, epsilon=epsilon, preset=preset)
+    kind = DPJointMAT if isinstance(problem, Matroid) else DPJointCUCB
+    return kind(problem=problem, epsilon=epsilon, preset=preset, **steps)
