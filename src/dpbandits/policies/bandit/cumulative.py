@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.arrays import Floats, floats_of
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, largest_below
@@ -36,15 +36,15 @@ MANY = 50
 """Arms from which it takes less time to bound all indices than to compute them."""
 
 
-def above_indices(totals: Floats, rounds: Integers, level: float, eps: float) -> Floats:
+def above_indices(totals: Floats, rounds: Floats, level: float, eps: float) -> Floats:
     """Numbers, shape (arms,), that DP-KLUCB's indices do not exceed; most indices are hardly below.
 
     −ln(1 − q(1 − e^−eps)) − eps·x is the infimum that defines d_eps(x, q), but over all z, so no
     larger. Its inverse is an index's closed form where that is at the edge or beyond; before the
-    edge d_eps is kl, and kl(x, q) >= 2(q − x)²; from there Newton's steps come nearer and stay
-    above, because kl is convex in q. The last digits are given away.
+    edge d_eps is kl, and kl(x, q) >= 2(q − x)²; from there one of Newton's steps comes nearer and
+    stays above, because kl is convex in q. The last digits are given away.
     """
-    x, part = np.clip(totals / rounds, 0.0, 1.0), level / rounds
+    x, part = np.minimum(np.maximum(totals / rounds, 0.0), 1.0), level / rounds
     closed = np.expm1(-(part + eps * x)) / math.expm1(-eps)
     edge = x / np.maximum(x + (1.0 - x) * math.exp(-eps), 1e-300)
     bound, inner = np.maximum(x, closed), (closed < edge) & (x > 0.0)
@@ -53,15 +53,13 @@ def above_indices(totals: Floats, rounds: Integers, level: float, eps: float) ->
     return np.minimum(1.0, bound * (1.0 + 1e-9) + 1e-12)
 
 
-def nearer(x: Floats, level: Floats, above: Floats, steps: int = 2) -> Floats:
-    """Numbers that are nearer to the largest q with kl(x, q) <= level, and not below it: Newton's
-    steps from numbers above it. All have 0 < x < above < 1.
+def nearer(x: Floats, level: Floats, q: Floats) -> Floats:
+    """Numbers that are nearer to the largest q with kl(x, q) <= level, and not below it: one of
+    Newton's steps from numbers above it. All have 0 < x < q < 1.
     """
-    for _ in range(steps):
-        rest, q = 1.0 - x, above
-        kl = x * np.log(x / q) + rest * np.log(rest / (1.0 - q))
-        above = np.minimum(q, q - (kl - level) * q * (1.0 - q) / (q - x))
-    return np.maximum(x, above)
+    rest = 1.0 - x
+    kl = x * np.log(x / q) + rest * np.log(rest / (1.0 - q))
+    return np.maximum(x, np.minimum(q, q - (kl - level) * q * (1.0 - q) / (q - x)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,8 +124,7 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         def index(arm: int) -> float:
             return indices.dp_klucb(totals[arm] / rounds[arm], rounds[arm], level, eps)
 
-        given = np.fromiter(totals, np.float64, arms), np.fromiter(rounds, np.int64, arms)
-        ceilings = above_indices(*given, level, eps)
+        ceilings = above_indices(floats_of(totals), floats_of(rounds), level, eps)
         return largest_below(ceilings, index)
 
     def batch(self, s: Statistics, arm: int) -> int:

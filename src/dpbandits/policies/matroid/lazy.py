@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.arrays import Floats, floats_of
 from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, LazyForgetful
@@ -97,7 +97,7 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
         """
         t = state.t + 1
         n = rewards_behind(state)
-        means = np.fromiter(state.totals, np.float64, self.arms) / n
+        means = floats_of(state.totals) / n
         scores = np.nan_to_num(self.indices(means, n, t), nan=FIRST)
         action = self.best(scores)
         hold = self.hold(state, action)

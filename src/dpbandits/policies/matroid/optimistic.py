@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.arrays import Floats, floats_of
 from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
@@ -43,7 +43,7 @@ def rewards_behind(s: Statistics) -> Floats:
     """The rewards behind every element's mean, shape (arms,); NaN in place of none, and so in what
     is made of it.
     """
-    n = np.fromiter(s.rounds, np.float64, len(s.rounds))
+    n = floats_of(s.rounds)
     n[n == 0.0] = np.nan
     return n
 
@@ -82,9 +82,7 @@ class OMM(SuperArmPolicy):
         it.
         """
         n = rewards_behind(s)
-        return np.asarray(
-            np.fromiter(s.totals, np.float64, len(n)) / n + np.sqrt(2.0 * math.log(t) / n)
-        )
+        return np.asarray(floats_of(s.totals) / n + np.sqrt(2.0 * math.log(t) / n))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return ucb1_bound(basis(self.problem, means), rounds)
