@@ -176,6 +176,16 @@ def test_where_nothing_can_be_looked_at(url: str, options: dict[str, Any]) -> No
         open_store(url, looking=True, **options)
 
 
+def test_another_store_s_witness_is_told(lite: Lite, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    with lite.open() as store, open_store(f"sqlite:///{tmp_path}/o.db", witness=other) as another:
+        create(store)
+        create(another)
+        onlookers = open_store(f"sqlite:///{lite.file}", witness=other, looking=True)
+        with onlookers, pytest.raises(WitnessError, match="does not know"):
+            onlookers["c"].summary()
+
+
 def test_what_has_to_be_there(lite: Lite, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no database"):
         looked_at(lite)

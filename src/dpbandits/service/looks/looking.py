@@ -8,7 +8,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import final
 
-from dpbandits.core.errors import StoreError
+from dpbandits.core.errors import StoreError, WitnessError
 from dpbandits.service.looks.campaign import Seen
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.records import CampaignRow
@@ -22,6 +22,10 @@ PATIENCE, PAUSE = 5.0, 0.01
 PUT_BACK = (
     "The database is behind its witness: it was put back. Whoever serves it fences it with the "
     "next call, or `dpbandits campaign fence` does; until then nothing of this campaign is shown."
+)
+STRANGE = (
+    "The witness does not know this campaign. Name the one of whoever serves the store, with "
+    "witness= or --witness."
 )
 UNSEEN = (
     "The newest release of this campaign is not witnessed, so nothing is shown. Whoever serves the "
@@ -65,6 +69,7 @@ class Looking:
 
         Raises:
             StoreError: it was put back.
+            WitnessError: this is not its witness.
         """
         whole = self.row.group != self.row.uid
         heads = rows.heads() if whole else {self.row.uid: rows.head()}
@@ -72,7 +77,9 @@ class Looking:
             last, now = seen.get(uid), mark_of(head)
             if now == last:
                 continue
-            if last is None or (now.generation, now.step) <= (last.generation, last.step):
+            if last is None:
+                raise WitnessError(STRANGE)
+            if (now.generation, now.step) <= (last.generation, last.step):
                 raise StoreError(PUT_BACK)
             if not self.witness.knows(uid, now):
                 return False
