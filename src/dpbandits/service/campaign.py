@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import final, overload
 
-from dpbandits.core.inputs import shown, whole_number
+from dpbandits.core.inputs import as_int, shown, whole_number
 from dpbandits.service.looks.campaign import MOST_AT_ONCE, ShownCampaign
 from dpbandits.service.turns.asks import LONGEST_KEY, AskOp, CampaignDecision
 from dpbandits.service.turns.others import ArmOp, CloseOp, DropOp, EraseOp, FinishOp, SettleOp
@@ -220,4 +220,6 @@ def checked_eligible(eligible: object) -> tuple[str | int, ...]:
             "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
             f"{shown(eligible)}."
         )
-    return tuple(eligible)
+    # numbers of NumPy's are kept as whole numbers, and its texts as texts: JSON knows no other
+    numbers = [(arm, as_int(arm)) for arm in eligible]
+    return tuple(arm if number is None else number for arm, number in numbers)

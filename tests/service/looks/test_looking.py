@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
@@ -198,6 +199,19 @@ def test_what_has_to_be_there(lite: Lite, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="version"):
         open_store(f"sqlite:///{empty}", witness=tmp_path / "w", looking=True)
     assert not (tmp_path / "w").exists()
+
+
+def test_a_look_makes_no_files_that_whoever_serves_could_not_write(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lite.open() as store:
+        turns(create(store), 16)
+    monkeypatch.setattr(os, "geteuid", lambda: lite.file.stat().st_uid + 1)
+    with pytest.raises(StoreError, match="Nobody serves the database"):
+        looked_at(lite)
+    assert sorted(each.name for each in lite.file.parent.iterdir()) == ["elsewhere", "trial.db"]
+    with lite.open() as store, looked_at(lite) as onlookers:
+        assert everything(onlookers["c"]) == everything(store["c"])
 
 
 def test_a_look_asks_and_tells_nothing(lite: Lite) -> None:

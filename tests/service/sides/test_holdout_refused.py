@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -65,5 +66,7 @@ def test_asks_that_do_not_say_for_whom_or_choose_a_side() -> None:
     assert campaign.summary().asked == 0
     assert campaign.ask(user="anna", eligible=["a"]).label == "a"
     assert campaign.ask(user="anna", eligible=[0]).label == "a"
+    assert campaign.ask(user="anna", eligible=np.array([0])).label == "a"
+    assert campaign.ask(user="anna", eligible=[np.int64(0)], key="again").label == "a"
     with pytest.raises(ValueError, match="does not know its people"):
         campaign.erase("anna")

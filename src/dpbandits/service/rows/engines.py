@@ -1,5 +1,6 @@
 """Connections to a database, such that what it commits it keeps."""
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -71,12 +72,31 @@ def looking_engine(url: URL) -> Engine:
         hide_parameters=True,
     )
 
+    @event.listens_for(engine, "do_connect")
+    def require(*_: object) -> None:
+        require_server(path)
+
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
         connection.isolation_level = None
         connection.set_authorizer(is_allowed)
 
     return engine
+
+
+def require_server(path: Path) -> None:
+    """Refuse to be the first who connects: SQLite would make its files beside the database, ours
+    for ever, and whoever serves the database could write no more.
+
+    Raises:
+        StoreError: nobody serves the database, and it is another user's.
+    """
+    served = path.with_name(f"{path.name}-shm").exists()
+    if not served and os.geteuid() not in (0, path.stat().st_uid):
+        raise StoreError(
+            f"Nobody serves the database {path} at present. Another user's can be looked at while "
+            "it is served: start the server first, or look as the user that it belongs to."
+        )
 
 
 def is_allowed(action: int, table: str | None, *_: object) -> int:
