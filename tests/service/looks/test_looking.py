@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 from datetime import timedelta
@@ -15,6 +16,7 @@ from dpbandits.core.errors import StoreError, WitnessError
 from dpbandits.service.looks import looking
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows.tables import PRIVATE
+from dpbandits.service.witness import WitnessFile
 from tests.service.http.web import client_of
 from tests.service.looks.played import CAMPAIGNS, everything, go_on
 from tests.service.machine import Time
@@ -141,6 +143,24 @@ def test_what_is_not_witnessed_is_not_shown(lite: Lite, monkeypatch: pytest.Monk
             onlookers["c"].summary()
         lite.witness.write_bytes(after)
         assert onlookers["c"].summary().step == campaign.summary().step
+
+
+def test_a_slow_look_keeps_nobody_from_witnessing(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lite.open() as store:
+        turns(create(store), 16)
+    learn, learned = WitnessFile._learn, list[bytes]()
+
+    def learn_slowly(self: WitnessFile, line: bytes) -> None:
+        with lite.witness.open() as file:  # refused if whoever looks holds the lock meanwhile
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        learned.append(line)
+        learn(self, line)
+
+    monkeypatch.setattr(WitnessFile, "_learn", learn_slowly)
+    WitnessFile(lite.witness, looking=True)
+    assert learned == lite.witness.read_bytes().splitlines()
 
 
 def test_pages_and_looks_are_served_and_no_verb_is(lite: Lite) -> None:
