@@ -234,6 +234,20 @@ def test_a_look_makes_no_files_that_whoever_serves_could_not_write(
         assert everything(onlookers["c"]) == everything(store["c"])
 
 
+@pytest.mark.parametrize("wrong", [None, -1, True, 1.5, float("nan"), 10**30])
+def test_pages_of_a_look_are_counted_in_whole_numbers(lite: Lite, wrong: Any) -> None:
+    with lite.open() as store:
+        turns(create(store), 8)
+        with looked_at(lite) as onlookers:
+            for each in (store["c"], onlookers["c"]):
+                for look in (each.decisions, each.releases):
+                    with pytest.raises(ValueError, match="Expected after="):
+                        look(after=wrong)
+                for look in (each.decisions, each.releases, each.events):
+                    with pytest.raises(ValueError, match="Expected limit="):
+                        look(limit=wrong)
+
+
 def test_a_look_asks_and_tells_nothing(lite: Lite) -> None:
     with lite.open() as store:
         create(store, attribution_window=timedelta(seconds=5), default=0)

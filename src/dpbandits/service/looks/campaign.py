@@ -34,7 +34,20 @@ from dpbandits.session.standing import SessionEvent
 MOST_AT_ONCE = 100_000
 """Decisions or answers of one call."""
 
+LAST = 2**62
+"""No campaign has so many decisions, and a database can still be asked for it."""
+
 Seen = TypeVar("Seen")
+
+
+def checked_page(after: object, limit: object) -> tuple[int, int]:
+    """From where, and how many.
+
+    Raises:
+        ValueError: no whole numbers.
+    """
+    since = whole_number(after, "after", 0, LAST)
+    return since, whole_number(limit, "limit", 1, MOST_AT_ONCE)
 
 
 class Looker(Protocol):
@@ -108,18 +121,20 @@ class ShownCampaign:
 
     def releases(self, after: int = 0, limit: int = 1_000) -> list[StoredRelease]:
         """What was released, as it was noised, in order."""
-        return self._looker.look(lambda work, rows: stored_releases(work, rows, after, limit))
+        since, many = checked_page(after, limit)
+        return self._looker.look(lambda work, rows: stored_releases(work, rows, since, many))
 
     def decisions(self, after: int = 0, limit: int = 1_000) -> DecisionPage:
         """Decisions with their propensities, in order, from after one round on. Rewards are not in
         it: they are not kept.
         """
-        many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
-        return self._looker.look(lambda work, rows: decision_page(work, rows, after, many))
+        since, many = checked_page(after, limit)
+        return self._looker.look(lambda work, rows: decision_page(work, rows, since, many))
 
     def events(self, limit: int = 100) -> list[EventRow]:
         """What was done to the campaign besides asking and telling, newest first."""
-        return self._looker.look(lambda _, rows: rows.events(limit))
+        many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
+        return self._looker.look(lambda _, rows: rows.events(many))
 
     def beliefs(self, confidence: float = 0.95) -> Beliefs:
         """What is believed of every arm (see `Session.beliefs`)."""
