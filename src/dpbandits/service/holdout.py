@@ -14,7 +14,7 @@ from dpbandits.service.looks.segments import ShownHoldout
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.segments import SegmentedCampaign
-from dpbandits.service.turns.asks import AskOp, CampaignDecision, asked_before
+from dpbandits.service.turns.asks import AnsweredBeside, AskOp, CampaignDecision, asked_before
 from dpbandits.service.turns.working import Working
 from dpbandits.session.session import Eligible, User
 
@@ -83,25 +83,28 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
         op = replace(op, whose=str(place))
         self._require_control(op)
         side = self.rule.side(place, seconds_of(self._clock()))
-        if op.key is not None and side != "holdout" and self.rule.ramp:
-            # the ramp may have come to this person since the call was made first
-            before = self._made_before(op, "control" if side == "policy" else "policy")
-            if before is not None:
-                return before
-        made: list[CampaignDecision] = self[side]._turning.do(self._op(op, side))
-        return made
+        made: Any = self[side]._turning.do(self._op(op, side))
+        if isinstance(made, AnsweredBeside):
+            # the ramp has come to this person since the call was made first
+            made = self._made_before(op, made.uid)
+        decisions: list[CampaignDecision] = made
+        return decisions
 
     def _op(self, op: AskOp, side: Side) -> AskOp:
         """What is asked of a side: those beside the policy's have the control arm alone."""
-        return op if side == "policy" else replace(op, eligible=None, learn=side == "holdout")
+        if side == "policy":
+            return replace(op, sides=True)
+        return replace(op, eligible=None, learn=side == "holdout", sides=True)
 
-    def _made_before(self, op: AskOp, side: Side) -> list[CampaignDecision] | None:
-        """The decisions that a side made for this call before; None: none."""
+    def _made_before(self, op: AskOp, uid: str) -> list[CampaignDecision]:
+        """The decisions that a side made for this call before."""
+        side: Any = next(name for name, part in self._parts.items() if part.uid == uid)
         asked = self._op(op, side)
 
-        def look(work: Working, rows: CampaignRows) -> list[CampaignDecision] | None:
+        def look(work: Working, rows: CampaignRows) -> list[CampaignDecision]:
             said = rows.response(op.principal, str(op.key))
-            return None if said is None else asked_before(said, asked, work)
+            assert said is not None
+            return asked_before(said, asked, work)
 
         return self[side]._turning.look(look)
 

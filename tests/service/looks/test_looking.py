@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import dpbandits as dpb
-from dpbandits.core.errors import StoreError, WitnessError
+from dpbandits.core.errors import StoreError
 from dpbandits.service.looks import looking
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows.tables import PRIVATE
 from dpbandits.service.witness import WitnessFile
 from tests.service.http.web import client_of
+from tests.service.looks.conftest import looked_at
 from tests.service.looks.played import CAMPAIGNS, everything, go_on
 from tests.service.machine import Time
 from tests.service.postgres import Server
@@ -27,15 +25,6 @@ WORDS = (
     *("guarantee", "ledger", "releases", "decisions", "events"),
     *("beliefs", "history", "recent", "sample_ratio", "statement"),
 )
-
-
-@pytest.fixture
-def lite(tmp_path: Path) -> Lite:
-    return Lite(tmp_path)
-
-
-def looked_at(lite: Lite, **options: Any) -> Any:
-    return open_store(f"sqlite:///{lite.file}", witness=lite.witness, looking=True, **options)
 
 
 def read_by(server: Server, role: str, url: str) -> str:
@@ -181,71 +170,6 @@ def test_pages_and_looks_are_served_and_no_verb_is(lite: Lite) -> None:
             assert "/new" not in page
             assert client.get("/new").status_code == 404
             assert client.get("/campaigns/strange").status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("url", "options"),
-    [
-        ("memory:", {}),
-        ("http://localhost:1", {}),
-        ("sqlite:///trial.db", {"key": bytes(32)}),
-        ("sqlite:///trial.db", {"noise": dpb.SimulatedNoise(1)}),
-    ],
-)
-def test_where_nothing_can_be_looked_at(url: str, options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="looking=True"):
-        open_store(url, looking=True, **options)
-
-
-def test_another_store_s_witness_is_told(lite: Lite, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    with lite.open() as store, open_store(f"sqlite:///{tmp_path}/o.db", witness=other) as another:
-        create(store)
-        create(another)
-        onlookers = open_store(f"sqlite:///{lite.file}", witness=other, looking=True)
-        with onlookers, pytest.raises(WitnessError, match="does not know"):
-            onlookers["c"].summary()
-
-
-def test_what_has_to_be_there(lite: Lite, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="no database"):
-        looked_at(lite)
-    lite.open().close()
-    lite.witness.unlink()
-    with pytest.raises(WitnessError, match="cannot be read"):
-        looked_at(lite)
-    empty = tmp_path / "empty.db"
-    sqlite3.connect(empty).close()
-    with pytest.raises(StoreError, match="version"):
-        open_store(f"sqlite:///{empty}", witness=tmp_path / "w", looking=True)
-    assert not (tmp_path / "w").exists()
-
-
-def test_a_look_makes_no_files_that_whoever_serves_could_not_write(
-    lite: Lite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with lite.open() as store:
-        turns(create(store), 16)
-    monkeypatch.setattr(os, "geteuid", lambda: lite.file.stat().st_uid + 1)
-    with pytest.raises(StoreError, match="Nobody serves the database"):
-        looked_at(lite)
-    assert sorted(each.name for each in lite.file.parent.iterdir()) == ["elsewhere", "trial.db"]
-    with lite.open() as store, looked_at(lite) as onlookers:
-        assert everything(onlookers["c"]) == everything(store["c"])
-
-
-@pytest.mark.parametrize("wrong", [None, -1, True, 1.5, float("nan"), 10**30])
-def test_pages_of_a_look_are_counted_in_whole_numbers(lite: Lite, wrong: Any) -> None:
-    with lite.open() as store:
-        turns(create(store), 8)
-        with looked_at(lite) as onlookers:
-            for each in (store["c"], onlookers["c"]):
-                for look in (each.decisions, each.releases):
-                    with pytest.raises(ValueError, match="Expected after="):
-                        look(after=wrong)
-                for look in (each.decisions, each.releases, each.events):
-                    with pytest.raises(ValueError, match="Expected limit="):
-                        look(limit=wrong)
 
 
 def test_a_look_asks_and_tells_nothing(lite: Lite) -> None:

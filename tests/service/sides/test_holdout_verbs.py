@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -105,3 +106,28 @@ def test_a_stopping_rule_and_an_elimination_have_holdout_people_too(make: Open) 
     assert len(mean["holdout"].decisions().rows) + len(mean["policy"].decisions().rows) == 60
     best = store.create("best", dpb.DPSE(arms=2, epsilon=1, horizon=1_000), holdout=".5")
     assert {best.ask(user=user).campaign for user in range(30)} == {"best/policy", "best/holdout"}
+
+
+def test_a_call_that_is_made_again_while_the_ramp_moves_gives_the_same(make: Open) -> None:
+    """The other side answers between the look at the clock and the ask: as another worker would,
+    whose clock is ahead.
+    """
+    clock = at(HALF)
+    store = make(clock=clock)
+    campaign = held(store)
+    late = next(f"user {n}" for n in range(99) if campaign.side(f"user {n}") == "control")
+    own = campaign["control"]._turning
+    do, made = own.do, list[Any]()
+
+    def overtaken(op: Any) -> Any:
+        own.do, clock.now = do, ALL
+        made.append(make(clock=clock)["trial"].ask(user=late, key="visit"))
+        return do(op)
+
+    own.do = overtaken
+    again = campaign.ask(user=late, key="visit")
+    assert [again.id] == [each.id for each in made]
+    assert campaign["policy"].summary().asked == 1
+    assert campaign["control"].summary().asked == 0
+    with pytest.raises(ValueError, match="key"):
+        campaign.ask(user="somebody else", key="visit")

@@ -80,6 +80,10 @@ class CampaignRows(ABC):
         """What was replied to this call before."""
 
     @abstractmethod
+    def answered_by(self, principal: str, key: str) -> str | None:
+        """Which of this campaign's segments, by uid, replied to this call before."""
+
+    @abstractmethod
     def events(self, limit: int) -> list[EventRow]:
         """The newest public events, newest first."""
 

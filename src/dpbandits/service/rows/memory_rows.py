@@ -93,6 +93,10 @@ class MemoryRows(CampaignRows):
     def response(self, principal: str, key: str) -> str | None:
         return self._tables.responses.get((principal, key))
 
+    def answered_by(self, principal: str, key: str) -> str | None:
+        family = self._family.items()
+        return next((uid for uid, own in family if (principal, key) in own.responses), None)
+
     def events(self, limit: int) -> list[EventRow]:
         return self._tables.events[::-1][:limit]
 

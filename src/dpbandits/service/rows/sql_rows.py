@@ -127,6 +127,15 @@ class SqlRows(CampaignRows):
         )
         return self._connection.execute(query).scalar_one_or_none()
 
+    def answered_by(self, principal: str, key: str) -> str | None:
+        c, of = tables.request.c, tables.campaign.c
+        query = select(c.campaign).where(
+            c.campaign.in_(select(of.uid).where(of.group == self._group)),
+            c.principal == principal,
+            c.key == key,
+        )
+        return self._connection.execute(query).scalar()
+
     def events(self, limit: int) -> list[EventRow]:
         query = self._rows_of(tables.event).order_by(tables.event.c.id.desc()).limit(limit)
         return [EventRow(*row) for row in self._connection.execute(query)]

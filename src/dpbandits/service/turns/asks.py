@@ -68,6 +68,12 @@ class Scratch:
     closed: str | None = None
 
 
+class AnsweredBeside(NamedTuple):
+    """Another side of the campaign answered this call before. uid: which."""
+
+    uid: str
+
+
 class AskedDecisions(NamedTuple):
     """Decisions that a transaction made; they have names once it is written."""
 
@@ -81,7 +87,7 @@ class AskOp:
 
     principal, key: who asks, and a word of theirs: made again, the call gives the same decisions.
     learn: False: nobody learns from them, and no person's place is taken. whose: tells people
-    apart where the session knows none.
+    apart where the session knows none. sides: another side may have answered this call before.
     """
 
     count: int
@@ -91,8 +97,11 @@ class AskOp:
     key: str | None
     learn: bool = True
     whose: str | None = None
+    sides: bool = False
 
-    def run(self, work: Working, scratch: Scratch) -> AskedDecisions | list[CampaignDecision]:
+    def run(
+        self, work: Working, scratch: Scratch
+    ) -> AskedDecisions | list[CampaignDecision] | AnsweredBeside:
         if self.key is not None:
             place = self.principal, self.key
             if place in scratch.keyed:
@@ -102,6 +111,9 @@ class AskOp:
             said = scratch.rows.response(*place)
             if said is not None:
                 return asked_before(said, self, work)
+            other = scratch.rows.answered_by(*place) if self.sides else None
+            if other is not None:
+                return AnsweredBeside(other)
         require_open(work, scratch)
         asked = self.asked(work, scratch)
         if self.eligible is not None:
