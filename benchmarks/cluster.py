@@ -112,16 +112,16 @@ def projection(found: dict[str, Timing], cells: int) -> str:
     many as can be kept at work. Of cells that take a second, {most} workers can be, by this count;
     the network and the scheduler may stop that sooner, and nothing was measured on several
     machines. What a second worker gives here is no measure of that: workers, scheduler and the
-    asking process share two hyperthreads of one core, with other work besides."""
+    asking process share {os.cpu_count()} processors, perhaps with other work besides."""
     return f"## What follows, and what does not\n\n{filled(text)}\n"
 
 
 def page(found: dict[str, Timing], cells: int) -> str:
     given = f" --cells {cells}" if cells != 10_000 else ""
     how = f"""{cells:,} cells of {RUNS} runs over {ROUNDS:,} rounds (`DPIMED`, ε = 1, two arms) on
-    one machine: {os.cpu_count()} hyperthreads, Python {platform.python_version()}, which other work
-    kept busy, too (a load of {os.getloadavg()[0]:.1f} at the end). Workers have compiled before the
-    clock starts. [How to use a cluster](../guides/clusters.md)."""
+    one machine: {os.cpu_count()} processors, Python {platform.python_version()}; its load was
+    {os.getloadavg()[0]:.1f} at the end, this benchmark's own part of it included. Workers have
+    compiled before the clock starts. [How to use a cluster](../guides/clusters.md)."""
     return (
         f"# Executors\n\nWritten by `python -m benchmarks.cluster{given} "
         f"--out docs/measured/cluster.md`; do not edit.\n\n"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,8 @@ MOST = 4
 """Squared guesses: so many times the regret that is had with the horizon known."""
 
 
-def regret(means: list[float], rounds: int, runs: int, **options: object) -> Floats:
-    policy = dpb.DPSE(arms=len(means), epsilon=1, **options)  # type: ignore[arg-type]
+def regret(means: list[float], rounds: int, runs: int, **options: Any) -> Floats:
+    policy = dpb.DPSE(arms=len(means), epsilon=1, **options)
     return dpb.simulate(policy, dpb.Bernoulli(means), rounds, runs=runs, seed=1, at=[]).regret()
 
 

@@ -22,6 +22,7 @@ from typing import Any
 import dpbandits as dpb
 from benchmarks.table import Row, markdown, show
 from dpbandits.service.campaign import Campaign
+from dpbandits.service.looks.campaign import MOST_AT_ONCE
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows.sql import SqlBackend
 from dpbandits.service.rows.sql_rows import SqlRows
@@ -165,7 +166,7 @@ def verdict(place: Place, told: Told, name: str) -> Counter[str]:
         done = sum(each.get("told", 0) for each in counted.values())
         found["folded twice"] = max(0, records - done)
         found["folded too little"] = max(0, done - records)
-        final = {r.step: json.dumps(r.answers) for r in campaign.releases(limit=10**6)}
+        final = {r.step: json.dumps(r.answers) for r in campaign.releases(limit=MOST_AT_ONCE)}
         found["drawn twice"] += sum(final[step] != said for step, said in told.releases.items())
         found["generations lost"] = campaign.generation - 1
         found["told"], found["releases"] = done, len(final)

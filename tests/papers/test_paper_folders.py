@@ -14,6 +14,12 @@ from dpbandits.papers.paper import MEASURES, Paper, find_papers, load_module, pa
 FOLDER = find_papers()
 assert FOLDER is not None
 PAPERS = papers_in(FOLDER)
+SIZES = {
+    "quick": "**A quick run, smaller than the paper's**",
+    "full": "At the paper's own size",
+}
+"""How a section says at which size it was played."""
+
 EVERY = pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
 
 
@@ -158,13 +164,10 @@ def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
 
     assert FOLDER is not None
     page = (FOLDER.parent / "docs" / "measured" / "papers.md").read_text(encoding="utf-8")
-    assert page.count("Written as a whole by `dpbandits papers ") == 1
+    commands = [f"Written as a whole by `dpbandits papers --{size} --docs docs`" for size in SIZES]
+    assert sum(page.count(command) for command in commands) == 1
     sections = {part.split(":")[0]: part for part in page.split("\n## ")[1:]}
     assert set(sections) == set(PAPERS)
-    sizes = {
-        "quick": "**A quick run, smaller than the paper's**",
-        "full": "At the paper's own size",
-    }
     for key, paper in PAPERS.items():
         rows = [
             line
@@ -179,6 +182,6 @@ def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
             claim.note.replace("|", "\\|") in row
             for claim, row in zip(paper.claims(), rows, strict=True)
         ] == [True] * len(rows)
-        assert any(text in sections[key] for text in sizes.values())
+        assert any(text in sections[key] for text in SIZES.values())
         readme = (paper.folder / "README.md").read_text(encoding="utf-8")
         assert readme[readme.index(START) + len(START) : readme.index(END)].strip() in sections[key]

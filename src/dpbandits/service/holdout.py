@@ -16,7 +16,7 @@ from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.asks import AnsweredBeside, AskOp, CampaignDecision, asked_before
 from dpbandits.service.turns.working import Working
-from dpbandits.session.session import Eligible, User
+from dpbandits.session.session import User
 
 
 @final
@@ -24,7 +24,8 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
     """A campaign whose policy decides for some people only: `store.create(…, holdout=".05",
     ramp=[("2026-12-01", ".1"), ("2026-12-08", 1)])`.
 
-    A keyed hash of the user says which side they are on; a decision says it by its `campaign`.
+    A keyed hash of the user says which side they are on, so `ask` needs `user=`; a decision says it
+    by its `campaign`. `eligible=` has to hold the control arm, which everybody may get.
     `campaign["policy"]`, `["holdout"]` and `["control"]` are the sides, to look at.
     """
 
@@ -48,27 +49,13 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
         """
         return self.rule.side(hashed_place(user, self._key), seconds_of(self._clock()))
 
-    def ask(
-        self,
-        count: int | None = None,
-        *,
-        segment: str | None = None,
-        eligible: Eligible = None,
-        user: User = None,
-        key: str | None = None,
-    ) -> Any:
-        """The next decision for a person, or a list of `count` of them (see `Campaign.ask`).
-
-        user: always needed. eligible: has to hold the control arm; of the other sides it is all.
-        """
-        many = 1 if count is None else count
-        made = self.ask_for(many, segment=segment, eligible=eligible, user=user, key=key)
-        return made[0] if count is None else made
-
     def ask_for(
         self, count: int, *, segment: str | None = None, user: User = None, **how: Any
     ) -> list[CampaignDecision]:
-        """As `ask`, for a caller (see `Campaign.ask_for`)."""
+        """As `ask`, for a caller (see `Campaign.ask_for`).
+
+        user: always needed. eligible: has to hold the control arm; of the other sides it is all.
+        """
         if segment is not None:
             raise ValueError(
                 "Expected no segment=: which side a person is on is not chosen. None was made."
@@ -83,12 +70,14 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
         op = replace(op, whose=str(place))
         self._require_control(op)
         side = self.rule.side(place, seconds_of(self._clock()))
-        made: Any = self[side]._turning.do(self._op(op, side))
-        if isinstance(made, AnsweredBeside):
-            # the ramp has come to this person since the call was made first
-            made = self._made_before(op, made.uid)
-        decisions: list[CampaignDecision] = made
-        return decisions
+        while True:
+            made: Any = self[side]._turning.do(self._op(op, side))
+            if isinstance(made, AnsweredBeside):
+                # the ramp has come to this person since the call was made first
+                made = self._made_before(op, made.uid)
+            if made is not None:
+                decisions: list[CampaignDecision] = made
+                return decisions
 
     def _op(self, op: AskOp, side: Side) -> AskOp:
         """What is asked of a side: those beside the policy's have the control arm alone."""
@@ -96,15 +85,16 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
             return replace(op, sides=True)
         return replace(op, eligible=None, learn=side == "holdout", sides=True)
 
-    def _made_before(self, op: AskOp, uid: str) -> list[CampaignDecision]:
-        """The decisions that a side made for this call before."""
+    def _made_before(self, op: AskOp, uid: str) -> list[CampaignDecision] | None:
+        """The decisions that a side made for this call before; None: the database was put back
+        meanwhile, and nobody made them.
+        """
         side: Any = next(name for name, part in self._parts.items() if part.uid == uid)
         asked = self._op(op, side)
 
-        def look(work: Working, rows: CampaignRows) -> list[CampaignDecision]:
+        def look(work: Working, rows: CampaignRows) -> list[CampaignDecision] | None:
             said = rows.response(op.principal, str(op.key))
-            assert said is not None
-            return asked_before(said, asked, work)
+            return None if said is None else asked_before(said, asked, work)
 
         return self[side]._turning.look(look)
 

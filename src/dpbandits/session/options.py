@@ -2,8 +2,9 @@
 people come back, the promise to each of them, and rewards in the user's units.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.register import Register
@@ -15,6 +16,8 @@ from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
+
+SegmentPart = TypeVar("SegmentPart")
 
 NO_NOISE = (
     "Expected noise=dpbandits.SecureNoise() for people's data, or noise=dpbandits.SimulatedNoise("
@@ -181,6 +184,22 @@ def too_many_pending(waiting: int, number: int, limit: int) -> RuntimeError:
         "Tell or expire some of `session.pending`, or make the session with a larger "
         "max_pending. None was made."
     )
+
+
+def one_segment(parts: Mapping[str, SegmentPart], segment: object) -> SegmentPart:
+    """What is known under a segment's name.
+
+    Raises:
+        ValueError: it was not declared.
+    """
+    found = parts.get(segment) if isinstance(segment, str) else None
+    if found is None:
+        names = ", ".join(map(repr, parts))
+        raise ValueError(
+            f"Expected segment={shown(segment)} to be one of the declared segments: {names}. "
+            "None was made."
+        )
+    return found
 
 
 def checked_segments(segments: object) -> tuple[str, ...]:

@@ -12,13 +12,12 @@ from typing import Any, Self, final
 from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.core.errors import DecisionError, SharedError
-from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.values import checked_name, damaged, entries
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import Decision
-from dpbandits.session.options import checked_segments
+from dpbandits.session.options import checked_segments, one_segment
 from dpbandits.session.saving.seal import sealed, unsealed
 from dpbandits.session.session import Eligible, Session, User
 from dpbandits.session.wheel.choices import DecisionTable
@@ -67,14 +66,7 @@ class SegmentedSession:
 
     def __getitem__(self, segment: str) -> Session:
         """The session of one segment."""
-        found = self._sessions.get(segment) if isinstance(segment, str) else None
-        if found is None:
-            names = ", ".join(map(repr, self._sessions))
-            raise ValueError(
-                f"Expected segment={shown(segment)} to be one of the declared segments: {names}. "
-                "None was made."
-            )
-        return found
+        return one_segment(self._sessions, segment)
 
     @property
     def segments(self) -> tuple[str, ...]:

@@ -93,6 +93,8 @@ def stores(server: Server, between: Proxy, tmp_path: Path) -> Iterator[tuple[Any
     url = server.fresh(secrets.token_hex(8))
     behind = url.replace(f":{server.port}/", f":{between.port}/")
     both = [open_store(each, key=KEY, witness=tmp_path / "w") for each in (behind, url)]
+    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4)
+    both[1].create("trial", policy, noise=dpb.SimulatedNoise(1), seed=1)
     yield both[0], both[1]
     for store in both:
         store.close()
@@ -106,8 +108,7 @@ def test_answers_whose_commit_was_not_answered_count_once(
     stores: tuple[Any, Any], between: Proxy, way: str
 ) -> None:
     behind, direct = stores
-    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4)
-    campaign = behind.create("trial", policy, noise=dpb.SimulatedNoise(1), seed=1)
+    campaign = behind["trial"]
     statuses = Counter[str]()
     for turn in range(12):
         decisions = campaign.ask(5)
@@ -133,8 +134,7 @@ def test_asks_whose_commit_was_not_answered_give_the_same_decisions(
     stores: tuple[Any, Any], between: Proxy, way: str
 ) -> None:
     behind, direct = stores
-    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4)
-    campaign = behind.create("trial", policy, noise=dpb.SimulatedNoise(1), seed=1)
+    campaign = behind["trial"]
     between.eats = way
     with pytest.raises(StoreError):
         campaign.ask(5, key="visit 1")

@@ -9,13 +9,13 @@ from dpbandits.campaign.believing.beliefs import Beliefs, checked_confidence
 from dpbandits.campaign.believing.uplift import Uplift, uplift_of
 from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.roster import ArmStanding
-from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import LedgerLine, Summary, summary_over
 from dpbandits.service.rows.records import CampaignRow
+from dpbandits.session.options import one_segment
 
 ShownPart = TypeVar("ShownPart", bound=ShownCampaign)
 
@@ -43,14 +43,7 @@ class ShownSegments(Generic[ShownPart]):
         Raises:
             ValueError: it was not declared.
         """
-        found = self._parts.get(segment) if isinstance(segment, str) else None
-        if found is None:
-            names = ", ".join(map(repr, self._parts))
-            raise ValueError(
-                f"Expected segment={shown(segment)} to be one of the declared segments: {names}. "
-                "None was made."
-            )
-        return found
+        return one_segment(self._parts, segment)
 
     @property
     def segments(self) -> tuple[str, ...]:

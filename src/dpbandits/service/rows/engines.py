@@ -35,14 +35,19 @@ def known_url(url: str | URL) -> URL:
     )
 
 
-def lite_engine(url: URL) -> Engine:
-    """SQLite: transactions begin as we say, and a commit is on disk when it returns."""
-    engine = create_engine(
-        url,
+def file_engine(address: URL) -> Engine:
+    """Connections to a file of SQLite, for all threads."""
+    return create_engine(
+        address,
         connect_args={"timeout": PATIENCE, "check_same_thread": False},
         pool_size=20,
         hide_parameters=True,
     )
+
+
+def lite_engine(url: URL) -> Engine:
+    """SQLite: transactions begin as we say, and a commit is on disk when it returns."""
+    engine = file_engine(url)
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
@@ -65,12 +70,7 @@ def looking_engine(url: URL) -> Engine:
     address = URL.create(
         "sqlite", database=f"file:{quote(str(path))}", query={"mode": "ro", "uri": "true"}
     )
-    engine = create_engine(
-        address,
-        connect_args={"timeout": PATIENCE, "check_same_thread": False},
-        pool_size=20,
-        hide_parameters=True,
-    )
+    engine = file_engine(address)
 
     @event.listens_for(engine, "do_connect")
     def require(*_: object) -> None:

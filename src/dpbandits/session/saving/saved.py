@@ -69,7 +69,8 @@ def source_of(said: object, private: dict[str, Any] | None, given: Noise | None)
     source that draws nothing.
     """
     if private is None:
-        return checked_noise(given)  # type: ignore[no-any-return]
+        silent: Noise = checked_noise(given)
+        return silent
     return noise_to_continue(said, private["noise"], given)
 
 
