@@ -1,4 +1,4 @@
-"""Figures 1 to 12 of Sajed and Sheffet 2019."""
+"""Figures 1 to 12 of Sajed and Sheffet 2019, and one of their first attempts."""
 
 from __future__ import annotations
 
@@ -31,3 +31,10 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
             "lower bound"
         )
         yield Drawing(f"figure-{number:02}", caption, regret_grid(sweep, rows, bound=True))
+    panels = [[Panel(f"K = {arms}, gap 0.25", epsilon) for arms in ARMS] for epsilon in (0.1, 1.0)]
+    yield Drawing(
+        "attempts",
+        "The first attempts of section 4 (no figure in the paper): sparse vectors that never "
+        "forget. Dotted: the lower bound",
+        regret_grid(results["dpse2019-attempts"], panels, bound=True),
+    )

@@ -91,6 +91,13 @@ BANDITS: dict[str, Maker] = {
     "DPSE, beta": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e, beta=0.001),
     "DPSE, doubling": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e),
     "DPSE, squaring": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e, preset="squared"),
+    "SparseVectorSE": lambda k, e, t: dpb.SparseVectorSE(arms=k, epsilon=e, horizon=t),
+    "SparseVectorSE, arms": lambda k, e, t: dpb.SparseVectorSE(
+        arms=k, epsilon=e, horizon=t, preset="arms"
+    ),
+    "SparseVectorSE, one": lambda k, e, t: dpb.SparseVectorSE(
+        arms=k, epsilon=e, horizon=t, preset="one"
+    ),
     "FollowTheLeader": lambda k, e, t: dpb.FollowTheLeader(actions=k),
     "DecreasingHedge": lambda k, e, t: dpb.DecreasingHedge(actions=k),
     "TreeFTRL": lambda k, e, t: dpb.TreeFTRL(actions=k, epsilon=e, horizon=t),

@@ -45,7 +45,8 @@ class Feeding(Policy):
     def plan(self, state: tuple[int], rng: PublicRng) -> Plan:
         match self.about.feedback:
             case "bandit":
-                return Hold(0, self.each, (0,))
+                arms = tuple(range(self.arms))
+                return Cycle(arms, self.each, arms)
             case "semi":
                 return Hold(tuple(range(self.arms)), self.each, tuple(range(self.arms)))
         return Hold(0, self.each, (EVERY,))
@@ -58,12 +59,12 @@ class Feeding(Policy):
 
 
 def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
-    """The policy for this mechanism's kind of records: single rewards, super arms of its width (or
-    size), or vectors of all actions.
+    """The policy for this mechanism's kind of records: single rewards (of two arms, where it
+    compares them), super arms of its width (or size), or vectors of all actions.
     """
     match feedback_of(mechanism):
         case "bandit":
-            return Feeding(fed=mechanism, each=each)
+            return Feeding(fed=mechanism, each=each, arms=2 if mechanism.compares else 1)
         case "semi":
             inner = getattr(mechanism, "inner", mechanism)
             arms = getattr(inner, "size", 3) if mechanism.together else mechanism.width
@@ -73,7 +74,7 @@ def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
 
 def feedback_of(mechanism: Mechanism) -> Feedback:
     """What one of its records shows."""
-    if isinstance(mechanism, Separable):
+    if isinstance(mechanism, Separable) or mechanism.compares:
         return "bandit"
     return "semi" if mechanism.width > 1 or mechanism.together else "full"
 

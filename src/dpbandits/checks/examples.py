@@ -31,6 +31,11 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"epsilon": 8, "horizon": 3000},
         {"epsilon": 8, "preset": "squared"},
     ],
+    "SparseVectorSE": [
+        {"epsilon": 400, "beta": 0.9},
+        {"epsilon": 400, "beta": 0.9, "preset": "arms"},
+        {"epsilon": 400, "beta": 0.9, "preset": "one"},
+    ],
     "AdaPTT": [
         {"epsilon": 8, "delta": 0.3},
         {"epsilon": 8, "delta": 0.3, "first": 3},

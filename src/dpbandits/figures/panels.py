@@ -84,6 +84,7 @@ LOOKS: dict[str, Look] = {
     "DPSE": Look(SKY, SOLID),
     "LDPKLUCB": Look(WINE, SOLID),
     "AdaCUCB": Look(OLIVE, SOLID),
+    "SparseVectorSE": Look(OLIVE, DASHES[1]),
     "RNMFTNL": Look(BLUE, DASHES[1]),
     "PrefixExponential": Look(GREEN, DASHES[1]),
     "NaiveFTNL": Look(VERMILION, DASHES[1]),

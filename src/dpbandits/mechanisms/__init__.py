@@ -1,12 +1,13 @@
 """Release mechanisms: together with the vault, the only code that reads private sums."""
 
-from dpbandits.mechanisms.above_threshold import AboveThreshold, Halt
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, PurePrice, Separable
 from dpbandits.mechanisms.batches import Exact, GaussianBatches, LazyCumulative, LazyForgetful
 from dpbandits.mechanisms.hybrid import Hybrid, Logarithmic
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
 from dpbandits.mechanisms.records import Choice, EachAction, EachArm, NoisyMax
+from dpbandits.mechanisms.sparse_vectors.above_threshold import AboveThreshold, Halt
+from dpbandits.mechanisms.sparse_vectors.comparisons import Comparisons
 from dpbandits.mechanisms.tree import BinaryTree
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "BinaryTree",
     "Block",
     "Choice",
+    "Comparisons",
     "EachAction",
     "EachArm",
     "Exact",

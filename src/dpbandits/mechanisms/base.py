@@ -56,12 +56,14 @@ class Mechanism(ABC):
         promise.
     together: whether a release reads the coordinates of one plan's records as one, at the whole
         promise; what it does not read of them is thrown away.
+    compares: whether a release reads coordinates side by side, a record being in one of them.
     public_memory: whether the memory holds nothing but what was released.
     """
 
     grid: Grid
     width: int = 1
     together: bool = False
+    compares: bool = False
     public_memory: bool = False
 
     @abstractmethod
@@ -186,6 +188,7 @@ class Around(Mechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", self.inner.grid)
         object.__setattr__(self, "together", self.inner.together)
+        object.__setattr__(self, "compares", self.inner.compares)
         object.__setattr__(self, "public_memory", self.inner.public_memory)
 
     def promise(self) -> Guarantee | None:

@@ -14,6 +14,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.experts.leaders import *
 from dpbandits.policies.experts.noisy_leader import *
 from dpbandits.policies.identification.elimination import *
+from dpbandits.policies.identification.sparse_vector import *
 from dpbandits.policies.identification.top_two import *
 from dpbandits.policies.matroid.joint import *
 from dpbandits.policies.matroid.lazy import *

@@ -40,7 +40,7 @@ class Shifting(Mechanism):
 
     def __init__(self, inner: Mechanism) -> None:
         self.inner, self.grid = inner, inner.grid
-        self.width, self.together = inner.width, inner.together
+        self.width, self.together, self.compares = inner.width, inner.together, inner.compares
         self.shown = True
 
     def promise(self) -> Guarantee | None:

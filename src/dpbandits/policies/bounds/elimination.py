@@ -9,7 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpbandits.policies.formulas.schedules import elimination_width, epoch, next_guess
+from dpbandits.policies.formulas.schedules import (
+    comparison_noise,
+    comparison_radius,
+    elimination_width,
+    epoch,
+    next_guess,
+)
 
 BASEL = math.pi**2 / 6.0
 
@@ -88,3 +94,27 @@ def guessing_bound(
         total += min(cost + worst * length * fails, worst * length)
         begins, guess = guess, next_guess(guess, guess, squared)
     return min(total, worst * rounds)
+
+
+def comparisons_bound(
+    means: Sequence[float], rounds: int, beta: float, share: float, tail: float
+) -> float:
+    """SparseVectorSE: an arm is out at the first question for which its gap adds up to four radii,
+    twice the noise and a unit of rounding. Some radius fails with probability at most βπ²/24, some
+    draw of noise with at most 2c(π²/6 + 1)β/16, c `tail`.
+    """
+    worst = max(means) - min(means)
+
+    def pulls(gap: float) -> int:
+        number, n = 1, 2
+        while n < rounds and gap * n < 1.0 + 2.0 * (
+            2.0 * comparison_radius(n, number, len(means), beta)
+            + comparison_noise(number, len(means), beta, share)
+        ):
+            number, n = number + 1, 2 * n
+        return min(n, rounds)
+
+    gaps = [max(means) - mean for mean in means if mean < max(means)]
+    fails = beta * (BASEL / 4.0 + tail * (BASEL + 1.0) / 8.0)
+    cost = math.fsum(gap * pulls(gap) for gap in gaps)
+    return min(cost + worst * rounds * min(1.0, fails), worst * rounds)

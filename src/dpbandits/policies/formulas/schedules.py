@@ -38,6 +38,21 @@ def epoch(stage: int, alive: int, beta: float, eps: float) -> tuple[int, float]:
     return pulls, 2.0 * math.sqrt(log8 / (2.0 * pulls)) + 2.0 * log4 / (pulls * eps)
 
 
+def comparison_radius(pulls: int, question: int, arms: int, beta: float) -> float:
+    """How far the sum of an arm's pulls may be from its mean: n√(ln(8 K k²/beta)/(2n)) at question
+    number k.
+    """
+    return math.sqrt(0.5 * pulls * math.log(8.0 * arms * question * question / beta))
+
+
+def comparison_noise(question: int, arms: int, beta: float, share: float) -> float:
+    """How far a question's noise and its threshold's may lie together, in rewards: each has scale
+    3/share, and there are at most K² at a time.
+    """
+    log = math.log(16.0 * arms * arms / beta)
+    return 3.0 * (2.0 * log + 2.0 * math.log(question)) / share
+
+
 def next_guess(guess: int, t: int, squared: bool) -> int:
     """The first guess of the horizon beyond round t, from one to the next doubled or squared; at
     most 2⁶².

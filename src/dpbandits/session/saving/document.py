@@ -21,8 +21,8 @@ from dpbandits.core.values import (
     require_shallow,
     whole,
 )
-from dpbandits.mechanisms.above_threshold import HALTED
 from dpbandits.mechanisms.joint import BOTH
+from dpbandits.mechanisms.sparse_vectors.above_threshold import HALTED
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics

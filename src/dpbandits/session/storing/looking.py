@@ -12,9 +12,9 @@ from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.believing.rows import ArmHistory
 from dpbandits.campaign.register import Clock, mark_of_key
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.mechanisms.above_threshold import AboveThreshold, Halt
 from dpbandits.mechanisms.base import Answer, Around, Mechanism
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
+from dpbandits.mechanisms.sparse_vectors.above_threshold import AboveThreshold, Halt
 from dpbandits.noise.protocol import Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.saving.document import with_state
