@@ -57,7 +57,7 @@ def test_sweep_of_dpse2019_holds_the_formulas() -> None:
     [
         ("dpse2019", 50_000_000, 30, {0.1, 0.25, 0.5, 1}, 4 * 4 * 4 * 4),
         ("lazy2021", 2 * 2**21, 15, {0.1, 0.25, 0.5, 1, 8, 64, 128}, 3 * 7 * 5 + 3),
-        ("lazyts2024", 10**6, 20, {0.25, 0.5, 1}, 2 * 3 * 5),
+        ("lazyts2024", 10**6, 20, {0.25, 0.5, 1}, 2 * 3 * 6),
     ],
 )
 def test_full_sizes_are_the_papers(
@@ -80,7 +80,7 @@ def test_claims_name_measures_arguments_and_labels_that_exist(paper: Paper) -> N
         "epsilons": {c.epsilon for c in cells},
         **{
             key: {c.label for c in cells}
-            for key in ("over", "under", "label", "labels", "others", "one", "other")
+            for key in ("over", "under", "label", "labels", "others", "one", "other", "without")
         },
     }
     claims = paper.claims()

@@ -39,7 +39,7 @@ def test_the_table_counts_what_the_documents_hold() -> None:
     rows = overview([document, none]).splitlines()
     assert [line.count("|") for line in rows[-4:]] == [7, 7, 7, 7]
     assert rows[-3].startswith(
-        "| dpse2019: Sajed and Sheffet 2019 | 3 | 1 of 1 with constants, 0 as orders | 1 | "
+        "| dpse2019: Sajed and Sheffet 2019 | 4 | 2 of 2 with constants, 0 as orders | 1 | "
         "3: 2 reproduced, 1 differ | 5: "
     )
     assert rows[-2] == "| new | 0 | 0 of 0 with constants, 0 as orders | 0 | 0 | 0 |"

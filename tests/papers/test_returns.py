@@ -28,10 +28,16 @@ ENDS = {
     ("Bent", 4.0): 310.0,
     ("Open", None): 100.0,
 }
+# the same with a twin, by environment: privacy adds 300, 300 and 840
+ADDED = {"one": (400.0, 100.0), "two": (460.0, 160.0), "three": (1000.0, 160.0)}
 
 
 def frame(
-    label: str, epsilon: float | None, ends: np.ndarray[Any, Any], early: float
+    label: str,
+    epsilon: float | None,
+    ends: np.ndarray[Any, Any],
+    early: float,
+    environment: str = "one",
 ) -> pl.DataFrame:
     """Regret of each run after a tenth of the rounds and at the end."""
     runs = len(ends)
@@ -44,7 +50,9 @@ def frame(
         }
     )
     return data.with_columns(
-        label=pl.lit(label), environment=pl.lit("one"), epsilon=pl.lit(epsilon, dtype=pl.Float64)
+        label=pl.lit(label),
+        environment=pl.lit(environment),
+        epsilon=pl.lit(epsilon, dtype=pl.Float64),
     )
 
 
@@ -60,9 +68,14 @@ def evidence(runs: int = 40) -> Evidence:
         )
         for (label, epsilon), end in ENDS.items()
     ]
+    for place, pair in ADDED.items():
+        for label, epsilon, end in zip(("Added", "Free"), (0.5, None), pair, strict=True):
+            ends = end * (1 + 0.02 * rng.standard_normal(runs))
+            frames.append(frame(label, epsilon, ends, logs, place))
     return Evidence(pl.concat(frames))
 
 
+PRICE = {"labels": ["Added"], "without": "Free", "against": ["one"], "within": 1.2}
 RATIO = {"over": "Line", "under": "Open", "optimum": OPTIMUM}
 TRUE_AND_MUTANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     (
@@ -77,6 +90,11 @@ TRUE_AND_MUTANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         "price_ratio",
         {"labels": ["Line"], "under": "Open", "at_most": 4.5},
         {"labels": ["Line"], "under": "Open", "at_most": 3.5},
+    ),
+    (
+        "price_between_environments",
+        PRICE | {"environments": ["two"]},
+        PRICE | {"environments": ["three"]},
     ),
     (
         "log_rate",

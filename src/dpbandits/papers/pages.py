@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 
 from dpbandits.figures.grids import Drawing
@@ -34,6 +35,7 @@ def document_of(
         "titles": [r.config.title for r in results.values()],
         "size": "full" if full_size(paper, results) else "quick",
         "version": __version__,
+        "day": date.today().isoformat(),
         "seconds": sum(float(r.summary["seconds"].sum()) for r in results.values()),
         "sizes": sorted({(c.label, c.rounds, c.runs) for r in results.values() for c in r.cells}),
         "claims": [claim_document(verdict) for verdict in verdicts],
@@ -118,7 +120,8 @@ def sizes(document: Document) -> str:
         else "**A quick run, smaller than the paper's**"
     )
     rounds = " or ".join(f"{length:,}" for length in lengths)
-    return f"{what}: {rounds} rounds; runs: {runs}."
+    when = f"Played by {document['day']} with version {document['version']}."
+    return f"{what}: {rounds} rounds; runs: {runs}. {when}"
 
 
 def claims_table(document: Document) -> list[str]:
@@ -144,7 +147,7 @@ def claims_table(document: Document) -> list[str]:
 HEAD = """# The papers' experiments
 
 Written as a whole by `{command}` (version {version}, code {code}); do not edit. Every number and
-every verdict below is computed from our own runs; each section says at which size they were made.
+every verdict below is computed from our own runs; each section says when and at which size they were made.
 Arms are numbered anew in every run, so the order in which a paper lists them favours none; super
 arms alone keep the numbers by which their problem names them. The constants of our own DP-KL-MAT
 and NoiseAware-MAT were chosen with the seven vectors and the films of matroid2023 in view (decision
@@ -155,7 +158,7 @@ and NoiseAware-MAT were chosen with the seven vectors and the films of matroid20
 the other side. **Undecided**: neither; more runs would tell. **Not attempted**: not in this
 release. Brackets hold 95 % intervals; ratios are of mean regrets at the last round. Vague words of
 a statement ("similar", "several times") were turned into the numbers in italics before the runs
-were made.
+were made, where the italics do not say otherwise.
 
 """
 

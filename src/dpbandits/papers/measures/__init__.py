@@ -23,6 +23,7 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         returns.share_of_optimum,
         returns.return_ratio,
         returns.price_ratio,
+        returns.price_between_environments,
         returns.log_rate,
         returns.straight_line,
         bases.shared_with_best,

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from dpbandits.core.arrays import Floats
-from dpbandits.papers.evidence import Evidence, mean_of, ratio_of
+from dpbandits.papers.evidence import CellSetting, Evidence, mean_of, ratio_of
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
 
 GROUPS = 10
@@ -76,6 +76,41 @@ def price_ratio(
         )
         for label in labels
         for s in evidence.settings([label], environments, epsilons)
+    ]
+
+
+def price_between_environments(
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    without: str,
+    environments: Sequence[str],
+    against: Sequence[str],
+    within: float,
+    epsilons: NumberList = None,
+) -> list[Check]:
+    """What privacy adds, final regret less that of a policy without privacy, in each environment
+    over that in the one at the same place of `against`, at the same ε.
+    """
+
+    def price(label: str, setting: CellSetting) -> Floats:
+        """Of each run; runs are independent, so any run of the other will do."""
+        private = evidence.at(label, setting)
+        free = without_privacy(evidence, without, setting.environment)
+        runs = min(len(private), len(free))
+        return private[:runs] - free[:runs]
+
+    return [
+        Check(
+            f"price of {label}, {s} over {other}",
+            ratio_of(price(label, s), price(label, twin)),
+            1.0 / within,
+            within,
+        )
+        for label in labels
+        for name, other in zip(environments, against, strict=True)
+        for s in evidence.settings([label], [name], epsilons)
+        for twin in evidence.settings([label], [other], [s.epsilon])
     ]
 
 
