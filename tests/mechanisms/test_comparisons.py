@@ -1,0 +1,112 @@
+"""Comparisons by sparse vectors: what they cost, whom they put out, and which memories are none."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import pytest
+
+from dpbandits.checks import check_mechanism
+from dpbandits.checks.tape import Recorder
+from dpbandits.core.privacy import Grid, NoiseKind
+from dpbandits.mechanisms import Block, Comparisons
+from dpbandits.mechanisms.restored import Readings
+from dpbandits.noise.protocol import Relay
+
+ONE, GRID = Fraction(1), Grid(steps=4)
+WATCHES = ("pairs", "arms", "one")
+
+
+class Silence(Relay):
+    """Noise of 0: what is asked decides."""
+
+    kind: ClassVar[NoiseKind] = "simulated"
+
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        return exact[0]
+
+    def threshold(self, **price: Any) -> int:
+        return 0
+
+    def exceeds(self, value: Any, bar: int, threshold: int, **price: Any) -> bool:
+        return bool(value >= bar + threshold)
+
+
+def comparing(watch: str, lead: float) -> Comparisons:
+    return Comparisons(epsilon=ONE, grid=GRID, watch=watch, bar=lambda count: lead)  # type: ignore[arg-type]
+
+
+def out(mechanism: Comparisons, sums: tuple[int, ...], counts: tuple[int, ...]) -> tuple[bool, ...]:
+    arms = len(sums)
+    block = Block(tuple(range(arms)), sums, counts)
+    return mechanism.answer(mechanism.init(arms), block, Silence())[1]
+
+
+@pytest.mark.parametrize("watch", WATCHES)
+def test_three_arms_cost_the_promise_at_most(watch: str) -> None:
+    check_mechanism(comparing(watch, 1.0), coordinates=3, readings=6)
+
+
+@pytest.mark.parametrize(("watch", "share"), [("pairs", "1/4"), ("arms", "1/5"), ("one", "1/4")])
+def test_every_draw_has_its_share_of_the_budget(watch: str, share: str) -> None:
+    mechanism, noise = comparing(watch, 100.0), Recorder(1)
+    assert mechanism.share(5) == Fraction(share)
+    mechanism.answer(mechanism.init(5), Block(tuple(range(5)), (0,) * 5, (1,) * 5), noise)
+    assert {draw.price for draw in noise.draws} == {Fraction(share) / 3}
+    vectors = {"pairs": 10, "arms": 5, "one": 1}[watch]
+    questions = {"pairs": 20, "arms": 5, "one": 5}[watch]
+    assert sum(draw.family == "threshold" for draw in noise.draws) == vectors
+    assert len(noise.draws) == vectors + questions
+
+
+@pytest.mark.parametrize("watch", WATCHES)
+def test_who_is_far_enough_behind_is_out(watch: str) -> None:
+    # in grid steps; the bar is two rewards, eight steps
+    assert out(comparing(watch, 2.0), (16, 9, 8, 0), (4, 4, 4, 4)) == (False, False, True, True)
+
+
+@pytest.mark.parametrize("watch", WATCHES)
+def test_the_last_arm_stays(watch: str) -> None:
+    assert out(comparing(watch, -100.0), (0, 0, 0), (1, 1, 1)).count(False) == 1
+
+
+@pytest.mark.parametrize("watch", WATCHES)
+def test_sums_of_more_rewards_are_scaled_down(watch: str) -> None:
+    # 8 of 16 steps in four rewards, 8 of 8 in two: behind by one reward of two
+    assert out(comparing(watch, 1.0), (8, 8), (4, 2)) == (True, False)
+    assert out(comparing(watch, 1.25), (8, 8), (4, 2)) == (False, False)
+
+
+@pytest.mark.parametrize("watch", WATCHES)
+def test_an_arm_without_rewards_is_not_compared(watch: str) -> None:
+    assert out(comparing(watch, 0.5), (4, 0), (1, 0)) == (False, False)
+
+
+def test_memories_that_cannot_be_are_refused() -> None:
+    mechanism, silence = comparing("pairs", 2.0), Silence()
+    block = Block((0, 1, 2), (16, 12, 0), (4, 4, 4))
+    memory = json.loads(json.dumps(mechanism.answer(mechanism.init(3), block, silence)[0]))
+    readings = [Readings(1, 4, 0, 4)] * 3
+    assert mechanism.remembers(memory, readings)
+    counts, sums, alive, thresholds = memory
+    for wrong in (
+        [counts, sums, alive],
+        [[4, 3, 0], sums, alive, thresholds],
+        [counts, [17, 12, 0], alive, thresholds],
+        [counts, sums, [True, True, True], thresholds],
+        [counts, sums, [False, False, False], thresholds],
+        [counts, sums, [1, 1, 0], thresholds],
+        [counts, sums, alive, thresholds[:-1]],
+        [counts, sums, alive, [*thresholds[:-1], 0.5]],
+        [counts, sums, alive, [*thresholds[:-1], 2**70]],
+    ):
+        assert not mechanism.remembers(wrong, readings), wrong
+
+
+def test_bad_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match=r"watch='two' to be one of 'pairs', 'arms', 'one'"):
+        comparing("two", 1.0)
+    with pytest.raises(ValueError, match=r"arms=1001 to be a whole number of arms"):
+        comparing("pairs", 1.0).init(1001)

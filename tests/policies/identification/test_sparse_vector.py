@@ -1,0 +1,62 @@
+"""Elimination by sparse vectors: the best arm stays, what is out stays out, and regret grows with
+K as the paper says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import dpbandits as dpb
+from dpbandits.policies.formulas.schedules import comparison_noise, comparison_radius
+from dpbandits.simulation.identification import identify
+
+PRESETS = pytest.mark.parametrize("preset", ["pairs", "arms", "one"])
+RUNS = 300
+
+
+@PRESETS
+def test_the_best_arm_stays(preset: str) -> None:
+    """More wrong arms than a failure probability of .1 allows: false alarm 1e-6."""
+    policy = dpb.SparseVectorSE(arms=3, epsilon=4, beta=0.1, preset=preset)
+    found = identify(policy, dpb.Bernoulli([0.4, 0.8, 0.4]), runs=RUNS, seed=1, cap=10**6)
+    assert found.undecided == 0
+    assert found.wrong * RUNS <= binom.isf(1e-6 / 3, RUNS, 0.1)
+
+
+@PRESETS
+def test_an_arm_is_out_by_the_question_the_bound_names(preset: str) -> None:
+    """With probability 1 − beta, so all but a few of 300 runs."""
+    policy = dpb.SparseVectorSE(arms=3, epsilon=4, beta=0.1, preset=preset)
+    share, number, gap = float(policy.mechanism().share(3)), 1, 0.4
+    while gap * 2**number < 1 + 2 * (
+        2 * comparison_radius(2**number, number, 3, 0.1) + comparison_noise(number, 3, 0.1, share)
+    ):
+        number += 1
+    found = identify(policy, dpb.Bernoulli([0.4, 0.8, 0.4]), runs=RUNS, seed=2, cap=10**6)
+    late = int((found.samples > 3 * 2**number).sum())
+    assert late <= binom.isf(1e-6 / 3, RUNS, 0.1)
+
+
+@PRESETS
+def test_what_is_out_is_not_played_again(preset: str) -> None:
+    policy = dpb.SparseVectorSE(arms=3, epsilon=4, beta=0.1, preset=preset)
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    draw, played = np.random.default_rng(1), list[int]()
+    for _ in range(3_000):
+        decision = session.ask()
+        played.append(decision.action)
+        session.tell(decision, float(draw.random() < (0.05, 0.95, 0.05)[decision.action]))
+    last = {arm: max(at for at, each in enumerate(played) if each == arm) for arm in range(3)}
+    assert last[1] == 2_999
+    assert max(last[0], last[2]) < 2_000
+
+
+def test_bad_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="needs to know the horizon"):
+        dpb.SparseVectorSE(arms=3, epsilon=1)
+    with pytest.raises(ValueError, match="preset='two' to be one of 'pairs', 'arms', 'one'"):
+        dpb.SparseVectorSE(arms=3, epsilon=1, horizon=100, preset="two")
+    with pytest.raises(ValueError, match="arms"):
+        dpb.SparseVectorSE(arms=1_001, epsilon=1, horizon=100)
