@@ -36,6 +36,7 @@ SHARED = {
     "fence",
     "uniform_matroid",
     "upper_bounds",
+    "worst_instances",
 }
 CODE_NAME = re.compile(r"`(dpbandits(?:\.\w+)+)`")
 POLICY_PAGES = {cls.about.proof for cls in POLICIES.values() if cls.about.proof}

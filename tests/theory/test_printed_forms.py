@@ -71,12 +71,32 @@ def test_bounds_for_all_instances_hold_the_bounds_of_each(rounds: int) -> None:
             dpb.DPSE(arms=k, epsilon=0.5, horizon=rounds),
             dpb.DecreasingHedge(actions=k),
             dpb.RNMFTNL(actions=k, epsilon=0.5),
+            dpb.NaiveFTNL(actions=k, epsilon=0.5),
+            dpb.PrefixExponential(actions=k, epsilon=0.5),
+            dpb.TreeFTRL(actions=k, epsilon=0.5, horizon=rounds),
         ):
             everywhere = dpb.instance_independent_bound(policy, rounds)
             assert policy.regret_bound(means, rounds) <= everywhere * (1 + 1e-9), policy
             if policy.about.feedback == "bandit":
-                assert theory.minimax_lower_bound(k, rounds) <= everywhere
-    assert math.isnan(dpb.instance_independent_bound(dpb.DPIMED(arms=3, epsilon=1), rounds))
+                eps = None if policy.guarantee is None else 0.5
+                assert theory.minimax_lower_bound(k, rounds, eps) <= everywhere
+    for unknown in (dpb.DPIMED(arms=3, epsilon=1), dpb.LazyDPTS(arms=3, epsilon=1)):
+        assert math.isnan(dpb.instance_independent_bound(unknown, rounds))
+
+
+def test_bounds_for_all_instances_are_below_the_rounds_at_last() -> None:
+    """A bound of T says nothing; theirs are O(√T) and more slowly growing terms."""
+    for policy in (
+        dpb.DPSE(arms=5, epsilon=0.1, horizon=10**8),
+        dpb.NaiveFTNL(actions=5, epsilon=0.1),
+        dpb.PrefixExponential(actions=5, epsilon=0.1),
+        dpb.TreeFTRL(actions=5, epsilon=0.1, horizon=10**8),
+    ):
+        assert dpb.instance_independent_bound(policy, 10**8) < 10**8 / 20
+    prefix = dpb.PrefixExponential(actions=5, epsilon=0.1)
+    log_k = math.log(5)
+    proved = 9 * math.sqrt(10**8 * log_k) + 24 * log_k / 0.1 + 1
+    assert dpb.instance_independent_bound(prefix, 10**8) == pytest.approx(proved)
 
 
 @pytest.mark.parametrize(("problem", "means"), [*SUPER_ARMS, *MATROIDS])

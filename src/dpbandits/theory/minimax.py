@@ -3,7 +3,7 @@
 An arm whose gap is below a threshold costs at most that a round; the others at most (K − 1) times
 the largest Δ·E[plays]. Both are bounded with Hoeffding's inequality for any means, so that
 √(KT ln T) + K ln T/ε comes out with constants (Audibert and Bubeck 2009; Sajed and Sheffet 2019,
-Theorem 4.4; Hu, Huang, Mehta and Hegde 2024, Theorems 3 and 11).
+Theorem 4.4; Hu, Huang, Mehta and Hegde 2024, Theorem 3, Corollary 11).
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import numpy as np
 from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
 from dpbandits.policies.bandit.ucb import UCB1
 from dpbandits.policies.bounds.batches import lazy_low
+from dpbandits.policies.bounds.experts import ftrl_later, prefix_worst
 from dpbandits.policies.bounds.tails import excess
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.experts.leaders import DecreasingHedge
-from dpbandits.policies.experts.noisy_leader import RNMFTNL
+from dpbandits.policies.experts.leaders import DecreasingHedge, TreeFTRL
+from dpbandits.policies.experts.noisy_leader import RNMFTNL, NaiveFTNL, PrefixExponential
 from dpbandits.policies.identification.elimination import DPSE
 
 
@@ -29,9 +30,12 @@ def split(rounds: int, arms: int, over_gap: float, each: float) -> float:
 
 
 def instance_independent_bound(policy: Policy, rounds: int) -> float:
-    """No more than this is lost in expectation, whatever the means; NaN where we have no proof.
+    """No more than this is lost in expectation, whatever the means; NaN where we have no proof of a
+    number.
 
-    UCB1; AnytimeLazyUCB; DPSE with a known horizon; DecreasingHedge; RNMFTNL.
+    UCB1; AnytimeLazyUCB; DPSE with a known horizon; DecreasingHedge; RNMFTNL; NaiveFTNL;
+    PrefixExponential; TreeFTRL. NaN for LazyDPTS, whose O(√(KT ln T) + K ln T/ε) (Hu, Huang, Mehta
+    and Hegde 2024, Theorem 5) has no constants.
     """
     log_t, arms = math.log(max(2, rounds)), policy.arms
     if isinstance(policy, UCB1):
@@ -42,8 +46,12 @@ def instance_independent_bound(policy: Policy, rounds: int) -> float:
         found = elimination_worst(policy, rounds, policy.beta)
     elif isinstance(policy, DecreasingHedge):
         found = math.sqrt(rounds * math.log(arms))
-    elif isinstance(policy, RNMFTNL):
+    elif isinstance(policy, RNMFTNL | NaiveFTNL):
         found = leader_worst(policy, rounds)
+    elif isinstance(policy, PrefixExponential):
+        found = prefix_worst(arms, rounds, float(policy.epsilon))
+    elif isinstance(policy, TreeFTRL):
+        found = tree_worst(policy, rounds)
     else:
         return math.nan
     return min(float(rounds), found)
@@ -66,7 +74,14 @@ def elimination_worst(policy: DPSE, rounds: int, beta: float) -> float:
     return split(rounds, policy.arms, 171.0 * log, 32.0 * log / eps + 3.0) + rounds * fails
 
 
-def leader_worst(policy: RNMFTNL, rounds: int) -> float:
+def tree_worst(policy: TreeFTRL, rounds: int) -> float:
+    """Round 1 by equal weights loses at most 1 − 1/K; later ones have no gap in their bound."""
+    horizon = policy.horizon
+    later = ftrl_later(policy.arms, rounds, horizon, horizon.bit_length(), policy.scale)
+    return 1.0 - 1.0 / policy.arms + later
+
+
+def leader_worst(policy: RNMFTNL | NaiveFTNL, rounds: int) -> float:
     """Epoch by epoch, with p(Δ) the chance of an action of gap Δ: D + K·max over Δ >= D of Δ·p(Δ),
     at the best D (the split of Corollary 11).
     """

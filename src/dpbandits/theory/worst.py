@@ -6,6 +6,8 @@ import math
 
 from dpbandits.core.inputs import whole_number
 
+HALVINGS = 200  # of [0, T]: to the last bit
+
 
 def full_information_lower_bound(
     actions: int, gap: float, rounds: int, epsilon: float | None = None
@@ -63,6 +65,29 @@ def semi_bandit_lower_order(arms: int, size: int, gap: float, rounds: int, epsil
     return arms * size * math.log(rounds) * (1.0 / gap + 1.0 / epsilon)
 
 
-def minimax_lower_bound(arms: int, rounds: int) -> float:
-    """min(√(KT), T)/20: what any policy loses on some instance (Auer et al. 2002b, Theorem 5.1)."""
-    return min(math.sqrt(arms * rounds), float(rounds)) / 20.0
+def minimax_lower_bound(arms: int, rounds: int, epsilon: float | None = None) -> float:
+    """What any policy of one arm a round loses on some instance of 0/1 rewards, at this T.
+
+    min(√(KT), T)/20 (Auer et al. 2002b, Theorem 5.1). Of pure epsilon-DP policies, central or
+    local, no less than (K − 1)n/2 either, n the root of (K − 1)n = (T − n)e^{−εn}: order
+    (K/ε) ln(εT/K), not below the K/ε of Azize and Basu 2022; proved in proofs/worst_instances.md.
+    zCDP alone does not imply it.
+
+    >>> [round(minimax_lower_bound(5, 10**5, eps)) for eps in (None, 1.0, 0.1, 0.01)]
+    [35, 35, 121, 821]
+    """
+    arms, rounds = whole_number(arms, "arms", 1), whole_number(rounds, "rounds", 1)
+    if arms < 2:
+        return 0.0
+    free = min(math.sqrt(arms * rounds), float(rounds)) / 20.0
+    return free if epsilon is None else max(free, private_floor(arms, rounds, float(epsilon)))
+
+
+def private_floor(arms: int, rounds: int, epsilon: float) -> float:
+    """(K − 1)n/2 at the n of `minimax_lower_bound`, by bisection from below."""
+    low, high = 0.0, float(rounds)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        below = (arms - 1) * middle <= (rounds - middle) * math.exp(-epsilon * middle)
+        low, high = (middle, high) if below else (low, middle)
+    return (arms - 1) * low / 2.0

@@ -92,7 +92,13 @@ def prefix_theorem(means: Sequence[float], rounds: int, eps: float) -> float:
         return 0.0
     log_k, gap = math.log(len(means)), float(gaps[-1])
     by_gaps = 24.0 * log_k * (1.0 / gap + 1.0 / eps) + 36.0 / gap + 16.0 / eps + 5.0
-    return min(by_gaps, 9.0 * math.sqrt(rounds * log_k) + 24.0 * log_k / eps + 1.0)
+    return min(by_gaps, prefix_worst(len(means), rounds, eps))
+
+
+def prefix_worst(actions: int, rounds: int, eps: float) -> float:
+    """The same whatever the gaps: 9√(T ln K) + 24 ln K/ε + 1."""
+    log_k = math.log(actions)
+    return 9.0 * math.sqrt(rounds * log_k) + 24.0 * log_k / eps + 1.0
 
 
 def leader_bound(means: Sequence[float], rounds: int) -> float:
@@ -123,17 +129,22 @@ def hedge_bound(means: Sequence[float], rounds: int) -> float:
 def ftrl_bound(
     means: Sequence[float], rounds: int, horizon: int, levels: int, scale: float
 ) -> float:
-    """Round 1 by equal weights, then ln K/η + ηT/8 with η = √(8 ln K/H), and the largest noise.
-
-    E max over K sums of `levels` draws <= (ln K − levels·ln(1 − θ²b²))/θ (proofs/tree_ftrl.md).
-    """
+    """Round 1 by equal weights, then `ftrl_later`, in which no gap is."""
     gaps, counts = kinds_of(means)
     if not len(gaps):
         return 0.0
     arms = len(means)
-    log_k = math.log(arms)
+    first = float(np.sum(gaps * counts)) / arms
+    return min(first + ftrl_later(arms, rounds, horizon, levels, scale), float(gaps[0]) * rounds)
+
+
+def ftrl_later(actions: int, rounds: int, horizon: int, levels: int, scale: float) -> float:
+    """ln K/η + ηT/8 with η = √(8 ln K/H), and the largest noise, whatever the gaps.
+
+    E max over K sums of `levels` draws <= (ln K − levels·ln(1 − θ²b²))/θ (proofs/tree_ftrl.md).
+    """
+    log_k = math.log(actions)
     rate = math.sqrt(8.0 * log_k / horizon)
     theta = SHARES / scale
     noise = float(np.min((log_k - levels * np.log1p(-np.square(theta * scale))) / theta))
-    first = float(np.sum(gaps * counts)) / arms
-    return min(first + log_k / rate + rate * rounds / 8.0 + noise, float(gaps[0]) * rounds)
+    return log_k / rate + rate * rounds / 8.0 + noise

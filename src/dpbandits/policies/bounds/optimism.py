@@ -26,24 +26,29 @@ class Playable(NamedTuple):
 
     best: arms of the best action. playable: arms of any action.
     first: the first round in which bounds are compared.
+    largest: what the worst action loses in a round.
     """
 
     means: tuple[float, ...]
     best: tuple[int, ...]
     playable: tuple[int, ...]
     first: int
+    largest: float
 
 
 def one_arm(means: Sequence[float]) -> Playable:
     """One arm a round, each once before bounds are compared."""
     best = (list(means).index(max(means)),)
-    return Playable(tuple(means), best, tuple(range(len(means))), len(means) + 1)
+    largest = max(means) - min(means)
+    return Playable(tuple(means), best, tuple(range(len(means))), len(means) + 1, largest)
 
 
 def basis(problem: DecisionSet, means: Sequence[float]) -> Playable:
     """A basis of a matroid; the first ones hold elements that were not seen yet."""
     playable = sorted(set(range(problem.arms)) - set(problem.loops))
-    return Playable(tuple(means), problem.best(means), tuple(playable), 2)
+    best, worst = problem.best(means), problem.best([-mean for mean in means])
+    largest = math.fsum(means[k] for k in best) - math.fsum(means[k] for k in worst)
+    return Playable(tuple(means), best, tuple(playable), 2, largest)
 
 
 def positive_gaps(means: Sequence[float]) -> list[float]:
@@ -89,7 +94,7 @@ def optimistic_bound(arms: Playable, rounds: int, count: PlayCount, low: float) 
                 seen[pair] = min(float(rounds), count(*pair))
             wrong.append(step * seen[pair])
     missed = math.fsum(target - least for target in targets)
-    return min(math.fsum(wrong) + low * missed, rounds * missed)
+    return min(math.fsum(wrong) + low * missed, rounds * arms.largest)
 
 
 def harmonic(count: int) -> float:

@@ -229,10 +229,14 @@ class TreeFTRL(ExpertPolicy, PrivatePolicy):
     def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
         return new_totals(release)
 
+    @property
+    def scale(self) -> float:
+        """Of a draw in a released sum: an action has ε/K, a round is in every level."""
+        return self.arms * self.horizon.bit_length() / float(self.epsilon)
+
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         levels = self.horizon.bit_length()
-        scale = self.arms * levels / float(self.epsilon)
-        return experts.ftrl_bound(means, rounds, self.horizon, levels, scale)
+        return experts.ftrl_bound(means, rounds, self.horizon, levels, self.scale)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_k = math.log(self.arms)

@@ -162,9 +162,12 @@ class NaiveFTNL(ExpertPolicy, PrivatePolicy):
         totals = [Answer(*answer).total for answer in release.answers]
         return Leader(totals.index(max(totals)), state.epoch + 1, release.round, -1, 0)
 
+    def chance(self, gaps: Floats, rounds: int) -> Floats:
+        """How likely an action of each gap is taken after an epoch of so many rounds, at most."""
+        return experts.noisy_chance(gaps, rounds, self.arms / float(self.epsilon))
+
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        chance = partial(experts.noisy_chance, scale=self.arms / float(self.epsilon))
-        return experts.expert_epochs_bound(means, rounds, chance)
+        return experts.expert_epochs_bound(means, rounds, self.chance)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_k, gap = math.log(self.arms), smallest_gap(means)

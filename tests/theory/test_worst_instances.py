@@ -1,0 +1,79 @@
+"""What every private policy loses on some instance: no policy loses less, and the number is what
+the page says.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.theory import minimax_lower_bound
+from dpbandits.theory.worst import private_floor
+
+BUDGETS = (1e-4, 0.01, 0.1, 1.0, 5.0)
+
+
+@pytest.mark.parametrize("eps", BUDGETS)
+def test_floor_is_the_root_and_above_its_closed_form(eps: float) -> None:
+    for arms in (2, 5, 20):
+        for rounds in (1, 10, 1000, 10**5, 10**8):
+            found = private_floor(arms, rounds, eps)
+            n = 2 * found / (arms - 1)
+            assert (arms - 1) * n == pytest.approx((rounds - n) * math.exp(-eps * n))
+            assert found <= (1 - 1 / arms) * rounds / 2  # what uniform play loses there
+            x = eps * rounds / (arms - 1)
+            if x >= math.e:
+                closed = (arms - 1) * (math.log(x) - math.log(math.log(x))) / (2 * eps)
+                assert found >= closed * (1 - 1 / arms)
+
+
+@pytest.mark.parametrize("eps", BUDGETS)
+@pytest.mark.parametrize("rounds", [10, 1000, 10**5])
+def test_exploring_first_loses_as_much_on_one_of_two_instances(eps: float, rounds: int) -> None:
+    """Both arms n times, then one for good by the exponential mechanism: epsilon-DP, and its regret
+    on both instances is a finite sum.
+    """
+    worst = []
+    for n in np.unique(np.geomspace(1, rounds // 2, 60).astype(int)).tolist():
+        coins = np.arange(n + 1)
+        choose = [math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in coins]
+        law = np.exp(np.array(choose) - n * math.log(2))
+
+        def taken(lead: np.ndarray, law: np.ndarray = law) -> float:
+            """The chance of the arm with this lead."""
+            return float(law @ (1 / (1 + np.exp(np.clip(-eps * lead / 2, -700, 700)))))
+
+        rest = rounds - 2 * n
+        worst.append(max(n + rest * taken(-coins), n + rest * taken(coins - n)) / 2)
+    assert min(worst) >= private_floor(2, rounds, eps) * (1 - 1e-9)
+
+
+def test_policies_lose_as_much_on_one_of_the_instances() -> None:
+    """Means of 20 runs, five standard errors: a false alarm in some 3·10⁶."""
+    arms, rounds, eps, runs = 3, 3000, 0.05, 20
+    floor = private_floor(arms, rounds, eps)
+    instances = [dpb.Bernoulli([0.5] + [float(j == best) for j in (1, 2)]) for best in range(3)]
+    for policy in (
+        dpb.AnytimeLazyUCB(arms=arms, epsilon=eps),
+        dpb.DPKLUCB(arms=arms, epsilon=eps),
+        dpb.DPIMED(arms=arms, epsilon=eps),
+        dpb.LDPKLUCB(arms=arms, epsilon=eps),
+    ):
+        regrets = [
+            dpb.simulate(policy, env, rounds, runs=runs, seed=7, at=[]).regret()
+            for env in instances
+        ]
+        largest = max(float(r.mean()) + 5 * float(r.std(ddof=1)) / math.sqrt(runs) for r in regrets)
+        assert largest >= floor, policy
+
+
+def test_one_arm_loses_nothing_and_privacy_never_lowers_it() -> None:
+    assert minimax_lower_bound(1, 1000) == minimax_lower_bound(1, 1000, 0.1) == 0.0
+    free = minimax_lower_bound(5, 10**4)
+    assert free == pytest.approx(math.sqrt(5 * 10**4) / 20)
+    found = [minimax_lower_bound(5, 10**4, eps) for eps in BUDGETS]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > free == found[-1]
