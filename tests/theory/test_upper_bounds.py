@@ -10,6 +10,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.policies import POLICIES
+from tests.places import REPOSITORY
 from tests.theory.instances import (
     ARMS,
     BANDITS,
@@ -95,3 +96,14 @@ def test_every_policy_that_states_constants_is_tried() -> None:
         if cls.regret_bound is not dpb.Policy.regret_bound and cls.about.goal == "regret"
     }
     assert tried == states
+
+
+def test_every_proved_regret_without_a_number_has_its_reason() -> None:
+    text = (REPOSITORY / "decisions" / "0026-bounds.md").read_text(encoding="utf-8")
+    silent = {
+        name
+        for name, cls in POLICIES.items()
+        if cls.regret_bound is dpb.Policy.regret_bound and cls.about.goal == "regret"
+    }
+    explained = {name for name in silent if f"`{name}`" in text}
+    assert explained == {name for name in silent if POLICIES[name].about.theory}

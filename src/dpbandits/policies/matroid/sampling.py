@@ -55,7 +55,9 @@ class CTSBeta(SuperArmPolicy):
     """Combinatorial Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded
     to Bernoulli first.
 
-    Source: Wang and Chen 2018, CTS. Guarantee: none. Regret: O(Σ ln T/Δ) + O(L/Δ⁴) on a matroid.
+    Source: Wang and Chen 2018, CTS. Guarantee: none. Regret: O(Σ ln T/Δ) + Õ(L/Δ⁴) on a matroid.
+    `regret_order` is the first term alone: the second does not grow with T, and states neither its
+    constant nor its logarithms.
     """
 
     not_taken: ClassVar[Mapping[str, str]] = {

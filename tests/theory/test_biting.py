@@ -1,0 +1,117 @@
+"""No bound exceeds T times the worst action's gap, and each bites: it lies below that in cells that
+are played, at horizons where a bound has something to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps
+from tests.theory.instances import ARMS, BANDITS, MATROIDS, ON_MATROIDS, ON_SUPER_ARMS, SUPER_ARMS
+from tests.theory.test_upper_bounds import FREE, budgets, holds
+
+Cell = tuple[Any, tuple[float, ...]]  # a number of arms, or a problem; and means
+MAKERS = BANDITS | ON_MATROIDS | ON_SUPER_ARMS
+PLAIN = ("CUCB", "CUCBLDP2, joint")  # played round by round even on a matroid
+NARROW = ("CUCBLDP1, published", "CUCBLDP2, published")
+"""Their published radius is no bound for fewer than some ln T reports, whose tails are not
+Gaussian; at long horizons what that may cost is T times the gap, so the bound bites in a window of
+horizons, or never.
+"""
+LATER = {"DPKLUCB, short": [(5, 0.1)]}
+"""Cells, an instance and epsilon, whose bound bites after T = 10¹² only: batches of one reward to
+begin with, so that the sum over states of the best arm is long, on gaps of .01.
+"""
+
+
+def cells(name: str) -> list[Cell]:
+    if name in BANDITS:
+        return [(len(means), means) for means in ARMS]
+    return list(MATROIDS if name in ON_MATROIDS else SUPER_ARMS)
+
+
+def most(name: str, cell: Cell, rounds: int) -> float:
+    """T times the worst action's gap."""
+    given, means = cell
+    if name in BANDITS:
+        return rounds * (max(means) - min(means))
+    gaps = super_arm_gaps(given, means)
+    assert gaps is not None
+    return rounds * gaps.largest
+
+
+def upper(name: str, cell: Cell, eps: float, rounds: int) -> float:
+    return MAKERS[name](cell[0], eps, rounds).regret_bound(cell[1], rounds)
+
+
+def bites(name: str, cell: Cell, eps: float, rounds: int) -> bool:
+    return upper(name, cell, eps, rounds) < most(name, cell, rounds) * (1 - 1e-9)
+
+
+def played(name: str) -> int:
+    """T = 10⁶ where the loop is compiled, else 10⁵; which is where published local bounds bite."""
+    return 10**5 if name in PLAIN + NARROW else 10**6
+
+
+def never_more(name: str, tried: list[Cell], spent: tuple[float, ...]) -> None:
+    for cell in tried:
+        for eps in spent:
+            for rounds in (1, 2, 7, 1000, 10**6):
+                found = upper(name, cell, eps, rounds)
+                assert found <= most(name, cell, rounds) * (1 + 1e-12), (name, cell, eps, rounds)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_bound_exceeds_the_worst_action(name: str) -> None:
+    never_more(name, cells(name)[::4] if name in BANDITS else cells(name), (1.0,))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_bound_exceeds_the_worst_action_anywhere(name: str) -> None:
+    never_more(name, cells(name), budgets(name))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_bound_bites_in_every_cell_at_last(name: str) -> None:
+    """By T = 10¹², but where it is known and said that it does not."""
+    never = [
+        (number, eps)
+        for number, cell in enumerate(cells(name))
+        for eps in budgets(name)
+        if most(name, cell, 1) > 0 and not any(bites(name, cell, eps, 10**k) for k in range(1, 13))
+    ]
+    if name in NARROW:
+        assert 0 < len(never) < 30  # of 36
+        assert not any(bites(name, cell, 1.0, 10**12) for cell in cells(name))
+    else:
+        assert never == LATER.get(name, [])
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_regret_stays_below_a_bound_that_bites(name: str) -> None:
+    """Two arms with means .2 and .9; super arms: two of four, which compiled players play."""
+    eps = 1.0 if name in FREE else 4.0
+    cell = cells(name)[2 if name in BANDITS else 0]
+    rounds = 10**4 if name in PLAIN else min(played(name), 10**5 if name in BANDITS else 10**6)
+    assert bites(name, cell, eps, rounds)
+    holds(MAKERS[name], *cell, eps, rounds, 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MAKERS)
+def test_regret_stays_below_bounds_at_long_horizons(name: str) -> None:
+    """Of these cells a bound bites in a quarter at least, most in all."""
+    rounds, runs = played(name), 2 if name in PLAIN else 5
+    numbers = (0, 2, 7, 9) if name in BANDITS else (0,) if name in PLAIN else (0, 1)
+    tried = [
+        (cells(name)[number], eps)
+        for number in numbers
+        for eps in ((1.0,) if name in FREE else (4.0,) if name in PLAIN else (1.0, 4.0))
+    ]
+    for cell, eps in tried:
+        holds(MAKERS[name], *cell, eps, rounds, runs)
+    assert sum(bites(name, cell, eps, rounds) for cell, eps in tried) >= len(tried) / 4
