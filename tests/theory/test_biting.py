@@ -91,7 +91,10 @@ def test_every_bound_bites_in_every_cell_at_last(name: str) -> None:
         assert never == LATER.get(name, [])
 
 
-@pytest.mark.parametrize("name", MAKERS)
+QUICK = [pytest.param(n, marks=[pytest.mark.long] if n in PLAIN else []) for n in MAKERS]
+
+
+@pytest.mark.parametrize("name", QUICK)
 def test_regret_stays_below_a_bound_that_bites(name: str) -> None:
     """Two arms with means .2 and .9; super arms: two of four, which compiled players play."""
     eps = 1.0 if name in FREE else 4.0
