@@ -9,22 +9,29 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
-from dpbandits.figures.grids import Drawing, Lines, line_grid, regret_grid
+from dpbandits.figures.grids import Drawing, regret_grid
+from dpbandits.figures.lines import Lines, line_grid
 from dpbandits.figures.panels import Panel, looks
 from dpbandits.sweeps.results import Results
 
 WIDTHS = (1, 2, 4, 8)
 SHOWN = {"4 choices": "K = {}", "24 choices": "K = {}, 24 choices"}
-LABELS = ["CUCB-LDP1 (published)", "CUCB-LDP2 (published, any K)"]
+OURS = "DP-KLCUCB (ours, central)"
+LABELS = ["CUCB-LDP1 (published)", "CUCB-LDP2 (published, any K)", OURS]
 CENTRAL = "Linear rewards, ε-DP:"
+UNKNOWN = (
+    "No lower bound is drawn: on super arms that are no matroid's none is known with constants "
+    "for an instance"
+)
 
 
 def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     yield Drawing(
         "super-arm-size",
         (
-            "Local privacy, shared arms: final regret against K at ε = 8. Dotted: growth with "
-            "K², from CUCB-LDP1's regret at K = 1"
+            "Local privacy, shared arms: final regret against K at ε = 8. Dashed: growth with "
+            "K², from CUCB-LDP1's regret at K = 1. DP-KLCUCB is ε-DP, not locally private: a "
+            f"curator sees the rewards. {UNKNOWN}"
         ),
         against_width(results["cucb2020"]),
     )
@@ -33,7 +40,7 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
         row = [Panel(name, epsilon) for epsilon in (4.0, 8.0, 32.0)]
         yield Drawing(
             f"central-{number}",
-            f"{CENTRAL} {name} instance",
+            f"{CENTRAL} {name} instance. {UNKNOWN}",
             regret_grid(central, [row], ends=name),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dpbandits.figures.floors import DOTTED
 from dpbandits.figures.grids import Drawing, regret_grid
 from dpbandits.figures.panels import Panel
 from dpbandits.sweeps.results import Results
@@ -20,21 +21,18 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
         row = [Panel(f"{name}, K = 5", epsilon) for epsilon in BUDGETS]
         yield Drawing(
             f"figure-{number:02}",
-            f"Figure {number}: {name} with K = 5, every ε. Dotted: the lower bound",
-            regret_grid(sweep, [row], bound=True),
+            f"Figure {number}: {name} with K = 5, every ε. {DOTTED}",
+            regret_grid(sweep, [row]),
         )
     pairs = [(name, pair) for name in settings for pair in PAIRS]
     for number, (name, pair) in enumerate(pairs, start=5):
         rows = [[Panel(f"{name}, K = {arms}", epsilon) for arms in ARMS] for epsilon in pair]
-        caption = (
-            f"Figure {number}: {name} with ε = {pair[0]:g} and {pair[1]:g}, every K. Dotted: the "
-            "lower bound"
-        )
-        yield Drawing(f"figure-{number:02}", caption, regret_grid(sweep, rows, bound=True))
+        caption = f"Figure {number}: {name} with ε = {pair[0]:g} and {pair[1]:g}, every K. {DOTTED}"
+        yield Drawing(f"figure-{number:02}", caption, regret_grid(sweep, rows))
     panels = [[Panel(f"K = {arms}, gap 0.25", epsilon) for arms in ARMS] for epsilon in (0.1, 1.0)]
     yield Drawing(
         "attempts",
         "The first attempts of section 4 (no figure in the paper): sparse vectors that never "
-        "forget. Dotted: the lower bound",
-        regret_grid(results["dpse2019-attempts"], panels, bound=True),
+        f"forget. {DOTTED}",
+        regret_grid(results["dpse2019-attempts"], panels),
     )

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
-from dpbandits.figures.grids import Drawing, Lines, line_grid, regret_grid, sized
+from dpbandits.figures.floors import DOTTED, final_floor
+from dpbandits.figures.grids import Drawing, regret_grid
+from dpbandits.figures.lines import Lines, line_grid, sized
 from dpbandits.figures.panels import SOLID, Look, Panel, looks
 from dpbandits.sweeps.results import Results
 
@@ -19,31 +21,41 @@ GAPS, ARMS = (0.2, 0.05, 0.0125), (4, 16, 64, 256, 1024)
 SHADES = ("#9ecae1", "#6baed6", "#3182bd", "#08519c", "#08264d")
 FIGURES = {"setting 1": "1 to 5 and 9", "setting 2": "6 to 8, 10 and 11", "setting 3": "12"}
 
+WORST = (
+    "Dotted: the lower bound on the worst instance with this K and Δ, whose constant is small; it "
+    "holds at every T."
+)
+NO_BANDITS = (
+    "The random prefix is newer than the paper; DP-KLUCB is not here: it plays bandits and sees "
+    "one reward a round"
+)
+
 
 def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     for name, numbers in FIGURES.items():
         rows = [[Panel(name, epsilon) for epsilon in row] for row in ROWS]
-        figure = regret_grid(results["lazy2021"], rows, bound=True, ends=name)
+        figure = regret_grid(results["lazy2021"], rows, ends=name)
         yield Drawing(
             name.replace(" ", "-"),
             (
                 f"Figures {numbers}: mean reward {name}. The two Hybrid-UCB lie on each other "
-                f"almost everywhere. Dotted: the lower bound"
+                f"almost everywhere. {DOTTED}"
             ),
             figure,
         )
     yield Drawing(
         "full-information-k",
-        "Full information: final regret against K on equal gaps. Dotted: ln K/min(Δ, ε). The "
-        "naive FTNL is played at Δ = 0.2 only, what is "
-        "without privacy at Δ = 0.05 only",
+        "Full information: final regret against K on equal gaps. Dashed: ln K/min(Δ, ε). "
+        f"{WORST} The naive FTNL is played at Δ = 0.2 only, what is without privacy at Δ = 0.05 "
+        f"only. {NO_BANDITS}",
         against_arms(results["lazy2021-full-information"], results["lazy2021-no-privacy"]),
     )
     yield Drawing(
         "full-information-rate",
         (
             "Full information: regret · min(Δ, ε)/ln K against ε/Δ, every Δ, ε and K. Shaded: "
-            "within the factor 3 of its geometric mean"
+            "within the factor 3 of its geometric mean. "
+            f"{WORST} The random prefix is played at two ε only. {NO_BANDITS}"
         ),
         rate_of(results["lazy2021-full-information"]),
     )
@@ -62,7 +74,10 @@ def against_arms(private: Results, plain: Results) -> Figure:
                     (pl.col("gap") == gap)
                     & (pl.col("epsilon").is_null() | pl.col("epsilon").eq(epsilon))
                 ),
-                {"ln K/min(Δ, ε)": [math.log(k) / min(gap, epsilon) for k in ARMS]},
+                {
+                    "ln K/min(Δ, ε)": [math.log(k) / min(gap, epsilon) for k in ARMS],
+                    "lower bound": [worst_case(private, k, gap, epsilon) for k in ARMS],
+                },
                 ARMS,
             )
             for gap in GAPS
@@ -77,18 +92,30 @@ def against_arms(private: Results, plain: Results) -> Figure:
     )
 
 
+def worst_case(results: Results, arms: int, gap: float, epsilon: float) -> float:
+    """The lower bound at the last round."""
+    return final_floor(results, Panel(f"K = {arms}, Δ = {gap:g}", epsilon))
+
+
 def rate_of(results: Results) -> Figure:
     """How constant the ratio of regret to the rate is."""
     frame = sized(results).with_columns(
         x=pl.col("epsilon") / pl.col("gap"), y=pl.col("mean") / pl.col("rate")
     )
+    at = frame.unique("x").sort("x")
+    gaps, epsilons = at["gap"].to_list(), at["epsilon"].to_list()
+    least = [
+        worst_case(results, ARMS[-1], gap, epsilon) * min(gap, epsilon) / math.log(ARMS[-1])
+        for gap, epsilon in zip(gaps, epsilons, strict=True)
+    ]
+    guides = {f"lower bound, K = {ARMS[-1]}": least}
     panels = []
-    for label in ("FTNL (published)", "FTNL (corrected)"):
+    for label in ("FTNL (published)", "FTNL (corrected)", "random prefix"):
         part = frame.filter(pl.col("label") == label)
         centre = math.exp(part["y"].log().mean())
         shown = part.with_columns(
             label=pl.format("K = {}", "arms"), error=pl.col("error") / pl.col("rate")
         )
-        panels.append(Lines(label, shown, band=(centre / 3, centre * 3)))
+        panels.append(Lines(label, shown, guides, at["x"].to_list(), (centre / 3, centre * 3)))
     styles = {f"K = {k}": Look(shade, SOLID) for k, shade in zip(ARMS, SHADES, strict=True)}
     return line_grid([panels], styles, x="ε/Δ (log scale)", y="regret · min(Δ, ε)/ln K")

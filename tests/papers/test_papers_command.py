@@ -57,7 +57,7 @@ from dpbandits.figures.grids import Drawing, regret_grid
 from dpbandits.figures.panels import panels_of
 def drawings(results):
     panels = [panels_of(results["tiny"])]
-    grid = regret_grid(results["tiny"], panels, bound=True, ends="easy")
+    grid = regret_grid(results["tiny"], panels, ends="easy")
     yield Drawing("figure-1", "Figure 1", grid)
 """
 

@@ -1,10 +1,7 @@
-"""A paper's figure: small panels in rows and columns, with one legend, of regret curves, or of a
-number of each cell against K or another size. Colours and scales are those of `plots`.
+"""A paper's figure: small panels in rows and columns, with one legend, of regret curves beside the
+lower bound. Colours and scales are those of `plots`; `lines` has panels of other numbers.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import matplotlib
@@ -13,17 +10,19 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator
 
-from dpbandits.figures.panels import BOUND, DASHES, Look, Panel, extremes, in_panel, looks
-from dpbandits.figures.plots import FEW, PRIVATE_BOUND, STYLE, draw_curves, error_bars, scale_rounds
+from dpbandits.core.arrays import Floats
+from dpbandits.figures.floors import final_floor, floor_at
+from dpbandits.figures.panels import Look, Panel, extremes, in_panel, looks
+from dpbandits.figures.plots import PRIVATE_BOUND, STYLE, draw_curves, error_bars, scale_rounds
 from dpbandits.sweeps.results import Results
-from dpbandits.theory import private_lower_bound
 
 CELL = (2.7, 2.1)  # inches, width and height of a panel
 NARROWEST = 5.4  # inches: below it a legend is larger than its panel, and a label is cut off
 NAME = 1.9  # inches, a name in the legend
 DECADES = 1000  # the axis of rounds starts at this part of the last round
+FLOOR = "lower bound Σ Δ ln T/d_ε"  # in the legend
 STEP = 1.15  # least ratio of neighbouring rounds: closer ones cannot be told apart
 
 
@@ -35,38 +34,46 @@ class Drawing(NamedTuple):
     figure: Figure
 
 
-def regret_grid(
-    results: Results, rows: list[list[Panel]], *, bound: bool = False, ends: str | None = None
-) -> Figure:
+def regret_grid(results: Results, rows: list[list[Panel]], *, ends: str | None = None) -> Figure:
     """Mean regret with its 95 % band against rounds, both scales logarithmic, the same in every
-    panel.
+    panel; beside it the lower bound, where one is known.
 
-    bound: add Σ Δ ln T/d_ε. ends: an environment whose final regret against ε takes one more panel
-        in the last row.
+    ends: an environment whose final regret against ε takes one more panel in the last row.
     """
+    panels = [panel for row in rows for panel in row]
     with matplotlib.rc_context(STYLE):
         columns = max(len(rows[0]), len(rows[-1]) + (ends is not None))
         figure, axes = cells(len(rows), columns, 0.75)
         # A policy without privacy is in several panels of one environment: its rows come once.
         shown = thinned(
-            pl.concat([in_panel(results.bands, panel) for row in rows for panel in row]).unique(
+            pl.concat([in_panel(results.bands, panel) for panel in panels]).unique(
                 maintain_order=True
             )
         )
+        first, last = extremes(shown["round"])
+        at = np.unique(np.geomspace(max(2, first), last, 60).astype(np.int64))
+        floors = {panel: floor_at(results, panel, at) for panel in panels}
+        last_floors = known(np.array([floor[-1] for floor in floors.values()]))
         for line, row in zip(axes, rows, strict=True):
             for ax, panel in zip(line, row, strict=False):
                 ax.set_visible(True)
-                draw_panel(ax, results, in_panel(shown, panel), panel, bound)
-                scale_grid(ax, shown)
+                draw_panel(ax, results, in_panel(shown, panel), panel.title)
+                draw_floor(ax, at, floors[panel])
+                scale_grid(ax, shown, last_floors)
             line[0].set_ylabel("regret")
         if ends is not None:
             draw_ends(axes[-1][len(rows[-1])], results, ends)
-            scale_grid(axes[-1][len(rows[-1])], shown)
+            scale_grid(axes[-1][len(rows[-1])], shown, last_floors)
         styles = looks(list(results.cells))
         named = [(label, styles[label]) for label in shown["label"].unique(maintain_order=True)]
-        legend(figure, named + [("lower bound Σ Δ ln T/d_ε", PRIVATE_BOUND)] * bound)
+        legend(figure, named + [(FLOOR, PRIVATE_BOUND)] * bool(len(last_floors)))
         figure.supxlabel("round (log scale); shaded: 95 % confidence band of the mean", fontsize=9)
     return figure
+
+
+def known(floors: Floats) -> Floats:
+    """Those that are numbers."""
+    return floors[np.isfinite(floors)]
 
 
 def thinned(bands: pl.DataFrame) -> pl.DataFrame:
@@ -79,24 +86,29 @@ def thinned(bands: pl.DataFrame) -> pl.DataFrame:
     return bands.filter(pl.col("round").is_in(kept))
 
 
-def draw_panel(ax: Axes, results: Results, shown: pl.DataFrame, panel: Panel, bound: bool) -> None:
+def draw_panel(ax: Axes, results: Results, shown: pl.DataFrame, title: str) -> None:
     draw_curves(ax, results, shown, "mean")
-    first, last = extremes(shown["round"])
-    scale_rounds(ax, first, last, True)
-    ax.set_title(panel.title, fontsize=9)
-    if bound and panel.epsilon is not None:
-        environment = next(
-            cell.environment for cell in results.cells if cell.setting == panel.environment
-        )
-        x = np.geomspace(max(2, first), last, 60)
-        y = [private_lower_bound(environment, t, panel.epsilon) for t in x]
-        ax.plot(x, y, color=PRIVATE_BOUND.colour, linestyle=PRIVATE_BOUND.dash, linewidth=1.1)
+    scale_rounds(ax, *extremes(shown["round"]), True)
+    ax.set_title(title, fontsize=9)
 
 
-def scale_grid(ax: Axes, shown: pl.DataFrame) -> None:
-    """The same logarithmic scale for every panel, from a third of the least final regret."""
-    final = shown.filter(pl.col("round") == pl.col("round").max())["mean"]
-    log_regret(ax, extremes(final)[0] / 3, 1.3 * extremes(shown["mean"])[1], 100, ",.0f")
+def draw_floor(ax: Axes, x: Any, floor: Floats) -> None:
+    """The lower bound; nothing where none is known."""
+    if len(known(floor)):
+        look = PRIVATE_BOUND
+        ax.plot(x, floor, color=look.colour, linestyle=look.dash, linewidth=1.1)
+
+
+def scale_grid(ax: Axes, shown: pl.DataFrame, floors: Floats) -> None:
+    """The same logarithmic scale for every panel: from a third of the least final regret, or from
+    where the least lower bound at the end can be seen. Regrets of 0 have no place on it.
+    """
+    last = (pl.col("round") == pl.col("round").max()) & (pl.col("mean") > 0)
+    final = shown.filter(last)["mean"].to_numpy()
+    low = np.concatenate([final / 3, floors / 1.5]).min(initial=np.inf)
+    high = np.append(floors, extremes(shown["mean"])[1]).max()
+    if low < high:  # else every regret is 0
+        log_regret(ax, float(low), float(1.3 * high), 100, ",.0f")
 
 
 def log_regret(ax: Axes, low: float, high: float, few: float, digits: str) -> None:
@@ -109,7 +121,7 @@ def log_regret(ax: Axes, low: float, high: float, few: float, digits: str) -> No
 
 
 def draw_ends(ax: Axes, results: Results, environment: str) -> None:
-    """Mean regret at the end against ε."""
+    """Mean regret at the end against ε, and the lower bound there."""
     ax.set_visible(True)
     styles = looks(list(results.cells))
     rows = results.summary.filter(
@@ -117,6 +129,8 @@ def draw_ends(ax: Axes, results: Results, environment: str) -> None:
     )
     for (label,), part in rows.sort("epsilon").group_by("label", maintain_order=True):
         error_bars(ax, part["epsilon"], part["mean"], part["error"], styles[str(label)])
+    at = rows["epsilon"].unique().sort().to_list()
+    draw_floor(ax, at, np.array([final_floor(results, Panel(environment, e)) for e in at]))
     ax.set_xscale("log")
     ax.set_title("final regret against ε", fontsize=9)
 
@@ -150,87 +164,3 @@ def cells(rows: int, columns: int, above: float) -> tuple[Figure, Any]:
     for ax in axes.flat:
         ax.set_visible(False)
     return figure, axes
-
-
-GUIDES = (Look(BOUND, DASHES[3]), Look("#777777", DASHES[1]))
-
-
-class Lines(NamedTuple):
-    """One panel.
-
-    frame: label, x, y and error; a line for each label.
-    guides: name → y at each x of `at`.
-    band: the range of y that is shaded.
-    """
-
-    title: str
-    frame: pl.DataFrame
-    guides: Mapping[str, Sequence[float]] = {}
-    at: Sequence[float] = ()
-    band: tuple[float, float] | None = None
-
-
-def sized(results: Results) -> pl.DataFrame:
-    """The summary with each environment's `arms`, smallest `gap`, and (where there is an ε) `rate`
-    = ln K/min(Δ, ε).
-    """
-    sizes = [
-        {"environment": name, "arms": e.arms, "gap": round(float(e.gaps[e.gaps > 0].min()), 12)}
-        for name, e in results.config.built.items()
-    ]
-    joined = results.summary.join(
-        pl.DataFrame(sizes), on="environment", how="left", maintain_order="left"
-    )
-    return joined.with_columns(rate=pl.col("arms").log() / pl.min_horizontal("gap", "epsilon"))
-
-
-def line_grid(
-    rows: Sequence[Sequence[Lines]], styles: Mapping[str, Look], *, x: str, y: str
-) -> Figure:
-    """Panels in rows, both scales logarithmic, the same in every panel. Bars: 95 % confidence
-    intervals.
-    """
-    guides = list(dict.fromkeys(name for row in rows for panel in row for name in panel.guides))
-    every = pl.concat(
-        [panel.frame.select("label", "x", "y", "error") for row in rows for panel in row]
-    )
-    named = [(label, styles[label]) for label in every["label"].unique(maintain_order=True)]
-    named += [(name, look_of(i)) for i, name in enumerate(guides)]
-    with matplotlib.rc_context(STYLE):
-        figure, axes = cells(len(rows), max(len(row) for row in rows), 0.9)
-        for line, row in zip(axes, rows, strict=True):
-            for ax, panel in zip(line, row, strict=False):
-                ax.set_visible(True)
-                draw_lines(ax, panel, styles)
-                log_axes(ax, every)
-            line[0].set_ylabel(y)
-        legend(figure, named, NAME + 0.2)
-        figure.supxlabel(f"{x}; bars: 95 % confidence interval of the mean", fontsize=9)
-    return figure
-
-
-def draw_lines(ax: Axes, panel: Lines, styles: Mapping[str, Look]) -> None:
-    if panel.band is not None:
-        ax.axhspan(*panel.band, color="#f0f0f0", zorder=0)
-    for i, values in enumerate(panel.guides.values()):
-        ax.plot(panel.at, values, color=look_of(i).colour, linestyle=look_of(i).dash, linewidth=1.1)
-    for (label,), part in panel.frame.group_by("label", maintain_order=True):
-        look, part = styles[str(label)], part.sort("x")
-        error_bars(ax, part["x"], part["y"], part["error"], look)
-    ax.set_title(panel.title, fontsize=9)
-
-
-def look_of(guide: int) -> Look:
-    return GUIDES[guide % len(GUIDES)]
-
-
-def log_axes(ax: Axes, every: pl.DataFrame) -> None:
-    """Logarithmic, from a little below the least number to a little above the largest."""
-    low, high = extremes(every["y"])
-    xs = every["x"].unique().sort().to_list()
-    ax.set_xscale("log")
-    log_regret(ax, low / 1.5, 1.5 * high, FEW, ",.10g")
-    if len(xs) <= 6 and all(math.log(b / a) > 0.15 for a, b in pairwise(xs)):
-        ax.xaxis.set_major_locator(FixedLocator(xs))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -13,6 +13,7 @@ from dpbandits.figures.grids import Drawing
 from dpbandits.papers.measures.verdicts import MISS, Check
 from dpbandits.papers.overview import Document, about_paper, left_open, overview
 from dpbandits.papers.paper import Paper, Verdict
+from dpbandits.papers.tables import PageTable, table_lines
 from dpbandits.sweeps.cells import code_digest
 from dpbandits.sweeps.results import Results
 from dpbandits.version import __version__
@@ -40,6 +41,7 @@ def document_of(
         "sizes": sorted({(c.label, c.rounds, c.runs) for r in results.values() for c in r.cells}),
         "claims": [claim_document(verdict) for verdict in verdicts],
         "figures": [{"name": d.name, "caption": d.caption} for d in drawings],
+        "tables": [table._asdict() for table in paper.tables(results)],
         **about_paper(paper.questions()),
     }
 
@@ -91,7 +93,7 @@ def write_verdicts(out: Path, document: Document) -> None:
 
 
 def section(document: Document, images: str) -> str:
-    """One paper: what was run, verdicts, figures. images: where the figures lie, as a prefix."""
+    """One paper: what was run, verdicts, figures, tables. images: its figures' folder, a prefix."""
     lines = [
         f"## {document['key']}: {'; '.join(document['titles'])}",
         "",
@@ -108,6 +110,8 @@ def section(document: Document, images: str) -> str:
             f"*{figure['caption']}*",
             "",
         ]
+    for table in document["tables"]:
+        lines += table_lines(PageTable(**table))
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

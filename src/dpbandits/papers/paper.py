@@ -19,6 +19,7 @@ from dpbandits.papers.evidence import Evidence
 from dpbandits.papers.measures import MEASURES
 from dpbandits.papers.measures.verdicts import MISS, Check
 from dpbandits.papers.questions import OpenQuestions, load_questions
+from dpbandits.papers.tables import PageTable
 from dpbandits.sweeps.config import Config, Quick, load_config
 from dpbandits.sweeps.results import Results
 
@@ -187,6 +188,11 @@ class Paper:
             self.folder / FIGURES, f"dpbandits_paper_{self.key}"
         ).drawings(results)
         return drawings
+
+    def tables(self, results: Mapping[str, Results]) -> list[PageTable]:
+        """What `tables(results)` of the same file says, where there is one."""
+        module = load_module(self.folder / FIGURES, f"dpbandits_paper_{self.key}")
+        return list(module.tables(results)) if hasattr(module, "tables") else []
 
 
 def quickened(config: Config) -> Config:

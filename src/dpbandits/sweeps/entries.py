@@ -32,12 +32,14 @@ class Loaded(NamedTuple):
     setting.
 
     problem: the super arms that policies play here; None where they play single arms.
+    kinds: of each arm, where the data has them: a film's genres.
     """
 
     environment: Environment
     arms: tuple[str, ...] = ()
     source: str = ""
     problem: DecisionSet | None = None
+    kinds: tuple[tuple[str, ...], ...] = ()
 
 
 def data_file(folder: Path, path: Path) -> Path:

@@ -219,13 +219,10 @@ class FilmsSetting(Setting):
             else datasets.movielens(place, self.films, drop_unlisted=self.drop_unlisted)
         )
         order = np.random.default_rng(self.shuffle).permutation(len(films.titles))
-        titles = tuple(films.titles[i] for i in order)
-        return Loaded(
-            self.environment(films, order),
-            titles,
-            f"MovieLens, GroupLens Research ({place.name})",
-            LinearMatroid(films.vectors[order]),
-        )
+        titles, kinds = zip(*((films.titles[i], films.genres_of(i)) for i in order), strict=True)
+        source = f"MovieLens, GroupLens Research ({place.name})"
+        problem = LinearMatroid(films.vectors[order])
+        return Loaded(self.environment(films, order), titles, source, problem, kinds)
 
     def environment(self, films: Films, order: Integers) -> Bernoulli | Table:
         if not self.users:

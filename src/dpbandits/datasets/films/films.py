@@ -53,6 +53,10 @@ class Films:
         """Share of all users who rated the film, shape (films,)."""
         return np.asarray(self.counts / self.people)
 
+    def genres_of(self, film: int) -> tuple[str, ...]:
+        """Names of the film's genres; none of a film without."""
+        return tuple(self.genres[column] for column in np.flatnonzero(self.vectors[film]))
+
     def independent(self) -> Bernoulli:
         """Every film's reward is an independent coin. The matroid paper draws one random user a
         round; that is `users`.

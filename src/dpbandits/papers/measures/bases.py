@@ -6,8 +6,11 @@ import math
 
 import numpy as np
 
+from dpbandits.core.arrays import Integers
+from dpbandits.environments import Environment
 from dpbandits.papers.evidence import Evidence, mean_of
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
+from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
 from dpbandits.simulation.simulate import simulate
 
@@ -28,13 +31,18 @@ def shared_with_best(
     checks = []
     for s in evidence.settings([label], environments, epsilons):
         policy, environment = evidence.policies[label, s], evidence.environments[s.environment]
-        problem, rounds = problem_of(policy), evidence.rounds(label, s)
+        problem = problem_of(policy)
         assert problem is not None
-        found = simulate(policy, environment, rounds, runs=runs, seed=SEED, at=[rounds - 1])
-        last = found.plays - found.plays_at([rounds - 1])[:, 0]
+        last = last_bases(policy, environment, evidence.rounds(label, s), runs)
         best = np.zeros(problem.arms, np.int64)
         best[list(problem.best(environment.means))] = 1
         checks.append(
             Check(f"{label}, {s}", mean_of((last @ best).astype(np.float64)), at_least, at_most)
         )
     return checks
+
+
+def last_bases(policy: Policy, environment: Environment, rounds: int, runs: int) -> Integers:
+    """Which arms are in the basis played in the last round, 0 or 1, shape (runs, arms)."""
+    found = simulate(policy, environment, rounds, runs=runs, seed=SEED, at=[rounds - 1])
+    return found.plays - found.plays_at([rounds - 1])[:, 0]
