@@ -53,7 +53,7 @@ def regret_grid(results: Results, rows: list[list[Panel]], *, ends: str | None =
         first, last = extremes(shown["round"])
         at = np.unique(np.geomspace(max(2, first), last, 60).astype(np.int64))
         floors = {panel: floor_at(results, panel, at) for panel in panels}
-        last_floors = known(np.array([floor[-1] for floor in floors.values()]))
+        last_floors = known_floors(np.array([floor[-1] for floor in floors.values()]))
         for line, row in zip(axes, rows, strict=True):
             for ax, panel in zip(line, row, strict=False):
                 ax.set_visible(True)
@@ -71,7 +71,7 @@ def regret_grid(results: Results, rows: list[list[Panel]], *, ends: str | None =
     return figure
 
 
-def known(floors: Floats) -> Floats:
+def known_floors(floors: Floats) -> Floats:
     """Those that are numbers."""
     return floors[np.isfinite(floors)]
 
@@ -94,7 +94,7 @@ def draw_panel(ax: Axes, results: Results, shown: pl.DataFrame, title: str) -> N
 
 def draw_floor(ax: Axes, x: Any, floor: Floats) -> None:
     """The lower bound; nothing where none is known."""
-    if len(known(floor)):
+    if len(known_floors(floor)):
         look = PRIVATE_BOUND
         ax.plot(x, floor, color=look.colour, linestyle=look.dash, linewidth=1.1)
 

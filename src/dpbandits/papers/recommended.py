@@ -74,9 +74,9 @@ def film_rows(loaded: Loaded, sets: dict[str, frozenset[int]]) -> list[list[str]
 def genre_rows(loaded: Loaded, sets: dict[str, frozenset[int]]) -> list[list[str]]:
     genres = sorted({genre for kinds in loaded.kinds for genre in kinds})
     return [
-        [genre, *(count_of(loaded, genre, films) for films in sets.values())] for genre in genres
+        [genre, *(count_with(loaded, genre, films) for films in sets.values())] for genre in genres
     ]
 
 
-def count_of(loaded: Loaded, genre: str, films: Set[int]) -> str:
+def count_with(loaded: Loaded, genre: str, films: Set[int]) -> str:
     return str(sum(genre in loaded.kinds[film] for film in films))

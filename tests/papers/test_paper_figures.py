@@ -1,0 +1,66 @@
+"""Every figure of a paper has a policy of ours and the lower bound, or its caption says why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpbandits.figures.grids import Drawing
+from dpbandits.figures.panels import BOUND
+from dpbandits.papers.paper import Paper
+from dpbandits.sweeps import Config, Results, run_sweep
+from tests.papers.test_paper_folders import EVERY
+
+OURS = {
+    "DP-KLUCB",
+    "DP-KLUCB with attempts",
+    "DP-KL-MAT (ours)",
+    "DP-KLCUCB (ours)",
+    "DP-KLCUCB (ours, central)",
+}
+
+
+class Played(dict[str, Results]):
+    """Results of the sweeps that are asked for, two short runs each. `get` finds none, as where the
+    reader's own data is not here.
+    """
+
+    def __init__(self, paper: Paper, out: Path) -> None:
+        super().__init__()
+        self.configs = {config.name: config for config in paper.sweeps(full=False)}
+        self.out = out
+
+    def __missing__(self, name: str) -> Results:
+        self[name] = run_sweep(shortened(self.configs[name]), self.out, workers=1)
+        return self[name]
+
+
+def shortened(config: Config) -> Config:
+    small = {"rounds": 400, "runs": 2}
+    entries = [entry.model_copy(update={"rounds": None, "runs": None}) for entry in config.policies]
+    copy = config.model_copy(update={**small, "policies": entries})
+    copy._folder, copy._text = config._folder, config._text
+    return copy
+
+
+def names_in(drawing: Drawing) -> set[str]:
+    (legend,) = drawing.figure.legends
+    return {text.get_text() for text in legend.get_texts()}
+
+
+@pytest.mark.long
+@EVERY
+def test_every_figure_has_ours_and_the_lower_bound_or_says_why_not(
+    paper: Paper, tmp_path: Path
+) -> None:
+    drawings = list(paper.drawings(Played(paper, tmp_path)))
+    assert drawings
+    for drawing in drawings:
+        panels = [ax for ax in drawing.figure.axes if ax.get_visible()]
+        drawn = [any(line.get_color() == BOUND for line in ax.lines) for ax in panels]
+        names, caption = names_in(drawing), drawing.caption
+        assert all(drawn) or "No lower bound is drawn" in caption, drawing.name
+        assert any("lower bound" in name for name in names) == any(drawn), drawing.name
+        assert ("Dotted: " in caption) == any(drawn), drawing.name
+        assert names & OURS or "DP-KLUCB is not here: it plays bandits" in caption, drawing.name
