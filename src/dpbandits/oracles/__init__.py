@@ -13,6 +13,8 @@ from dpbandits.oracles.matroids.linear import LinearMatroid
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.oracles.matroids.partition import PartitionMatroid, TopK, TopKMax, UniformMatroid
 from dpbandits.oracles.matroids.transversal import TransversalMatroid
+from dpbandits.oracles.sets.covers import SetCover
+from dpbandits.oracles.sets.cuts import MaxCut
 from dpbandits.oracles.sets.explicit import ExplicitMatroid, ExplicitSet
 from dpbandits.oracles.sets.influence import Influence
 from dpbandits.oracles.sets.matchings import Matchings
@@ -36,6 +38,8 @@ PROBLEMS: dict[str, type[DecisionSet]] = {
         Matchings,
         Coverage,
         Influence,
+        MaxCut,
+        SetCover,
         ExplicitSet,
     )
 }
@@ -51,9 +55,11 @@ __all__ = [
     "LinearMatroid",
     "Matchings",
     "Matroid",
+    "MaxCut",
     "OracleCheckFailed",
     "PartitionMatroid",
     "Paths",
+    "SetCover",
     "SpanningTrees",
     "TopK",
     "TopKMax",

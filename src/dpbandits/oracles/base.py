@@ -33,7 +33,7 @@ class DecisionSet(metaclass=Explained):
     arms: base arms, numbered 0 to arms - 1.
     size: the largest number of base arms in a super arm; of a matroid, its rank.
     alpha, beta: with probability at least beta the oracle's answer is worth at least alpha times
-        the optimum.
+        the optimum; of costs, where that is negative, alpha is 1 or more.
     costs: rewards are 1 - cost with costs in [0, 1]; the value of a super arm is minus the sum of
         its costs.
     linear: the value of a super arm is the sum of its arms' means (with costs, less one for each).
@@ -101,8 +101,8 @@ class DecisionSet(metaclass=Explained):
 
     @final
     def optimum(self, means: ArrayLike) -> float:
-        """The best value. Where finding it is hard (`alpha` below 1, many super arms) it is the
-        value of the oracle's answer.
+        """The best value. Where finding it is hard (`alpha` other than 1, many super arms) it is
+        the value of the oracle's answer.
         """
         return self._optimum(checked_weights(means, self.arms, "means"))
 

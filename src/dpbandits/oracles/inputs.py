@@ -68,9 +68,9 @@ def bounded_whole(value: SupportsIndex, what: str, least: int, most: int | None 
     return number
 
 
-def checked_label(value: Any) -> Label:
-    """A node's name: a whole number or a string, so that it can be written to JSON and read
-    again.
+def checked_label(value: Any, what: str = "node") -> Label:
+    """The name of a node or an element: a whole number or a string, so that it can be written to
+    JSON and read again.
     """
     if isinstance(value, str):
         return str(value)
@@ -79,7 +79,7 @@ def checked_label(value: Any) -> Label:
             return operator.index(value)
         except TypeError:
             pass
-    raise ValueError(f"Expected node {value!r} to be a whole number or a string.")
+    raise ValueError(f"Expected {what} {value!r} to be a whole number or a string.")
 
 
 def checked_edges(edges: Iterable[Sequence[Any]]) -> list[Edge]:

@@ -56,7 +56,7 @@ def every_set(problem: DecisionSet) -> Everything | None:
 
 def check_exact_sums(problem: DecisionSet) -> None:
     """Refuse what is solved approximately, or is worth something else than the sum of its arms."""
-    if not problem.linear or problem.alpha < 1 or problem.beta < 1:
+    if not problem.linear or problem.alpha != 1 or problem.beta < 1:
         raise ValueError(
             'Expected radius="sum" for a problem whose value is no sum of means, or whose oracle '
             f'is not exact; got radius="joint" for {problem!r}.'
