@@ -145,14 +145,20 @@ class Evidence:
         the horizon.
         """
         frame = self.cells[label, setting]
-        limit = share * float(self.rounds(label, setting)) * (1.0 + 1e-12)
-        kept = frame.filter(pl.col("round") <= limit)
         return (
-            kept.filter(pl.col("round") == kept["round"].max())
+            frame.filter(pl.col("round") == self.kept(label, setting, share))
             .sort("run")["regret"]
             .to_numpy()
             .astype(np.float64)
         )
+
+    def kept(self, label: str, setting: CellSetting, share: float) -> int:
+        """The last kept round that is not after `share` of the horizon."""
+        limit = share * float(self.rounds(label, setting)) * (1.0 + 1e-12)
+        frame = self.cells[label, setting]
+        last = frame.filter(pl.col("round") <= limit)["round"].max()
+        assert isinstance(last, int)
+        return last
 
     def rounds(self, label: str, setting: CellSetting) -> int:
         last = self.cells[label, setting]["round"].max()

@@ -2,7 +2,15 @@
 
 from collections.abc import Callable
 
-from dpbandits.papers.measures import bases, growth, returns, sizes, stopping_times, verdicts
+from dpbandits.papers.measures import (
+    bases,
+    growth,
+    oracle,
+    returns,
+    sizes,
+    stopping_times,
+    verdicts,
+)
 from dpbandits.papers.measures.verdicts import Check
 
 MEASURES: dict[str, Callable[..., list[Check]]] = {
@@ -26,6 +34,7 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         returns.price_between_environments,
         returns.log_rate,
         returns.straight_line,
+        oracle.way_to_oracle,
         bases.shared_with_best,
         stopping_times.halts_right,
         stopping_times.stops_in_time,
