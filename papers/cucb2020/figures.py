@@ -4,7 +4,7 @@ The paper has no figures of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -13,6 +13,9 @@ from dpbandits.figures.grids import Drawing, regret_grid
 from dpbandits.figures.lines import Lines, line_grid
 from dpbandits.figures.panels import Panel, looks
 from dpbandits.sweeps.results import Results
+from dpbandits.theory import private_paths_lower_bound, semi_bandit_lower_order
+
+Order = Callable[[int, float], float]
 
 WIDTHS = (1, 2, 4, 8)
 SHOWN = {"4 choices": "K = {}", "24 choices": "K = {}, 24 choices"}
@@ -23,6 +26,11 @@ UNKNOWN = (
     "No lower bound is drawn: on super arms that are no matroid's none is known with constants "
     "for an instance"
 )
+CENTRAL_BOUND = {
+    2.0: ["lazy CUCB (ours)", "DP-KLCUCB (ours)", "DP-JointCUCB (ours, ln t)"],
+    32.0: ["CUCB-DP (tight)"],
+}
+LOCAL_BOUND = {4.0: ["CUCB-LDP1 (published)", "CUCB-LDP2 (published)"]}
 
 
 def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
@@ -43,25 +51,80 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
             f"{CENTRAL} {name} instance. {UNKNOWN}",
             regret_grid(central, [row], ends=name),
         )
+    yield Drawing(
+        "lower-bound-central",
+        (
+            "Theorem 9's instance, 24 super arms beside the best: final regret against K. Dotted: "
+            "the order of the lower bound, from the first policy's regret at K = 2"
+        ),
+        beside_orders(
+            results["cucb2020-apart"], "theorem 9, K = {}", CENTRAL_BOUND, public_order, "mK"
+        ),
+    )
+    yield Drawing(
+        "lower-bound-local",
+        (
+            "Theorem 6's instance, three paths of identical arms: final regret against K. Dotted: "
+            "the order of the lower bound, (m − K)K, from CUCB-LDP1's regret at K = 2"
+        ),
+        beside_orders(
+            results["cucb2020-local-bounds"], "path of {}", LOCAL_BOUND, paths_order, "(m − K)K"
+        ),
+    )
 
 
 def against_width(results: Results) -> Figure:
     """Final regret against the size of super arms, a panel for each number of choices."""
     panels = []
     for title, pattern in SHOWN.items():
-        widths = {pattern.format(k): k for k in WIDTHS}
-        frame = results.summary.filter(
-            pl.col("label").is_in(LABELS) & pl.col("environment").is_in(list(widths))
-        )
-        frame = frame.with_columns(
-            x=pl.col("environment").replace_strict(widths, return_dtype=pl.Int64), y=pl.col("mean")
-        ).sort("x")
+        frame = by_width(results, LABELS, pattern, WIDTHS)
         start = frame.filter(pl.col("label") == LABELS[0])["mean"][0]
         at = sorted(set(frame["x"].to_list()))
         panels.append(Lines(title, frame, {"K²": [start * k**2 for k in at]}, at))
+    return grid_of(results, LABELS, panels)
+
+
+def by_width(
+    results: Results, labels: Sequence[str], pattern: str, widths: Sequence[int]
+) -> pl.DataFrame:
+    """Final regrets, where the pattern with a K in it names an environment."""
+    names = {pattern.format(k): k for k in widths}
+    frame = results.summary.filter(
+        pl.col("label").is_in(labels) & pl.col("environment").is_in(list(names))
+    )
+    return frame.with_columns(
+        x=pl.col("environment").replace_strict(names, return_dtype=pl.Int64), y=pl.col("mean")
+    ).sort("x")
+
+
+def grid_of(results: Results, labels: Sequence[str], panels: list[Lines]) -> Figure:
     return line_grid(
         [panels],
-        looks([c for c in results.cells if c.label in LABELS]),
+        looks([c for c in results.cells if c.label in labels]),
         x="K (log scale)",
         y="final regret",
     )
+
+
+def beside_orders(
+    results: Results, pattern: str, chosen: Mapping[float, Sequence[str]], order: Order, name: str
+) -> Figure:
+    """Final regret against K, a panel for each ε with its policies, and a lower bound's order in
+    K, scaled to the first policy's regret at K = 2.
+    """
+    panels, labels = [], [label for row in chosen.values() for label in row]
+    for epsilon, shown in chosen.items():
+        frame = by_width(results, shown, pattern, WIDTHS[1:]).filter(pl.col("epsilon") == epsilon)
+        start = frame.filter(pl.col("label") == shown[0])["mean"][0]
+        at = sorted(set(frame["x"].to_list()))
+        line = [start * order(k, epsilon) / order(at[0], epsilon) for k in at]
+        panels.append(Lines(f"ε = {epsilon:g}", frame, {name: line}, at))
+    return grid_of(results, labels, panels)
+
+
+def public_order(k: int, epsilon: float) -> float:
+    return semi_bandit_lower_order(23 + 2 * k, k, 0.6, 200_000, epsilon)
+
+
+def paths_order(k: int, epsilon: float) -> float:
+    return private_paths_lower_bound(3 * k, k, 0.6, 200_000, epsilon)

@@ -41,6 +41,7 @@ from dpbandits.environments import (
     Categorical,
     Environment,
     LoggedReplay,
+    SharedCoins,
     Table,
     Uniform,
 )
@@ -156,6 +157,7 @@ __all__ = [
     "SegmentedSession",
     "Session",
     "SessionEvent",
+    "SharedCoins",
     "SharedError",
     "SimulatedNoise",
     "SetCover",

@@ -107,8 +107,14 @@ def test_true_claim_is_reproduced_and_mutant_differs(
 
 
 def test_every_measure_is_tried_above() -> None:
-    # with the settings they are made for: test_super_arm_settings, test_bases, test_oracle
-    elsewhere = {"ratio_growth", "size_growth", "shared_with_best", "way_to_oracle"}
+    # with the settings they are made for: test_super_arm_settings, test_bases, and the like
+    elsewhere = {
+        "ratio_growth",
+        "size_growth",
+        "shared_with_best",
+        "way_to_oracle",
+        "over_paths_bound",
+    }
     assert {measure for measure, _, _ in (*TRUE_AND_MUTANT, *RATES, *RETURNS)} | elsewhere == set(
         MEASURES
     )

@@ -6,6 +6,7 @@ from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.environments.base import Environment, Independent, Lattice
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, Uniform
 from dpbandits.environments.replay import LoggedReplay
+from dpbandits.environments.shared import SharedCoins
 from dpbandits.environments.table import Table
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Independent",
     "Lattice",
     "LoggedReplay",
+    "SharedCoins",
     "Table",
     "Uniform",
 ]

@@ -16,6 +16,7 @@ from dpbandits.core.arrays import Integers
 from dpbandits.core.inputs import whole_number
 from dpbandits.environments.base import Environment
 from dpbandits.environments.reordered import Reordered, random_order
+from dpbandits.environments.shared import SharedCoins
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
@@ -149,8 +150,9 @@ def has_laws(policy: Policy, environment: Environment) -> bool:
     """Whether compiled players may know how the rewards come."""
     grid = policy.reader.grid
     together = policy.about.feedback != "bandit" and not environment.apart
-    found = environment.rows_on(grid) if together else environment.lattice(grid)
-    return found is not None
+    if together and not isinstance(environment, SharedCoins):
+        return environment.rows_on(grid) is not None
+    return environment.lattice(grid) is not None
 
 
 SHUFFLE = 1

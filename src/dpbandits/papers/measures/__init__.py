@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dpbandits.papers.measures import (
     bases,
     growth,
+    lower,
     oracle,
     returns,
     sizes,
@@ -27,6 +28,7 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         growth.environment_ratio,
         growth.ratio_growth,
         growth.between_bounds,
+        lower.over_paths_bound,
         sizes.size_growth,
         returns.share_of_optimum,
         returns.return_ratio,

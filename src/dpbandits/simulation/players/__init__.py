@@ -13,10 +13,12 @@ import numpy as np
 
 from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
+from dpbandits.environments.shared import SharedCoins
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
 from dpbandits.simulation.plain import Path
+from dpbandits.simulation.players.coin_table import coin_player
 from dpbandits.simulation.players.matroid_table import known
 from dpbandits.simulation.players.record_table import record_player
 from dpbandits.simulation.players.round_table import Kernel
@@ -34,6 +36,8 @@ def compiled_player(
     """
     if policy.about.feedback != "bandit" and not environment.apart:
         # the rewards of one round may belong together, which a law for each arm does not tell
+        if isinstance(environment, SharedCoins):
+            return coin_player(policy, environment, rounds, seed)
         return record_player(policy, environment, rounds, seed)
     problem = problem_of(policy)
     if problem is not None and known(problem) is None:

@@ -71,20 +71,20 @@ def record_player(
     if not records.drawn or type(policy) not in (*RULES, *OPTIMISTIC):
         return None
     loop = build(policy, grid.steps, TOGETHER)
-    return None if loop is None else partial(play_rows, loop, records, rounds, seed)
+    return None if loop is None else partial(play_rows, loop, records.steps, rounds, seed)
 
 
 def play_rows(
     loop: Callable[..., Any],
-    records: Records,
+    world: Integers | Floats,
     rounds: int,
     seed: int,
     checkpoints: Integers,
     run: int,
 ) -> Path:
-    """One run over random rows."""
+    """One run over a world without an order, shape (…, arms): random rows, say."""
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
-    rows = np.ascontiguousarray(records.steps)
+    rows = np.ascontiguousarray(world)
     out = np.empty((len(checkpoints), rows.shape[1]), np.int64)
     releases, events = loop(rows, rounds, checkpoints, rng, out)
     return Path(out, rounds, releases, events)

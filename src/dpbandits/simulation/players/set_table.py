@@ -67,11 +67,13 @@ def set_player(
 ) -> partial[Path] | None:
     """A function of (checkpoints, run) that plays one run; None for other problems, and where the
     policy or the environment has no law that loops know.
+
+    environment: its arms are apart, or the policy reads one of them a round.
     """
     steps, law = policy.reader.grid.steps, environment.lattice(policy.reader.grid)
     problem = problem_of(policy)
     sets = sets_of(problem)
-    if sets is None or problem is None or law is None or not environment.apart:
+    if sets is None or problem is None or law is None:
         return None
     if type(policy) is CUCBLDP2 and policy.radius == "joint":
         if not len(sets.starts):

@@ -1,13 +1,20 @@
-"""Environments whose policies play super arms: the laws that come with a problem."""
+"""Environments that bring super arms: of networks and films, and made up for a proof."""
 
-from dpbandits.sweeps.super_arms.networks import NetworkLaw
-from dpbandits.sweeps.super_arms.problems import (
-    FilmsSetting,
+from dpbandits.sweeps.super_arms.instances import (
     KPathsSetting,
-    ProblemSetting,
+    PublicArmsSetting,
     SharedArmsSetting,
 )
+from dpbandits.sweeps.super_arms.networks import NetworkLaw
+from dpbandits.sweeps.super_arms.problems import FilmsSetting, ProblemSetting
 
-SuperArmLaw = ProblemSetting | SharedArmsSetting | KPathsSetting | NetworkLaw | FilmsSetting
+SuperArmLaw = (
+    ProblemSetting
+    | SharedArmsSetting
+    | PublicArmsSetting
+    | KPathsSetting
+    | NetworkLaw
+    | FilmsSetting
+)
 
 __all__ = ["SuperArmLaw"]

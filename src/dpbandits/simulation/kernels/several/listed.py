@@ -227,20 +227,20 @@ def learn(p: Any, s: Any, own: Any, t: int) -> None:
 
 
 PARTS = {"start": start, "learn": learn}
-play_listed = player(
-    "listed",
-    Numbers=Optimistic,
-    choose=choose_optimistic,
-    batch=super_arms.batch,
-    observe=observe,
-    read=super_arms.read,
+LISTED = {
+    "Numbers": Optimistic,
+    "choose": choose_optimistic,
+    "batch": super_arms.batch,
+    "observe": observe,
+    "read": super_arms.read,
     **PARTS,
-)
-play_listed_indices = player(
-    "listed_indices",
-    Numbers=Indices,
-    choose=choose_index,
-    batch=matroid.batch,
-    read=matroid.fold_block,
+}
+LISTED_INDICES = {
+    "Numbers": Indices,
+    "choose": choose_index,
+    "batch": matroid.batch,
+    "read": matroid.fold_block,
     **PARTS,
-)
+}
+play_listed = player("listed", **LISTED)
+play_listed_indices = player("listed_indices", **LISTED_INDICES)
