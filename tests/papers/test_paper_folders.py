@@ -101,6 +101,21 @@ def test_claims_name_measures_arguments_and_labels_that_exist(paper: Paper) -> N
 
 
 @EVERY
+def test_a_claim_that_names_no_environment_is_about_one_sweep(paper: Paper) -> None:
+    """Otherwise a sweep that is added later would be asked of, too."""
+    played = [
+        (cell.label, config.name) for config in paper.sweeps(full=True) for cell in config.cells()
+    ]
+    labels = ("over", "under", "label", "labels", "others", "one", "other")
+    for claim in paper.claims():
+        if "environments" in claim.arguments:
+            continue
+        given = [claim.arguments[key] for key in labels if key in claim.arguments]
+        named = {each for value in given for each in ([value] if isinstance(value, str) else value)}
+        assert len({sweep for label, sweep in played if label in named}) <= 1, claim.id
+
+
+@EVERY
 def test_one_name_is_one_environment_in_all_sweeps_of_a_paper(paper: Paper) -> None:
     means: dict[str, list[float]] = {}
     for config in paper.sweeps(full=True):
