@@ -14,6 +14,7 @@ from dpbandits.core.privacy import Grid, NoiseKind
 from dpbandits.mechanisms import Block, Comparisons
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Relay
+from dpbandits.noise.sources import SimulatedNoise
 
 ONE, GRID = Fraction(1), Grid(steps=4)
 WATCHES = ("pairs", "arms", "one")
@@ -93,6 +94,8 @@ def test_memories_that_cannot_be_are_refused() -> None:
     counts, sums, alive, thresholds = memory
     for wrong in (
         [counts, sums, alive],
+        [counts, sums, alive, [None] * 9],  # a threshold that was drawn is drawn once
+        [counts, sums, alive, [0, *thresholds[1:]]],  # no pair is this one
         [[4, 3, 0], sums, alive, thresholds],
         [counts, [17, 12, 0], alive, thresholds],
         [counts, sums, [True, True, True], thresholds],
@@ -108,5 +111,34 @@ def test_memories_that_cannot_be_are_refused() -> None:
 def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match=r"watch='two' to be one of 'pairs', 'arms', 'one'"):
         comparing("two", 1.0)
-    with pytest.raises(ValueError, match=r"arms=1001 to be a whole number of arms"):
-        comparing("pairs", 1.0).init(1001)
+    with pytest.raises(ValueError, match=r"arms=101 to be a whole number of arms"):
+        comparing("pairs", 1.0).init(101)
+    with pytest.raises(TypeError, match="Expected bar= to be a function"):
+        Comparisons(epsilon=ONE, bar=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("watch", WATCHES)
+def test_no_memory_may_have_forgotten_a_threshold(watch: str) -> None:
+    """After every release: none but what is there fits, or a pair could be asked at a new price."""
+    mechanism, noise = comparing(watch, 3.0), SimulatedNoise(3)
+    memory, readings = mechanism.init(4), list[Readings]()
+    for release in range(1, 7):
+        block = Block((0, 1, 2, 3), (8, 8, 4, 2), (2, 2, 2, 2))
+        alive = memory.alive
+        memory, _ = mechanism.answer(memory, block, noise)
+        old = readings or [Readings(0, 0, 0, 4)] * 4
+        readings = [
+            Readings(release, 2 * release, 0, 4) if alive[arm] else old[arm] for arm in range(4)
+        ]
+        said = json.loads(json.dumps(memory))
+        assert mechanism.remembers(said, readings)
+        for at, drawn in enumerate(said[3]):
+            changed = [*said[3]]
+            changed[at] = 0 if drawn is None else None
+            assert not mechanism.remembers([*said[:3], changed], readings)
+
+
+def test_all_arms_are_compared_or_none() -> None:
+    mechanism = comparing("pairs", 1.0)
+    with pytest.raises(RuntimeError, match="all of them are released together, or none"):
+        mechanism.answer(mechanism.init(3), Block((0, 1), (0, 4), (1, 1)), Silence())

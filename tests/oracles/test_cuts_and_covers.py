@@ -140,3 +140,9 @@ def test_many_sets_are_bounded_by_counting() -> None:
     assert ring.size == 158
     means = np.full(300, 0.5)
     assert ring.optimum(means) == ring.value(ring.best(means), means) <= -0.5 * 34
+
+
+def test_the_cheapest_cover_is_found_where_costs_hardly_differ() -> None:
+    cover = SetCover([[0, 1], [1, 2], [0, 2], [0, 1], [0, 2], [1]])
+    assert cover.optimum([0.999999999, 0, 0, 0, 1, 1]) == 0
+    assert cover.optimum([1 - 2e-7, 1 - 1e-7, 1 - 2e-7, 0, 0, 0]) == pytest.approx(-3e-7, abs=1e-11)

@@ -50,6 +50,15 @@ def test_against_all_simple_paths(kind: object, seed: int) -> None:
     check_decision_set(paths)
 
 
+def test_the_longest_path_is_the_size_where_arcs_make_no_cycle() -> None:
+    """Of costs, too, for noise grows with it: two chains of eight arms side by side."""
+    chains = [(f"{i}{row}", f"{i + 1}{row}") for row in "ab" for i in range(1, 7)]
+    arcs = [*chains, *(("0", f"1{row}") for row in "ab"), *((f"7{row}", "8") for row in "ab")]
+    assert [Paths(arcs, "0", "8", costs=costs).size for costs in (True, False)] == [8, 8]
+    # around a cycle it is hard to find: nodes less one
+    assert Paths([*arcs, ("5a", "2a")], "0", "8").size == 15
+
+
 def test_indices_above_one_cost_nothing_and_make_no_cycles() -> None:
     triangle = [("s", "a"), ("a", "b"), ("b", "a"), ("b", "t"), ("a", "t")]
     paths = Paths(triangle, "s", "t")

@@ -5,6 +5,7 @@ the page says.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,3 +78,9 @@ def test_one_arm_loses_nothing_and_privacy_never_lowers_it() -> None:
     found = [minimax_lower_bound(5, 10**4, eps) for eps in BUDGETS]
     assert found == sorted(found, reverse=True)
     assert found[0] > free == found[-1]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, math.nan, math.inf, "1", True, [1], 10**400])
+def test_budgets_that_are_none_are_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="Expected epsilon="):
+        minimax_lower_bound(3, 100, wrong)

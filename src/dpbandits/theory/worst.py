@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpbandits.core.inputs import whole_number
+from dpbandits.core.inputs import real_number, shown, whole_number
 
 HALVINGS = 200  # of [0, T]: to the last bit
 
@@ -80,7 +80,12 @@ def minimax_lower_bound(arms: int, rounds: int, epsilon: float | None = None) ->
     if arms < 2:
         return 0.0
     free = min(math.sqrt(arms * rounds), float(rounds)) / 20.0
-    return free if epsilon is None else max(free, private_floor(arms, rounds, float(epsilon)))
+    if epsilon is None:
+        return free
+    budget = real_number(epsilon)
+    if budget is None or not 0 < budget < 1e300:
+        raise ValueError(f"Expected epsilon={shown(epsilon)} to be a number above 0, or None.")
+    return max(free, private_floor(arms, rounds, float(budget)))
 
 
 def private_floor(arms: int, rounds: int, epsilon: float) -> float:

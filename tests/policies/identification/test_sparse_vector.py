@@ -4,6 +4,8 @@ K as the paper says.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -19,7 +21,7 @@ RUNS = 300
 @PRESETS
 def test_the_best_arm_stays(preset: str) -> None:
     """More wrong arms than a failure probability of .1 allows: false alarm 1e-6."""
-    policy = dpb.SparseVectorSE(arms=3, epsilon=4, beta=0.1, preset=preset)
+    policy = dpb.SparseVectorSE(arms=3, epsilon=4, horizon=10**6, beta=0.1, preset=preset)
     found = identify(policy, dpb.Bernoulli([0.4, 0.8, 0.4]), runs=RUNS, seed=1, cap=10**6)
     assert found.undecided == 0
     assert found.wrong * RUNS <= binom.isf(1e-6 / 3, RUNS, 0.1)
@@ -28,7 +30,7 @@ def test_the_best_arm_stays(preset: str) -> None:
 @PRESETS
 def test_an_arm_is_out_by_the_question_the_bound_names(preset: str) -> None:
     """With probability 1 − beta, so all but a few of 300 runs."""
-    policy = dpb.SparseVectorSE(arms=3, epsilon=4, beta=0.1, preset=preset)
+    policy = dpb.SparseVectorSE(arms=3, epsilon=4, horizon=10**6, beta=0.1, preset=preset)
     share, number, gap = float(policy.mechanism().share(3)), 1, 0.4
     while gap * 2**number < 1 + 2 * (
         2 * comparison_radius(2**number, number, 3, 0.1) + comparison_noise(number, 3, 0.1, share)
@@ -41,7 +43,7 @@ def test_an_arm_is_out_by_the_question_the_bound_names(preset: str) -> None:
 
 @PRESETS
 def test_what_is_out_is_not_played_again(preset: str) -> None:
-    policy = dpb.SparseVectorSE(arms=3, epsilon=4, beta=0.1, preset=preset)
+    policy = dpb.SparseVectorSE(arms=3, epsilon=4, horizon=10**6, beta=0.1, preset=preset)
     session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
     draw, played = np.random.default_rng(1), list[int]()
     for _ in range(3_000):
@@ -54,9 +56,23 @@ def test_what_is_out_is_not_played_again(preset: str) -> None:
 
 
 def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match="needs to know the horizon"):
-        dpb.SparseVectorSE(arms=3, epsilon=1)
+    with pytest.raises(TypeError, match="horizon"):
+        dpb.SparseVectorSE(arms=3, epsilon=1)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="preset='two' to be one of 'pairs', 'arms', 'one'"):
         dpb.SparseVectorSE(arms=3, epsilon=1, horizon=100, preset="two")
     with pytest.raises(ValueError, match="arms"):
-        dpb.SparseVectorSE(arms=1_001, epsilon=1, horizon=100)
+        dpb.SparseVectorSE(arms=101, epsilon=1, horizon=100)
+
+
+def test_the_budget_is_shared_out_to_people() -> None:
+    policy = dpb.SparseVectorSE(arms=3, epsilon=8, horizon=1000, beta=0.1)
+    assert policy.at(Fraction(2)) == dpb.SparseVectorSE(arms=3, epsilon=2, horizon=1000, beta=0.1)
+    noise = dpb.SimulatedNoise(1)
+    session = dpb.Session(policy, noise=noise, privacy_unit="user", max_contributions=3)
+    assert session.guarantee is not None
+    assert session.guarantee.unit == "user"
+
+
+def test_budgets_too_small_for_their_shares_are_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="Use a coarser grid or a larger budget"):
+        dpb.SparseVectorSE(arms=100, epsilon=9.4e-10, horizon=10**6)

@@ -104,3 +104,18 @@ def test_looks_name_a_side(name: str) -> None:
         assert client.get(f"/v1/campaigns/trial/{name}?segment=policy").status_code == 200
         answer = client.get(f"/v1/campaigns/trial/{name}")
         assert "policy, holdout, control" in answer.json()["detail"]
+
+
+def test_what_privacy_cost_is_about_the_policys_people() -> None:
+    with served(holdout=".4", control="green") as (store, client):
+        trial = store["trial"]
+        for user in range(600):
+            trial.tell(trial.ask(user=user), float(user % 3 == 0))
+        assert trial["policy"].expected_loss() is not None
+        assert trial.expected_loss() == trial["policy"].expected_loss()
+        assert trial["holdout"].expected_loss() is None
+        path = "/v1/campaigns/trial/expected_loss"
+        assert client.get(path, params={"segment": "holdout"}).json() is None
+        assert client.get(path, params={"segment": "policy"}).json() is not None
+        page = client.get("/campaigns/trial/expected_loss", params={"segment": "holdout"})
+        assert "no policy decides" in page.text

@@ -11,7 +11,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError, WitnessError
+from dpbandits.service.http.serving import require_witness
 from dpbandits.service.opening import open_store
+from tests.service.http.web import client_of
 from tests.service.looks.conftest import looked_at
 from tests.service.looks.played import everything
 from tests.service.timelines import Lite, create, turns
@@ -80,3 +82,30 @@ def test_pages_of_a_look_are_counted_in_whole_numbers(lite: Lite, wrong: Any) ->
                 for look in (each.decisions, each.releases, each.events):
                     with pytest.raises(ValueError, match="Expected limit="):
                         look(limit=wrong)
+
+
+def test_verbs_are_told_that_this_server_only_looks(lite: Lite) -> None:
+    with lite.open() as store:
+        turns(create(store), 8)
+        with looked_at(lite) as onlookers:
+            client = client_of(onlookers)
+            for path in ("/v1/campaigns", "/v1/campaigns/c/ask", "/v1/campaigns/c/tell"):
+                said = client.post(path, json={})
+                assert said.status_code == 409
+                assert "this server only looks" in said.json()["detail"]
+            assert client.get("/v1/campaigns/c").status_code == 200
+
+
+def test_a_server_that_looks_does_not_start_with_another_stores_witness(lite: Lite) -> None:
+    with lite.open() as store:
+        turns(create(store), 8)
+        strange = lite.file.parent / "strange.witness"
+        strange.write_bytes(b"")
+        url = f"sqlite:///{lite.file}"
+        with (
+            open_store(url, witness=strange, looking=True) as onlookers,
+            pytest.raises(WitnessError, match="does not know this campaign"),
+        ):
+            require_witness(onlookers)
+        with looked_at(lite) as onlookers:
+            require_witness(onlookers)

@@ -18,8 +18,10 @@ from dpbandits.noise.protocol import Noise
 
 Rivals = Literal["pairs", "arms", "one"]
 
-MOST_COMPARED = 1_000
-"""The most arms: there is a sparse vector for every two of them."""
+MOST_COMPARED = 100
+"""The most arms: with a sparse vector for every two of them, a release asks some ten thousand
+questions, which takes a second.
+"""
 
 SHARE = Fraction(1, 3)
 """Share of a sparse vector's budget for its threshold, and for its questions' noise, of which the
@@ -73,6 +75,10 @@ class Comparisons(PurePrice):
             raise ValueError(
                 f"Expected watch={shown(self.watch)} to be one of 'pairs', 'arms', 'one'."
             )
+        if not callable(self.bar):
+            raise TypeError(
+                "Expected bar= to be a function of a number of rewards, such as math.sqrt."
+            )
 
     def share(self, arms: int) -> Fraction:
         """The budget of one sparse vector."""
@@ -86,55 +92,73 @@ class Comparisons(PurePrice):
         )
 
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Compared, tuple[bool, ...]]:
+        """Compare all arms that are still in.
+
+        Raises:
+            RuntimeError: one of them is not in the block. Nothing was released.
+        """
         now = Compared(*map(list, memory))
+        if not set(alive_arms(now)) <= set(block.coordinates):
+            raise RuntimeError(
+                "Refused to compare some of the arms that are still in: all of them are released "
+                "together, or none. Nothing was released."
+            )
         for arm, total, count in zip(*block, strict=True):
             if now.alive[arm]:
                 now.sums[arm] += int(total)
                 now.counts[arm] += count
-        asked = [arm for arm in block.coordinates if now.alive[arm]]
-        for question in self._questions(now, asked):
-            if self._behind(now, question, noise):
-                self._out(now, question)
+        if all(now.counts[arm] for arm in alive_arms(now)):
+            for question in self._questions(now):
+                self._ask(now, question, noise)
         return now, tuple(not now.alive[arm] for arm in block.coordinates)
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        fresh, arms = self.init(len(readings)), len(readings)
+        """A threshold that was drawn is there: drawn again, it would cost its price again."""
+        fresh = self.init(len(readings))
         if not isinstance(memory, list) or len(memory) != len(fresh):
             return False
-        counts, sums, alive, thresholds = memory
-        if not all(map(as_long, memory, fresh)):
+        if not all(map(as_long, memory, fresh)) or {type(each) for each in memory[2]} != {bool}:
             return False
-        drawn = [each for each in thresholds if each is not None]
+        now = Compared(*memory)
+        drawn = [each for each in now.thresholds if each is not None]
         return (
-            {type(each) for each in alive} == {bool}
-            and any(alive)
-            and whole_numbers(counts, arms)
-            and whole_numbers(sums, arms)
-            and all(map(arm_fits, counts, sums, alive, readings))
+            any(now.alive)
+            and whole_numbers(now.counts, len(readings))
+            and whole_numbers(now.sums, len(readings))
+            and all(map(arm_fits, now.counts, now.sums, now.alive, readings))
             and whole_numbers(drawn, len(drawn))
             and all(noised_fits(each, 1) for each in drawn)
+            and [each is not None for each in now.thresholds] == self._watching(now)
         )
 
-    def _questions(self, now: Compared, asked: Sequence[int]) -> Iterator[Question]:
-        """What is asked after this block. A question is made as its turn comes: who is out by then
-        is no rival.
+    def _watching(self, now: Compared) -> list[bool]:
+        """Whether each sparse vector's threshold is drawn, between two releases."""
+        alive = alive_arms(now)
+        if len(alive) < 2 or not all(now.counts[arm] for arm in alive):
+            return [False] * len(now.thresholds)
+        if self.watch == "pairs":
+            arms = range(len(now.alive))
+            return [i < j and i in alive and j in alive for i in arms for j in arms]
+        return now.alive if self.watch == "arms" else [True]
+
+    def _questions(self, now: Compared) -> Iterator[Question]:
+        """What is asked after a block. A question is made as its turn comes: who is out by then is
+        no rival.
         """
-        for arm in asked:
+        for arm in alive_arms(now):
             if self.watch == "pairs":
-                for rival in asked:
+                for rival in alive_arms(now):
                     pair = min(arm, rival) * len(now.alive) + max(arm, rival)
                     if rival != arm and now.alive[arm] and now.alive[rival]:
                         yield Question(pair, arm, (rival,))
-            elif others := tuple(each for each in asked if each != arm and now.alive[each]):
+            elif others := tuple(each for each in alive_arms(now) if each != arm):
                 yield Question(arm if self.watch == "arms" else 0, arm, others)
 
-    def _behind(self, now: Compared, question: Question, noise: Noise) -> bool:
-        """Whether the arm is as far behind as the bar says, by its sparse vector."""
+    def _ask(self, now: Compared, question: Question, noise: Noise) -> None:
+        """Whether an arm is as far behind as the bar says, by its sparse vector; then it is out."""
         steps, price = self.grid.steps, self.share(len(now.alive)) * SHARE
         compared = (question.arm, *question.rivals)
         count = min(now.counts[arm] for arm in compared)
-        if count == 0:
-            return False
         sums = [now.sums[arm] * count // now.counts[arm] for arm in compared]
         threshold = now.thresholds[question.vector]
         if threshold is None:
@@ -142,13 +166,22 @@ class Comparisons(PurePrice):
             now.thresholds[question.vector] = threshold
         bar = math.ceil(min(steps * self.bar(count), 2.0**1000))
         lead = max(sums[1:]) - sums[0]
-        return noise.exceeds(lead, bar, threshold, sensitivity=steps, epsilon=price)
+        if noise.exceeds(lead, bar, threshold, sensitivity=steps, epsilon=price):
+            self._out(now, question.arm)
+            if self.watch == "one" and len(question.rivals) > 1:  # begun anew
+                now.thresholds[0] = noise.threshold(sensitivity=steps, epsilon=price)
 
-    def _out(self, now: Compared, question: Question) -> None:
-        """The arm is compared no more, its rewards are forgotten, its sparse vector has ended."""
-        now.alive[question.arm] = False
-        now.counts[question.arm] = now.sums[question.arm] = 0
-        now.thresholds[question.vector] = None
+    def _out(self, now: Compared, arm: int) -> None:
+        """An arm is compared no more; its rewards are forgotten, and thresholds that are done."""
+        now.alive[arm], now.counts[arm], now.sums[arm] = False, 0, 0
+        for vector, needed in enumerate(self._watching(now)):
+            if not needed:
+                now.thresholds[vector] = None
+
+
+def alive_arms(now: Compared) -> list[int]:
+    """Arms that are still compared."""
+    return [arm for arm, alive in enumerate(now.alive) if alive]
 
 
 def arm_fits(count: int, total: int, alive: bool, read: Readings) -> bool:

@@ -9,6 +9,7 @@ from dpbandits.core.arrays import Booleans, Floats
 from dpbandits.oracles.inputs import SuperArm
 
 ENTRIES = 20_000  # of the linear program's matrix: larger ones take seconds
+SCALE = 1e6  # of the dearest set
 SLACK = 1e-6  # what solvers' rounding may take from a whole number
 
 Row = list[tuple[int, float]]  # a constraint: variables and their factors
@@ -22,8 +23,8 @@ def cheapest_cover(table: Booleans, costs: Floats) -> SuperArm:
     from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
 
     found = milp(
-        # scaled, so that the solver's tolerances are of the costs' size
-        costs / (costs.max() or 1.0),
+        # the solver stops at a gap of 1e-6, whatever is asked for
+        costs * (SCALE / (costs.max() or 1.0)),
         constraints=LinearConstraint(table.T.astype(np.float64), lb=1),
         integrality=np.ones(len(costs)),
         bounds=Bounds(0, 1),

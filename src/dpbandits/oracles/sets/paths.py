@@ -39,9 +39,9 @@ class Paths(DecisionSet):
         False: the path with the most reward, for networks without directed cycles between the two
         nodes (in others that is the longest path problem, which is hard).
 
-    size: nodes on walks from source to target, less one, or the number of their arcs if that is
-        smaller; of the longest path itself without cycles. The longest simple path is hard to find
-        in general.
+    size: the arms of the longest path, where no useful arcs make a cycle; else, where that is hard
+        to find, the nodes on walks from source to target less one, or the number of their arcs if
+        that is smaller.
 
     Raises:
         ValueError: no path, unknown nodes, source equal to target, or rewards to be maximised
@@ -76,8 +76,9 @@ class Paths(DecisionSet):
         self._nodes, self._from, self._to = len(index), index[self.source], index[self.target]
         self._keep_walks()
         self.arms = len(self.edges)
-        self._order = [] if self.costs else self._topological()
-        self.size = self._longest()
+        order = self._topological()
+        self._order = [] if order is None else order
+        self.size = min(len(self._alive) - 1, len(self._arcs)) if order is None else self._longest()
 
     def parameters(self) -> dict[str, Any]:
         edges = [list(edge) for edge in self.edges]
@@ -116,9 +117,13 @@ class Paths(DecisionSet):
             self._ends, self._nodes, directed=self.directed, backwards=backwards, arms=arcs
         )
 
-    def _topological(self) -> list[int]:
-        """Useful nodes, everything a node leads to before the node."""
+    def _topological(self) -> list[int] | None:
+        """Useful nodes, everything a node leads to before the node; None: there are cycles, around
+        which costs can be made smallest.
+        """
         if not self.directed:
+            if self.costs:
+                return None
             raise ValueError(
                 "Expected costs=True for undirected paths: the path with the most reward is hard "
                 "to find around cycles."
@@ -130,6 +135,8 @@ class Paths(DecisionSet):
                 ).static_order()
             )
         except CycleError as error:
+            if self.costs:
+                return None
             labels = list(numbered(self.edges, None))
             cycle = " <- ".join(repr(labels[node]) for node in error.args[1])
             raise ValueError(
@@ -137,8 +144,6 @@ class Paths(DecisionSet):
             ) from None
 
     def _longest(self) -> int:
-        if self.costs:
-            return min(len(self._alive) - 1, len(self._arcs))
         length = {self._to: 0}
         for u in self._order:
             length.setdefault(u, 1 + max((length[v] for _, v in self._out[u]), default=0))

@@ -5,13 +5,14 @@ baselines.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, final
 
 from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Comparisons
 from dpbandits.mechanisms.sparse_vectors.comparisons import MOST_COMPARED
-from dpbandits.policies.base import Identified, PrivatePolicy
+from dpbandits.policies.base import Identified, PrivatePolicy, require_budget
 from dpbandits.policies.bounds.elimination import comparisons_bound
 from dpbandits.policies.bounds.optimism import positive_gaps
 from dpbandits.policies.bounds.tails import excess
@@ -34,8 +35,8 @@ class SparseVectorSE(PrivatePolicy):
     1 − beta.
 
     Args:
-        beta: failure probability.
-        horizon: T, which sets beta = 1/T; or give beta itself.
+        horizon: T, the rounds it is played for.
+        beta: failure probability, by default 1/T.
         preset: a sparse vector for each of the "pairs" of arms; for each of the "arms" against the
             best of the others; or "one" that is begun anew after each of K − 1 answers.
     """
@@ -49,17 +50,18 @@ class SparseVectorSE(PrivatePolicy):
         twin="SuccessiveElimination",
         needs_horizon=True,
     )
-    horizon: int | None = None
+    horizon: int
     beta: float | None = None
     preset: str = "pairs"
 
     def validate(self) -> None:
         self._whole("arms", high=MOST_COMPARED, of="arms")
         self._one_of("preset", "pairs", "arms", "one")
-        self._horizon(required=self.beta is None)
+        self._horizon(required=True)
         if self.beta is None:
-            object.__setattr__(self, "beta", 1 / max(2, self.horizon or 0))
+            object.__setattr__(self, "beta", 1 / max(2, self.horizon))
         self._number("beta", 0, 1)
+        require_budget(self.budget, self.grid, "epsilon", Fraction(3 * self.arms))
 
     def mechanism(self) -> Comparisons:
         return Comparisons(

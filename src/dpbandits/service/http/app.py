@@ -22,6 +22,17 @@ THREADS = 128
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
+CHANGES = ["POST", "PUT", "PATCH", "DELETE"]
+
+
+def only_looks(verb: str) -> None:
+    """What a server that only looks says to verbs."""
+    raise RuntimeError(
+        "Expected a look: this server only looks (`serve --looking`). Ask and tell where the "
+        "campaigns are served. Nothing was done."
+    )
+
+
 def make_app(store: CampaignStore | ShownStore, *, open: bool = False) -> Any:
     """The application that serves a store; of one that is only looked at, the looks.
 
@@ -40,11 +51,15 @@ def make_app(store: CampaignStore | ShownStore, *, open: bool = False) -> Any:
         summary="Differentially private campaigns",
         lifespan=lifespan,
         openapi_url="/openapi.json",
+        docs_url=None,  # ours needs no other server
+        redoc_url=None,
     )
     app.state.plans = isinstance(store, CampaignStore)
     install(app)
     if isinstance(store, CampaignStore):
         app.include_router(verbs(store, access), responses=PROBLEMS)
+    else:
+        app.add_api_route("/v1/{verb:path}", only_looks, methods=CHANGES, include_in_schema=False)
     app.include_router(reads(store, access), responses=PROBLEMS)
     app.include_router(dashboard(store, access))
     app.mount("/static", STATIC)

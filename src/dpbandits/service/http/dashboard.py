@@ -15,6 +15,7 @@ from dpbandits.service.http.problems import status_of
 from dpbandits.service.http.shapes import single_part, whole_or_part
 from dpbandits.service.looks.segments import ShownSegments
 from dpbandits.service.looks.store import Campaigns
+from dpbandits.service.pages.described import routes_of
 from dpbandits.service.pages.forms import TOKEN, keep_cookie, sent_form, token_of
 from dpbandits.service.pages.planning import TrialPlan, checked_plan, choices, forecast_of, table_of
 from dpbandits.service.pages.pricing import LossDesk
@@ -99,6 +100,10 @@ def dashboard(store: Campaigns[Any], access: Access) -> APIRouter:
         view: dict[str, Any] = {"summary": found.summary(), "loss": desk.of(found)}
         view |= {"home": name, "segment": segment}
         return form_page(request, "loss.html", open=access.open, **view)
+
+    @router.get("/docs")
+    def docs(request: Request) -> Response:
+        return form_page(request, "docs.html", routes=routes_of(request.app.openapi()))
 
     if isinstance(store, CampaignStore):  # else it only looks
         router.include_router(planning_routes(store, access))

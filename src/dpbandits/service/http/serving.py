@@ -46,10 +46,13 @@ def serve(
         ValueError: the port is taken; a store without keys is served to this machine only;
             SQLite by one process.
         StoreError: the store cannot be opened.
+        WitnessError: looking, with a witness that does not know the campaigns.
     """
     if demo and looking:
         raise ValueError("Expected --demo or --looking: made-up visitors ask and tell.")
     with store_to_serve(url, witness, looking) as store:
+        if looking:
+            require_witness(store)
         if not has_keys(store) and host not in LOCAL:
             raise ValueError(
                 f"Expected keys before the store is served to {host}: without any, everybody may "
@@ -74,6 +77,16 @@ def serve(
         log_level="warning",
         access_log=False,
     )
+
+
+def require_witness(store: Any) -> None:
+    """
+    Raises:
+        WitnessError: the witness is that of another store, or of none.
+    """
+    for name in store:
+        with suppress(StoreError):  # put back, or not witnessed yet: whoever looks is told
+            store[name].generation  # noqa: B018
 
 
 def require_port(host: str, port: int) -> None:

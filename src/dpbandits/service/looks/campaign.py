@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.campaign.guardrail import Guardrail
+from dpbandits.campaign.holdout import Side
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.core.inputs import whole_number
@@ -62,10 +63,12 @@ class Looker(Protocol):
 class ShownCampaign:
     """A campaign that is looked at.
 
-    side_of: the campaign with `holdout=` or `ramp=` that this is a side of; None: of none.
+    side_of: the campaign with `holdout=` or `ramp=` that this is a side of; None: of none. side:
+        which.
     """
 
     side_of: str | None = None
+    side: Side | None = None
 
     def __init__(self, looker: Looker) -> None:
         self._looker, self._trail = looker, Trail()
@@ -144,8 +147,10 @@ class ShownCampaign:
         """What the people asked for so far are expected to have lost to privacy, were the arms'
         means what was released (see `ExpectedLoss`). It is simulated, which takes up to some
         seconds, and costs no privacy. None where it cannot be said, as before every arm in play has
-        a released mean.
+        a released mean, or on a side for which no policy decides.
         """
+        if self.side not in (None, "policy"):
+            return None
         return expected_loss(*self._looker.look(in_play))
 
     def harm(self) -> Beliefs:

@@ -10,6 +10,7 @@ from dpbandits.campaign.believing.uplift import Uplift, uplift_of
 from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.core.privacy import Guarantee
+from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.looks.campaign import ShownCampaign
@@ -117,8 +118,8 @@ class ShownHoldout(ShownSegments[ShownPart]):
 
     def __init__(self, row: CampaignRow, parts: Mapping[str, ShownPart], rule: HoldoutRule) -> None:
         super().__init__(row, parts)
-        for part in parts.values():
-            part.side_of = self.name
+        for side in rule.sides:
+            parts[side].side_of, parts[side].side = self.name, side
         self.rule = rule
 
     def __repr__(self) -> str:
@@ -136,6 +137,12 @@ class ShownHoldout(ShownSegments[ShownPart]):
         both = (1.0 + checked_confidence(confidence)) / 2.0
         policy, holdout = self["policy"].beliefs(both), self["holdout"].beliefs(both)
         return uplift_of(policy, holdout, float(confidence))
+
+    def expected_loss(self) -> ExpectedLoss | None:
+        """What the policy's people are expected to have lost to privacy (see
+        `Campaign.expected_loss`); what the others lose is not the policy's.
+        """
+        return self["policy"].expected_loss()
 
     def statement(self) -> str:
         """The privacy statements of the sides on which something is learned."""
