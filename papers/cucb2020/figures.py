@@ -54,7 +54,7 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     yield Drawing(
         "lower-bound-central",
         (
-            "Theorem 9's instance, 24 super arms beside the best: final regret against K. Dotted: "
+            "Theorem 9's instance, 24 super arms beside the best: final regret against K. Dashed: "
             "the order of the lower bound, from the first policy's regret at K = 2"
         ),
         beside_orders(
@@ -64,7 +64,7 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     yield Drawing(
         "lower-bound-local",
         (
-            "Theorem 6's instance, three paths of identical arms: final regret against K. Dotted: "
+            "Theorem 6's instance, three paths of identical arms: final regret against K. Dashed: "
             "the order of the lower bound, (m − K)K, from CUCB-LDP1's regret at K = 2"
         ),
         beside_orders(
