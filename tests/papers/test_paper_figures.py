@@ -14,7 +14,7 @@ from tests.papers.test_paper_folders import EVERY
 
 OURS = {
     "DP-KLUCB",
-    "DP-KLUCB with attempts",
+    "DP-KLUCB, 10⁸ rounds",
     "DP-KL-MAT (ours)",
     "DP-KLCUCB (ours)",
     "DP-KLCUCB (ours, central)",
