@@ -243,18 +243,3 @@ def test_answers_get_their_types_back() -> None:
     assert typed_answer(LazyCumulative(epsilon=1), [1.5, 3, 2]) == Answer(1.5, 3, 2)
     joint = typed_answer(JointBatch(epsilon=1, size=2), [1.5, 3, 2])
     assert type(joint) is JointAnswer
-
-
-def test_the_page_of_routes_has_every_route_and_field_of_the_openapi_document(
-    shop: CampaignStore,
-) -> None:
-    """And needs nothing of another server, which the page's own policy would forbid."""
-    client = client_of(shop)
-    text, spec = text_of(client.get("/docs")), client.get("/openapi.json").json()
-    assert "https://" not in text
-    for path, verbs in spec["paths"].items():
-        for verb in verbs:
-            assert f"{verb.upper()} <code>{path}</code>" in text
-    for name in spec["components"]["schemas"]["CreateBody"]["properties"]:
-        assert f"<code>{name}</code>" in text
-    assert "whole number, from 0, up to 10,000" in text
