@@ -37,18 +37,19 @@ def every_cover(problem: SetCover) -> set[tuple[int, ...]]:
     }
 
 
+def feasible(problem: MaxCut | SetCover) -> set[tuple[int, ...]]:
+    """What the problem itself says are super arms."""
+    every = range(problem.arms + 1)
+    found = (arms for k in every for arms in combinations(range(problem.arms), k))
+    return {arms for arms in found if problem.contains(arms)}
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_cuts_are_those_of_colourings(seed: int) -> None:
     problem = draw(cuts, seed)
     assert isinstance(problem, MaxCut)
     every = every_cut(problem)
-    feasible = {
-        arms
-        for k in range(problem.arms + 1)
-        for arms in combinations(range(problem.arms), k)
-        if problem.contains(arms)
-    }
-    assert feasible == every
+    assert feasible(problem) == every
     assert problem.loops == tuple(arm for arm, (u, v) in enumerate(problem.edges) if u == v)
     means = np.random.default_rng(seed).random(problem.arms)
     assert problem.optimum(means) == pytest.approx(max(means[list(a)].sum() for a in every))
@@ -95,13 +96,7 @@ def test_covers_are_those_that_need_all_their_sets(seed: int) -> None:
     problem = draw(covers, seed)
     assert isinstance(problem, SetCover)
     every = every_cover(problem)
-    feasible = {
-        arms
-        for k in range(problem.arms + 1)
-        for arms in combinations(range(problem.arms), k)
-        if problem.contains(arms)
-    }
-    assert feasible == every
+    assert feasible(problem) == every
     assert max(map(len, every)) <= problem.size
     rng = np.random.default_rng(seed)
     for means in (rng.random(problem.arms), rng.random(problem.arms).round(1)):

@@ -11,7 +11,7 @@ from typing import ClassVar, final
 from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Comparisons
-from dpbandits.mechanisms.sparse_vectors.comparisons import MOST_COMPARED
+from dpbandits.mechanisms.sparse_vectors.comparisons import MOST_COMPARED, Rivals
 from dpbandits.policies.base import Identified, PrivatePolicy, require_budget
 from dpbandits.policies.bounds.elimination import comparisons_bound
 from dpbandits.policies.bounds.optimism import positive_gaps
@@ -52,7 +52,7 @@ class SparseVectorSE(PrivatePolicy):
     )
     horizon: int
     beta: float | None = None
-    preset: str = "pairs"
+    preset: Rivals = "pairs"
 
     def validate(self) -> None:
         self._whole("arms", high=MOST_COMPARED, of="arms")
@@ -67,7 +67,7 @@ class SparseVectorSE(PrivatePolicy):
         return Comparisons(
             epsilon=self.budget,
             grid=Grid(steps=self.grid),
-            watch=self.preset,  # type: ignore[arg-type]
+            watch=self.preset,
             bar=self.bar,
         )
 

@@ -86,7 +86,7 @@ def require_witness(store: Any) -> None:
     """
     for name in store:
         with suppress(StoreError):  # put back, or not witnessed yet: whoever looks is told
-            store[name].generation  # noqa: B018
+            store[name].summary()
 
 
 def require_port(host: str, port: int) -> None:
