@@ -22,7 +22,7 @@ from dpbandits.policies.matroid.optimistic import *
 from dpbandits.policies.matroid.sampling import *
 from dpbandits.policies.stopping.empirical import *
 from dpbandits.policies.super_arms.cucb import *
-from dpbandits.policies.super_arms.joint import *
+from dpbandits.policies.super_arms.joint_cucb import *
 from dpbandits.policies.super_arms.local import *
 from dpbandits.policies.super_arms.tree import *
 

@@ -11,7 +11,7 @@ from dpbandits.policies.bandit.ucb import LDPKLUCB
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.experts.noisy_leader import RNMFTNL
 from dpbandits.policies.matroid.joint import DPJointMAT
-from dpbandits.policies.super_arms.joint import DPJointCUCB
+from dpbandits.policies.super_arms.joint_cucb import DPJointCUCB
 from dpbandits.policies.super_arms.local import CUCBLDP2
 
 MEASURED = 20_000

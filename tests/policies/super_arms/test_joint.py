@@ -12,9 +12,17 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.plan import Hold, PublicRng
+from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.policies.contract import Release
 from dpbandits.policies.formulas.divergences import d_eps
-from dpbandits.policies.formulas.joint import log_moment, rate_bound, rate_index, rate_lower
+from dpbandits.policies.formulas.joint import (
+    log_moment,
+    rate_bound,
+    rate_index,
+    rate_lower,
+    shrinking_level,
+)
+from dpbandits.policies.super_arms.joint_statistics import folded
 
 ALARM = 1e-6
 SHARES = np.linspace(1e-4, 1 - 1e-4, 4000)
@@ -138,8 +146,9 @@ def test_new_elements_are_released_alone_and_loops_are_never_played() -> None:
 
 def test_levels_and_their_defaults() -> None:
     problem = dpb.UniformMatroid(arms=3, rank=1)
-    for preset, level in (("sharp", 0.3), ("level", 1.0), ("proved", 1.0)):
-        assert dpb.DPJointMAT(problem=problem, epsilon=1, preset=preset).level == level
+    for preset, constants in (("sharp", (0.6, 14)), ("level", (1, 16)), ("proved", (1, 16))):
+        made = dpb.DPJointMAT(problem=problem, epsilon=1, preset=preset)
+        assert (made.level, made.first) == constants
     with pytest.raises(ValueError, match="preset"):
         dpb.DPJointMAT(problem=problem, epsilon=1, preset="best")
     with pytest.raises(TypeError, match="matroid"):
@@ -147,6 +156,18 @@ def test_levels_and_their_defaults() -> None:
     for name, value in (("first", 0), ("alpha", 1), ("level", -1)):
         with pytest.raises(ValueError, match=name):
             dpb.DPJointMAT(problem=problem, epsilon=1, **{name: value})
+
+
+def test_the_sharp_level_falls_with_what_was_read() -> None:
+    assert shrinking_level(0.6, 1000, 10) == pytest.approx(0.6 * math.log(100))
+    assert shrinking_level(0.6, 1000, 900) == 0.6
+    policy = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=2, rank=1), epsilon=1, level=2)
+    for rounds in (10, 100, 1900):
+        state = folded(policy.init(), [(0, JointAnswer(rounds / 2, rounds, 1))], 1.0, 2000)
+        shared = policy.shared(state)
+        half = (policy.upper(state, 0, shared) - policy.lower(state, 0, shared)) / 2
+        variance = 1 / (state.precisions[0] + 1 / shared.spread)
+        assert half**2 / (2 * variance) == pytest.approx(2 * max(1, math.log(2001 / rounds)))
 
 
 @pytest.mark.long

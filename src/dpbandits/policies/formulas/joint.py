@@ -108,6 +108,14 @@ def fitted_prior(means: Sequence[float], precisions: Sequence[float]) -> tuple[f
     return centre, spread
 
 
+def shrinking_level(factor: float, t: int, n: int) -> float:
+    """factor·ln(t/n), at least factor: the level of preset "sharp" at round t, for an element with
+    n released rounds. What was read often needs no more room (as in MOSS, Audibert and Bubeck
+    2009); what was read once is looked at again.
+    """
+    return factor * max(1.0, math.log(t / n))
+
+
 def normal_bound(
     weighted: float, precision: float, level: float, centre: float, spread: float, side: float
 ) -> float:

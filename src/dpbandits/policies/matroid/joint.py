@@ -23,7 +23,7 @@ class DPJointMAT(JointReleases):
 
     >>> from dpbandits import UniformMatroid
     >>> DPJointMAT(problem=UniformMatroid(arms=4, rank=2), epsilon=1).batch(2)
-    32
+    28
     """
 
     about: ClassVar[About] = About(

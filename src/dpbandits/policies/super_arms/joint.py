@@ -18,7 +18,7 @@ from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy
-from dpbandits.policies.contract import About, Release
+from dpbandits.policies.contract import Release
 from dpbandits.policies.formulas import joint
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
 from dpbandits.policies.super_arms.joint_statistics import (
@@ -28,13 +28,13 @@ from dpbandits.policies.super_arms.joint_statistics import (
 )
 from dpbandits.policies.super_arms.undecided import outbid
 
-__all__ = ["DPJointCUCB"]
-
 FIRST = 1e15
 """Weight of an element without a release: the first bases cover all but the loops."""
 
-LEVELS = {"sharp": 0.3, "level": 1.0, "proved": 1.0}
-"""Default factors on the level, by preset; how .3 was found: decisions/."""
+
+class JointConstants(NamedTuple):
+    level: float  # factor on the preset's level
+    first: float  # rounds in a first batch, in standard deviations of its noise
 
 
 class Shared(NamedTuple):
@@ -56,21 +56,28 @@ class JointReleases(PrivatePolicy):
     Args:
         problem: which super arms are feasible, and the oracle that finds the best one for given
             weights.
-        preset: "sharp" (default): a normal index on precision-weighted blocks, unproved. "level":
-            the index that knows the noise's exact law, at ln t. "proved": the same at
+        preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
+            arm with n released rounds, unproved. "level": the index that knows the noise's exact
+            law, at ln t. "proved": the same at
             ln t + 4 ln ln t, which holds whatever was released before.
-        first: rounds in a first batch, in standard deviations of its noise.
+        first: rounds in a first batch, in standard deviations of its noise; None stands for 14
+            ("sharp") or 16.
         alpha: growth of the rounds of the least known undecided arm.
-        level: factor on the preset's level; None stands for .3 ("sharp") or 1.
+        level: factor on the preset's level; None stands for .6 ("sharp") or 1.
 
     Raises:
         TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.
     """
 
+    presets: ClassVar[dict[str, JointConstants]] = {
+        "sharp": JointConstants(0.6, 14.0),
+        "level": JointConstants(1.0, 16.0),
+        "proved": JointConstants(1.0, 16.0),
+    }
     problem: DecisionSet
     arms: int = field(init=False, repr=False, compare=False)
     preset: str = "sharp"
-    first: float = 16.0
+    first: float | None = None
     alpha: float = 1.5
     level: float | None = None
 
@@ -81,9 +88,10 @@ class JointReleases(PrivatePolicy):
 
     @final
     def validate(self) -> None:
-        self._one_of("preset", *LEVELS)
-        if self.level is None:
-            object.__setattr__(self, "level", LEVELS[self.preset])
+        self._one_of("preset", *self.presets)
+        for name, value in self.presets[self.preset]._asdict().items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
         self._number("first", 0, 10**6)
         self._number("alpha", 1.001, 1000)
         self._number("level", 0, 100)
@@ -166,7 +174,9 @@ class JointReleases(PrivatePolicy):
     @final
     def batch(self, released: int) -> int:
         """Rounds of the first batch of so many arms that are released together."""
-        return math.ceil(self.first * math.sqrt(joint.joint_variance(released, float(self.budget))))
+        return math.ceil(
+            (self.first or 0.0) * math.sqrt(joint.joint_variance(released, float(self.budget)))
+        )
 
     @final
     def undecided(
@@ -207,7 +217,7 @@ class JointReleases(PrivatePolicy):
         if not s.rounds[arm]:
             return FIRST if isinstance(self.problem, Matroid) else 1.0
         if self.preset == "sharp":
-            return joint.normal_bound(s.weighted[arm], s.precisions[arm], *shared, 1.0)
+            return self.normal(s, arm, shared, 1.0)
         known = s.totals[arm], s.rounds[arm], s.drawn[arm]
         return joint.rate_index(*known, shared.level, float(self.budget))
 
@@ -217,32 +227,12 @@ class JointReleases(PrivatePolicy):
         if not s.rounds[arm]:
             return 0.0
         if self.preset == "sharp":
-            return joint.normal_bound(s.weighted[arm], s.precisions[arm], *shared, -1.0)
+            return self.normal(s, arm, shared, -1.0)
         known = s.totals[arm], s.rounds[arm], s.drawn[arm]
         return joint.rate_lower(*known, shared.level, float(self.budget))
 
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class DPJointCUCB(JointReleases):
-    """Optimism on jointly released sums, with any oracle (ours). A record pays epsilon once, not
-    epsilon/K for each of its K rewards.
-
-    Source: ours; the noise is the K-norm mechanism of the cube (Hardt and Talwar 2010). Guarantee:
-    epsilon-DP for all decisions. Regret: none proved for general oracles.
-
-    >>> from dpbandits import TopK
-    >>> str(DPJointCUCB(problem=TopK(arms=4, k=2), epsilon=1).guarantee.epsilon)
-    '1'
-    """
-
-    about: ClassVar[About] = About(
-        paper="dpbandits",
-        algorithm="optimism on joint releases (ours)",
-        bound="none proved",
-        proof="joint_release",
-        twin="CUCB",
-        feedback="semi",
-        drops=True,
-        theory=False,
-    )
+    def normal(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
+        """Upper (side 1) or lower (−1) bound of preset "sharp"."""
+        level = joint.shrinking_level(self.level or 0.0, s.t + 1, s.rounds[arm])
+        known = s.weighted[arm], s.precisions[arm]
+        return joint.normal_bound(*known, level, shared.centre, shared.spread, side)

@@ -33,7 +33,6 @@ from dpbandits.policies import (
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.formulas.reports import report_variance
-from dpbandits.policies.super_arms.joint import LEVELS
 from dpbandits.simulation.kernels.several import joint, matroid, super_arms
 from dpbandits.simulation.kernels.several.joint import play_joint
 from dpbandits.simulation.kernels.several.matroid import UNSEEN, play_indices, play_samples
@@ -148,7 +147,7 @@ def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
     if found is None:
         return None
     numbers = joint.Numbers(
-        list(LEVELS).index(policy.preset),
+        list(policy.presets).index(policy.preset),
         float(policy.budget),
         float(policy.level),
         float(policy.first),

@@ -22,6 +22,7 @@ from dpbandits.simulation.parts.jit import (
     normal_bound,
     rate_index,
     rate_lower,
+    shrinking_level,
 )
 from dpbandits.simulation.parts.primitives import joint_radius
 
@@ -47,8 +48,8 @@ class Numbers(NamedTuple):
 
 class Known(NamedTuple):
     """Beside the basis what is known of each element; `told`, the elements that are released, and
-    `now`, three numbers: how many they are, the rounds of their batch, and the radius of its noise
-    (−1: not drawn yet).
+    `now`, four numbers: how many they are, the rounds of their batch, the radius of its noise (−1:
+    not drawn yet), and the round of the bounds.
 
     shared: level, mean and variance of the prior. drawn: shape (arms, K + 1), releases by how many
         elements were released together.
@@ -64,21 +65,21 @@ class Known(NamedTuple):
     now: Any
 
 
-COUNT, ROUNDS, RADIUS = range(3)
+COUNT, ROUNDS, RADIUS, ROUND = range(4)
 
 
 @jit
 def start(p: Any, s: Any) -> Any:
     arms, rank = p.table.shape
     drawn, told = np.zeros((arms, rank + 1), np.int64), np.zeros(rank, np.int64)
-    sums, now = np.zeros((3, arms)), np.zeros(3, np.int64)
+    sums, now = np.zeros((3, arms)), np.zeros(4, np.int64)
     return Known(begin(p, s), np.zeros(3), sums[0], sums[1], sums[2], drawn, told, now)
 
 
 @jit
 def set_bounds(p: Any, s: Any, own: Any, t: int) -> None:
     """Upper bounds of every element at round t, and what all bounds share."""
-    log_t = math.log(t)
+    own.now[ROUND], log_t = t, math.log(t)
     level, centre, spread = p.level * log_t, 0.5, 0.0
     if p.preset == PROVED and log_t > 1.0:
         level += 4.0 * p.level * math.log(log_t)
@@ -94,6 +95,7 @@ def joint_bound(p: Any, s: Any, own: Any, e: int, side: float) -> float:
     """Upper (side 1) or lower (−1) confidence bound of an element with a release."""
     level, centre, spread = own.shared
     if p.preset == SHARP:
+        level = shrinking_level(p.level, own.now[ROUND], s.n[e])
         return normal_bound(own.weighted[e], own.precisions[e], level, centre, spread, side)
     total, n, drawn = s.totals[e] / p.steps, s.n[e], own.drawn[e]
     if side > 0.0:

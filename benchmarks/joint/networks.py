@@ -1,0 +1,106 @@
+"""Joint releases on roads, an internet provider's map and the areas of a site, beside the policies
+that share the budget out. `python -m benchmarks.joint.networks [--runs 100] [--data DIR]
+[--out FILE]`.
+
+The policies that share it out get the best of several constants on each instance, chosen in view:
+that favours them. Coverage has no oracle that is sure to be right, so regret is against the super
+arm that the greedy algorithm finds when it knows the means.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import dpbandits as dpb
+from benchmarks.joint.__main__ import late
+from benchmarks.matroid.__main__ import described
+from benchmarks.table import Row, markdown, show
+from dpbandits.core.arrays import Floats
+from dpbandits.oracles.base import DecisionSet
+from dpbandits.sweeps.super_arms.networks import CoverageSetting, ISPSetting, RoadsSetting
+
+ROUNDS = 20_000
+ROADS = Path("tntp/SiouxFalls/SiouxFalls_net.tntp")
+SETTINGS = {
+    "Sioux Falls, path from 1 to 20": RoadsSetting(
+        name="roads", law="roads", path=ROADS, source="1", target="20"
+    ),
+    "RocketFuel 3967, cheapest tree": ISPSetting(
+        name="tree", law="isp", path=Path("rocketfuel/3967.latencies.intra")
+    ),
+    "MSWeb, 3 areas of 20 featured": CoverageSetting(
+        name="areas", law="msweb_coverage", path=Path("msweb"), k=3
+    ),
+}
+
+
+class World(NamedTuple):
+    problem: DecisionSet
+    environment: dpb.Bernoulli
+    epsilon: float
+
+    def regret(self, policy: dpb.Policy, runs: int) -> Floats:
+        """Against the oracle's answer for the true means."""
+        problem, means = self.problem, self.environment.means
+        found = dpb.simulate(policy, self.environment, ROUNDS, runs=runs, seed=5, at=[]).regret()
+        best = problem.value(problem.best(means), means)
+        return np.asarray(found + ROUNDS * (best - problem.alpha * problem.optimum(means)))
+
+
+def shared(world: World) -> list[dpb.Policy]:
+    """ε shared out over the arms, in several constants; first: a share of the default's."""
+    cls = dpb.DPKLMAT if isinstance(world.problem, dpb.Matroid) else dpb.DPKLCUCB
+    given = {"problem": world.problem, "epsilon": world.epsilon}
+    usual = cls(**given).first or 1
+    return [
+        cls(**given, first=max(1, round(usual * part)), level=level)
+        for part in (0.25, 0.5, 1.0)
+        for level in (0.35, 0.5, 1.0)
+    ]
+
+
+def joint(world: World) -> dpb.Policy:
+    cls = dpb.DPJointMAT if isinstance(world.problem, dpb.Matroid) else dpb.DPJointCUCB
+    return cls(problem=world.problem, epsilon=world.epsilon)
+
+
+def rows(data: Path, runs: int) -> list[Row]:
+    found = list[Row]()
+    for name, setting in SETTINGS.items():
+        loaded = setting.load(data)
+        for epsilon in (2.0, 1.0):
+            world = World(loaded.problem, loaded.environment, epsilon)
+            tried = {policy: world.regret(policy, runs) for policy in shared(world)}
+            best = min(tried, key=lambda policy: float(tried[policy].mean()))
+            ours, theirs = world.regret(joint(world), runs), tried[best]
+            what = f"{name} (K = {loaded.problem.size}), ε = {epsilon:g}"
+            constants = f"first = {best.first}, level = {best.level:g}"
+            text = f"{best.name}, {constants}: {described(theirs)}"
+            found.append(Row(f"{what}: shared out", text, "", None))
+            ratio = ours.mean() / theirs.mean()
+            met = ratio <= 0.5 and late(ours) <= late(theirs)
+            text = f"{described(ours)}; {ratio:.2f} of it"
+            found.append(Row(f"{what}: {joint(world).name}", text, "half; 99 % no worse", met))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--out", type=Path, help="write the table as markdown, too")
+    args = parser.parse_args()
+    title = f"Joint releases on networks, {ROUNDS:,} rounds, {args.runs} runs: mean / 99 % / worst"
+    table = rows(args.data, args.runs)
+    show(title, table)
+    if args.out:
+        command = f"python -m benchmarks.joint.networks --runs {args.runs} --out {args.out}"
+        args.out.write_text(markdown(title, command, table), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
