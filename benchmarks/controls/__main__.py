@@ -9,7 +9,8 @@
 
 A level without randomness (exact law, report law) is run once and counted once. Judgements are kept
 in `--folder`, so a run that was stopped goes on where it was; Ctrl-C writes the page of what is
-there.
+there. `judged/` has the judgements of the committed page: unpacked into `--folder`, in a clone of
+the commit that is in their name, a run goes on from them.
 """
 
 from __future__ import annotations
@@ -112,8 +113,9 @@ def main() -> None:
     kept = Kept(arguments.folder)
     judge_all(kept, arguments.repetitions, arguments.workers)
     sections = (
-        "# Controls of the auditor, and exact losses\n\nWritten by `python -m "
-        "benchmarks.controls`; do not edit.\n",
+        "# Controls of the auditor, and exact losses\n\nWritten by `python -m benchmarks.controls "
+        f"--repetitions {arguments.repetitions}`; do not edit. Judged by the code "
+        f"{kept.path.stem}.\n",
         controls_text(kept),
         EXACT + exact_text(),
         "## What published constants hold, at ε = 1\n\n" + published_text(),
