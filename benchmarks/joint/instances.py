@@ -9,7 +9,13 @@ from pathlib import Path
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.matroid.instances import Instance, of_films, random_linear
+from benchmarks.matroid.instances import (
+    SEVEN,
+    SEVEN_MEANS,
+    Instance,
+    of_films,
+    random_linear,
+)
 from dpbandits.datasets.films.films import films_from_counts
 from dpbandits.datasets.films.movies import movielens
 
@@ -45,8 +51,6 @@ def tuning() -> dict[str, Instance]:
     }
 
 
-SEVEN = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)]
-MEANS = [0.80, 0.75, 0.60, 0.20, 0.30, 0.40, 0.70]
 ORDERS = 8
 """Orders of the seven vectors that are drawn; what is told is of all together."""
 
@@ -57,7 +61,7 @@ def reported(data: Path) -> dict[str, list[Instance]]:
     areas = dpb.PartitionMatroid(categories=np.arange(48) % 8, capacities=[1] * 8)
     uniform = dpb.UniformMatroid(arms=10, rank=3)
     found = {
-        "seven vectors, ε = 2": [drawn(SEVEN, MEANS, 10_000, seed) for seed in range(ORDERS)],
+        "seven vectors, ε = 2": [drawn(SEVEN, SEVEN_MEANS, 10_000, seed) for seed in range(ORDERS)],
         "partition 48 × 8, ε = 1": [Instance(areas, rng.beta(0.5, 3, 48), 1, 20_000, 1.0)],
         "linear 30 × 6, ε = 1": [random_linear(2, 30, 6, 0.1, 0.9, 1, 20_000, 1.0)],
         "uniform 10 × 3, gap .1, ε = 1": [shuffled(uniform, [0.6] * 3 + [0.5] * 7, 1, 20_000)],

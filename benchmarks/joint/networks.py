@@ -4,7 +4,7 @@ that share the budget out. `python -m benchmarks.joint.networks [--runs 100] [--
 
 The policies that share it out get the best of several constants on each instance, chosen in view:
 that favours them. Coverage has no oracle that is sure to be right, so regret is against the super
-arm that the greedy algorithm finds when it knows the means.
+arm that the greedy algorithm finds when it knows the means. What has no data here is left out.
 """
 
 from __future__ import annotations
@@ -71,6 +71,8 @@ def joint(world: World) -> dpb.Policy:
 def rows(data: Path, runs: int) -> list[Row]:
     found = list[Row]()
     for name, setting in SETTINGS.items():
+        if not (data / setting.path).exists():
+            continue
         loaded = setting.load(data)
         for epsilon in (2.0, 1.0):
             world = World(loaded.problem, loaded.environment, epsilon)

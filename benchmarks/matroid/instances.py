@@ -26,9 +26,9 @@ class Instance(NamedTuple):
     share: float  # of the runs
 
 
-SEVEN = dpb.LinearMatroid(
-    [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)]
-)
+SEVEN = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)]
+SEVEN_MEANS = [0.80, 0.75, 0.60, 0.20, 0.30, 0.40, 0.70]
+"""The seven vectors of the matroid paper, as it lists them: the best come first."""
 
 
 def random_linear(
@@ -78,9 +78,7 @@ def tuning(data: Path) -> dict[str, Instance]:
 def papers(data: Path) -> dict[str, Instance]:
     """What they are judged on (in view, too, when the constants were chosen: decisions/0012)."""
     found = {
-        "seven vectors": Instance(
-            SEVEN, np.array([0.80, 0.75, 0.60, 0.20, 0.30, 0.40, 0.70]), 2, 10_000, 2.0
-        )
+        "seven vectors": Instance(dpb.LinearMatroid(SEVEN), np.array(SEVEN_MEANS), 2, 10_000, 2.0)
     }
     if (data / "ml1m_top100.json").exists():
         films = films_from_counts(data / "ml1m_top100.json")

@@ -58,8 +58,8 @@ class JointReleases(PrivatePolicy):
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
             arm with n released rounds, unproved. "level": the index that knows the noise's exact
-            law, at ln t. "proved": the same at
-            ln t + 4 ln ln t, which holds whatever was released before.
+            law, at ln t. "proved": the same at ln t + 4 ln ln t, which holds whatever was released
+            before.
         first: rounds in a first batch, in standard deviations of its noise; None stands for 14
             ("sharp") or 16.
         alpha: growth of the rounds of the least known undecided arm.
