@@ -41,10 +41,9 @@ BUSY = 0.8  # rate of candidates above which playing each round is cheaper
 @jit
 def start(p: Any, s: Any) -> Any:
     arms = len(s.n)
-    a, b = np.zeros((3, arms)), np.zeros((2, arms), np.int64)
-    return Windows(
-        a[0], a[1], a[2], np.zeros((arms, 4)), np.zeros(1), b[0], b[1], np.zeros(5, np.int64)
-    )
+    a, b = np.zeros((4, arms)), np.zeros((2, arms), np.int64)
+    laws, now = np.zeros((arms, 6)), np.zeros(5, np.int64)
+    return Windows(a[0], a[1], a[2], a[3], laws, np.zeros(1), b[0], b[1], now)
 
 
 @inline
@@ -103,7 +102,7 @@ def open_window(t: int, s: Any, eps: float, own: Any, rng: Any) -> None:
         return
     now[NEXT] = NEVER
     for arm in range(len(s.n)):
-        own.due[arm] = t - 1 + jump(own.rates[arm], rng)
+        own.due[arm] = t - 1 + jump(own.waits[arm], rng)
         now[NEXT] = min(now[NEXT], own.due[arm])
 
 

@@ -22,14 +22,15 @@ rare rounds are jumped to, N of the clipped group (0: one arm leads), the next c
 
 
 class Windows(NamedTuple):
-    """Of a window of rounds: each arm's envelope (its rate, slope and top at the level), its
-    dominating law, whether it is clipped to 1, the round at which its next candidate is due; the
-    level; and `now`, the whole numbers named above.
+    """Of a window of rounds: each arm's envelope (its rate, slope and top at the level), the mean
+    wait for its candidates, its dominating law, whether it is clipped to 1, the round at which its
+    next candidate is due; the level; and `now`, the whole numbers named above.
     """
 
     rates: Any
     slopes: Any
     tops: Any
+    waits: Any
     laws: Any
     level: Any
     due: Any
@@ -40,12 +41,6 @@ class Windows(NamedTuple):
 @jit
 def log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-
-
-@jit
-def log_density(x: float, a: float, b: float) -> float:
-    """ln of the Beta(a, b) density without its constant."""
-    return (a - 1.0) * math.log(x) + (b - 1.0) * math.log1p(-x)
 
 
 @jit
@@ -66,20 +61,24 @@ def digamma(x: float) -> float:
 
 @pasted
 def set_laws(t: int, end: int, s: Any, w: Any, eps: float, leader: int) -> float:
-    """The dominating law of each arm that is not clipped: (a, b, ln B(a, b), ψ(a) − ψ(b)); at the
-    window's start for the leader, at its end for others, the largest of whose centres is returned.
+    """The dominating law of each arm that is not clipped: (a, b, ln B(a, b), ψ(a) − ψ(b)), and of
+    the law at the window's other end: ln B and how much larger its a is. The leader's law dominates
+    at the window's start, those of others at its end; the largest of their centres is returned.
     """
     largest = 0.0
     for arm in range(len(s.n)):
         if w.clipped[arm]:
             continue
-        n = s.n[arm]
-        centre = lifted_mean(s.means[arm], n, t if arm == leader else end, eps)
+        n, other = s.n[arm], end if arm == leader else t
+        centre = lifted_mean(s.means[arm], n, t + end - other, eps)
         if arm != leader:
             largest = max(largest, centre)
         a, b = centre * n + 1.0, (1.0 - centre) * n + 1.0
         w.laws[arm, 0], w.laws[arm, 1] = a, b
         w.laws[arm, 2], w.laws[arm, 3] = log_beta(a, b), digamma(a) - digamma(b)
+        centre = lifted_mean(s.means[arm], n, other, eps)
+        w.laws[arm, 4] = log_beta(centre * n + 1.0, (1.0 - centre) * n + 1.0)
+        w.laws[arm, 5] = centre * n + 1.0 - a
     return largest
 
 
@@ -107,7 +106,8 @@ def total_rate(level: float, leader: int, group: int, w: Any) -> float:
             return math.inf
         top = (a - 1.0) * log_x + (b - 1.0) * log_y - w.laws[arm, 2]
         w.tops[arm], w.slopes[arm] = top, slope if arm == leader else -slope
-        w.rates[arm] = math.exp(min(top, 700.0)) * -math.expm1(-slope * width) / slope
+        whole = 1.0 if slope * width > 40.0 else -math.expm1(-slope * width)
+        w.rates[arm] = math.exp(min(top, 700.0)) * whole / slope
         total += w.rates[arm]
     return total
 
@@ -129,4 +129,6 @@ def set_envelopes(t: int, end: int, s: Any, w: Any, eps: float) -> tuple[float, 
                 best, best_rate = level, rate
     if best_rate < math.inf:
         total_rate(best, leader, group, w)
+        for arm in range(len(s.n)):
+            w.waits[arm] = -1.0 / math.log1p(-min(w.rates[arm], 1.0))
     return best, best_rate

@@ -6,21 +6,17 @@ import math
 from typing import Any
 
 from dpbandits.simulation.parts.beta import beta
-from dpbandits.simulation.parts.envelope import GROUP, LEADER, NEXT, log_beta, log_density
+from dpbandits.simulation.parts.envelope import GROUP, LEADER, NEXT, log_beta
 from dpbandits.simulation.parts.jit import lifted_mean, pasted
 
 NEVER = 2**61
 
 
 @pasted
-def jump(rate: float, rng: Any) -> int:
-    """Rounds until the next candidate, at least 1: geometric."""
-    if rate <= 0.0:
-        return NEVER
-    if rate >= 1.0:
-        return 1
-    wait = rng.standard_exponential() / -math.log1p(-rate)
-    return 1 + int(wait) if wait < NEVER / 2 else NEVER
+def jump(wait: float, rng: Any) -> int:
+    """Rounds until the next candidate, at least 1: geometric, an exponential rounded up."""
+    rounds = wait * rng.standard_exponential()
+    return 1 + int(rounds) if rounds < NEVER / 2 else NEVER
 
 
 @pasted
@@ -78,7 +74,7 @@ def candidates(t: int, s: Any, eps: float, own: Any, rng: Any) -> tuple[float, i
     now[NEXT] = NEVER
     for arm in range(len(due)):
         if due[arm] == t:
-            due[arm] = t + jump(own.rates[arm], rng)
+            due[arm] = t + jump(own.waits[arm], rng)
             if arm == now[LEADER] and now[GROUP]:  # its rate is exact
                 low = level * math.exp(-rng.standard_exponential() / now[GROUP])
             else:
@@ -106,7 +102,8 @@ def leader_above(t: int, s: Any, eps: float, own: Any, rng: Any) -> float:
 @pasted
 def candidate(arm: int, t: int, s: Any, eps: float, own: Any, rng: Any) -> float:
     """A sample in the rare tail, or −1: from the exponential envelope exp(top + slope·(x − level)),
-    kept with the exact ratio. Most refusals need the dominating law only, whose constant is known.
+    kept with the exact ratio. Most refusals need the dominating law only, whose constant is known;
+    most of the kept need a chord only, for ln B is convex in the centre.
     """
     level, slope, n = own.level[0], own.slopes[arm], s.n[arm]
     if slope > 0.0:
@@ -116,14 +113,22 @@ def candidate(arm: int, t: int, s: Any, eps: float, own: Any, rng: Any) -> float
     if not 0.0 < x < 1.0:
         return -1.0
     height = own.tops[arm] + slope * (x - level) - rng.standard_exponential()
-    if height > log_density(x, own.laws[arm, 0], own.laws[arm, 1]) - own.laws[arm, 2]:
+    a, b, constant = own.laws[arm, 0], own.laws[arm, 1], own.laws[arm, 2]
+    log_x, log_y = math.log(x), math.log(1.0 - x)
+    if height > (a - 1.0) * log_x + (b - 1.0) * log_y - constant:
         return -1.0
-    centre = lifted_mean(s.means[arm], n, t, eps)
-    a, b = centre * n + 1.0, (1.0 - centre) * n + 1.0
-    return x if height <= log_density(x, a, b) - log_beta(a, b) else -1.0
+    moved = lifted_mean(s.means[arm], n, t, eps) * n + 1.0 - a
+    density = (a + moved - 1.0) * log_x + (b - moved - 1.0) * log_y
+    share = moved / own.laws[arm, 5] if own.laws[arm, 5] != 0.0 else 0.0
+    if height <= density - constant - share * (own.laws[arm, 4] - constant):
+        return x
+    return x if height <= density - log_beta(a + moved, b - moved) else -1.0
 
 
 @pasted
 def tail(rate: float, width: float, rng: Any) -> float:
     """Exponential with this rate, conditioned on being below `width`."""
+    x = rng.standard_exponential() / rate
+    if x < width:
+        return x
     return -math.log1p(rng.random() * math.expm1(-rate * width)) / rate
