@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from dpbandits.campaign.believing.believed import Believed
@@ -53,7 +53,7 @@ class Offer(NamedTuple):
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # one is made at each release, and frozen ones take three times as long
 class AskedTurn:
     """A turn of `policies/turn.py`, and what is asked about it. Public, and replaced whole.
 
@@ -88,20 +88,7 @@ class AskedTurn:
         return play
 
     def with_offer(self, offer: Offer) -> AskedTurn:
-        return AskedTurn(
-            self.state,
-            self.step,
-            self.rng,
-            self.plan,
-            self.progress,
-            self.first,
-            self.plays,
-            offer,
-            offer.only,
-            offer.last,
-            self.believed,
-            self.plans,
-        )
+        return replace(self, offer=offer, only=offer.only, last=offer.last)
 
 
 def asked_after(first: int, opened: wheel.Turn, offer: Offer, believed: Believed) -> AskedTurn:
