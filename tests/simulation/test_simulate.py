@@ -15,6 +15,7 @@ import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
 from dpbandits.policies.sizes import size_argument
+from dpbandits.simulation.players import RunPlayer, compiled_player
 
 ENV = dpb.Bernoulli([0.8, 0.5, 0.3])
 SEVERAL = [name for name, cls in POLICIES.items() if size_argument(cls) in ("arms", "actions")]
@@ -35,6 +36,20 @@ def test_a_run_depends_on_its_seed_and_number_only(name: str, compiled: bool) ->
     other = dpb.simulate(policy, ENV, 300, runs=3, seed=4, workers=1, compiled=compiled)
     assert np.array_equal(many.counts[:3], few.counts)
     assert not np.array_equal(other.counts, few.counts) or name in ELIMINATIONS
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_runs_played_in_one_call_are_the_runs_played_one_by_one(name: str) -> None:
+    player = compiled_player(examples(name)[0], ENV, 300, 3)
+    if not isinstance(player, RunPlayer):
+        assert not hasattr(player, "in_one_call")
+        return
+    marks = np.array([100, 300])
+    together = player.several(marks, range(5, 11))
+    for run, path in zip(range(5, 11), together, strict=True):
+        alone = player(marks, run)
+        assert np.array_equal(path.plays, alone.plays)
+        assert path._replace(plays=marks) == alone._replace(plays=marks)
 
 
 @pytest.mark.parametrize("name", SEVERAL)

@@ -22,7 +22,8 @@ from dpbandits.session.estimator import required
 from dpbandits.session.session import Session
 from dpbandits.simulation.arguments import checked, checked_workers
 from dpbandits.simulation.plain import Path
-from dpbandits.simulation.simulate import Player, play_all, play_plain
+from dpbandits.simulation.sharing import Player, play_all
+from dpbandits.simulation.simulate import play_plain
 
 
 @final

@@ -19,7 +19,8 @@ from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.arguments import checked, checked_workers
 from dpbandits.simulation.plain import Path, play_events
-from dpbandits.simulation.simulate import Player, choose_player, play_all, play_plain
+from dpbandits.simulation.sharing import Player, play_all
+from dpbandits.simulation.simulate import choose_player, play_plain
 
 CAP = 10**8
 """Rounds after which a run is given up, unless the caller or a finite environment says

@@ -4,11 +4,8 @@ way.
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -24,8 +21,8 @@ from dpbandits.simulation.arguments import checked, checked_workers, kept_rounds
 from dpbandits.simulation.delays import DelayLaw, checked_delay, play_late
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.runs import Kept, Recompute, Runs
+from dpbandits.simulation.sharing import Player, play_all
 
-Player = Callable[[Integers, int], Path]
 Host = Callable[..., Path]
 
 
@@ -205,45 +202,3 @@ def play_plain(
         seed=public_seed,
         rng=rng,
     )
-
-
-LONG = 5e-4
-"""Seconds of a run from which sharing runs out among threads gains more than their handing over
-costs.
-"""
-
-
-def play_all(
-    player: Player,
-    checkpoints: Integers,
-    *,
-    runs: int,
-    workers: int | None,
-    threads: bool,
-    first: int = 0,
-) -> list[Path]:
-    """Every run, in order; in threads where the player leaves the interpreter, else in
-    processes.
-    """
-    paths = [player(checkpoints, first)]  # compiles, and fails early
-    if runs > 1:
-        start = time.perf_counter()
-        paths.append(player(checkpoints, first + 1))
-        if workers is None:
-            workers = os.cpu_count() or 1 if threads and time.perf_counter() - start > LONG else 1
-    if runs <= 2 or workers is None or workers <= 1:
-        return paths + play_span(player, checkpoints, range(first + 2, first + runs))
-    # 40 ms that one run does not need
-    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-
-    bounds = np.linspace(first + 2, first + runs, 4 * workers + 1).astype(int).tolist()
-    spans = [range(a, b) for a, b in pairwise(bounds) if a < b]
-    pool: Executor = ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers)
-    with pool:
-        for part in pool.map(partial(play_span, player, checkpoints), spans):
-            paths += part
-    return paths
-
-
-def play_span(player: Player, checkpoints: Integers, span: range) -> list[Path]:
-    return [player(checkpoints, run) for run in span]

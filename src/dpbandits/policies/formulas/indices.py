@@ -197,6 +197,8 @@ def crossing(
     b = math.sqrt(3.0 / n_i) - math.sqrt(3.0 / n_j)
     c = 3.0 / (eps * n_i) - 3.0 / (eps * n_j)
     x = math.sqrt(math.log(rank * t))
+    if n_i <= n_j and a + x * (b + c * x) > 1e-9 * (abs(mean_i) + x * x * 3.0 / (eps * n_i)):
+        return end  # its lead grows, and is more than rounding
     root = _next_root(a, b, c, x)
     if root == math.inf or root * root > math.log(rank * end) + 1e-6:
         guess = end - 1

@@ -19,11 +19,11 @@ after the other, as by `Cycle`, and not together. TOGETHER: what an event reads 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.simulation.parts.borrowed import borrowed
+from dpbandits.simulation.parts.borrowed import borrowed, seated, seats_of
 from dpbandits.simulation.parts.jit import inline, specialised
 from dpbandits.simulation.parts.primitives import block_sum, laplace, play, play_together
 
@@ -91,18 +91,25 @@ def drive(
     rounds: int,
     checkpoints: Any,
     rng: Any,
-    out: Any,
-) -> tuple[int, int, int, int]:
-    """Returns (releases, events, the arm identified or −1, rounds that took).
+    seats: Any,
+    outs: Any,
+    found: Any,
+) -> None:
+    """One run after the other. found: of each (releases, events, the arm identified or −1, rounds
+    that took).
 
-    numbers: as a plain tuple, whose type is found in a tenth of a named one's time.
+    numbers: as a plain tuple, whose type is found in a tenth of a named one's time. rng: a
+        generator of the kind of those at the runs' seats.
     """
     arms = probabilities.shape[0]
-    counts = np.zeros((6, arms), np.int64)
-    s = Arms(counts[0], counts[1], counts[2], counts[3], counts[4], np.zeros(arms), counts[5])
-    p = Numbers(*numbers)
-    own = start(p, s)
-    return run_events(p, s, own, steps, (values, probabilities), rounds, (checkpoints, out), rng)
+    for run in range(len(seats)):
+        counts = np.zeros((6, arms), np.int64)
+        s = Arms(counts[0], counts[1], counts[2], counts[3], counts[4], np.zeros(arms), counts[5])
+        p = Numbers(*numbers)
+        own, kept = start(p, s), (checkpoints, outs[run])
+        law, own_rng = (values, probabilities), seated(rng, seats[run])
+        told = run_events(p, s, own, steps, law, rounds, kept, own_rng)
+        found[run, 0], found[run, 1], found[run, 2], found[run, 3] = told
 
 
 def run_events(
@@ -147,7 +154,29 @@ def run_events(
     return releases, events, found, decided
 
 
-def player(name: str, **parts: Any) -> Any:
+@final
+class EventPlayer:
+    """A compiled player. Called, it plays one run.
+
+    together: plays several in one call, each by bits of its own.
+    """
+
+    def __init__(self, compiled: Any) -> None:
+        self.compiled = compiled
+
+    def __call__(self, numbers: Any, *given: Any) -> tuple[int, ...]:
+        *law, rng, out = given
+        return self.together(numbers, *law, [rng.bit_generator], out[np.newaxis])[0]
+
+    def together(self, numbers: Any, *given: Any) -> list[tuple[int, ...]]:
+        *law, bits, outs = given
+        found = np.empty((len(bits), 4), np.int64)
+        rng = np.random.Generator(bits[0])
+        self.compiled(numbers, *law, rng, seats_of(bits), outs, found)
+        return list(map(tuple, found.tolist()))
+
+
+def player(name: str, **parts: Any) -> EventPlayer:
     """The loop with these parts, compiled when it is first called."""
     parts["run_events"] = specialised(run_events, name, **parts)
-    return specialised(drive, name, **parts)
+    return EventPlayer(specialised(drive, name, **parts))

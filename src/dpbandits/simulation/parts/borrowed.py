@@ -1,11 +1,18 @@
-"""Arrays whose references nobody counts, for loops that hand them about."""
+"""Arrays and generators whose references nobody counts, for loops that hand them about; and one
+generator for many runs.
+"""
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+
+from dpbandits.core.arrays import Integers
 
 TUPLES: Any = types.BaseTuple
 OWNED: Any = (types.Array, types.NumPyRandomGeneratorType)
@@ -39,3 +46,32 @@ def uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         array.meminfo, array.parent = array.meminfo.type(None), array.parent.type(None)
         value = array._getvalue()
     return value
+
+
+pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_in.restype, pointer_in.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+
+
+def seats_of(bits: Sequence[np.random.PCG64]) -> Integers:
+    """Where NumPy's C interface to each of these is, a `bitgen_t`. They have to outlive its use."""
+    return np.array([pointer_in(each.capsule, b"BitGenerator") for each in bits], np.int64)
+
+
+def at_seat(typing_context: Any, rng: Any, seat: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        generator = PROXY(rng)(context, builder, values[0])
+        kind = context.data_model_manager[rng].get_type("bit_generator")
+        bits = PROXY(kind)(context, builder, generator.bit_generator)
+        word = context.get_value_type(types.uintp)
+        # a `bitgen_t` begins with the address of its state
+        bits.state = builder.load(builder.inttoptr(values[1], word.as_pointer()))
+        generator.bit_generator = bits._getvalue()
+        return uncounted(context, builder, rng, generator._getvalue())
+
+    return rng(rng, seat), generate
+
+
+seated: Any = intrinsic(at_seat)
+"""The generator with the state of the one at this seat; both are of one kind. To hand a generator
+of its own to compiled code takes longer than many a run.
+"""

@@ -6,6 +6,7 @@ They see laws of rewards, never anybody's reward: nothing here is on the path of
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,22 +18,22 @@ from dpbandits.environments.shared import SharedCoins
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
+from dpbandits.simulation.kernels.driver import EventPlayer
 from dpbandits.simulation.plain import Path
 from dpbandits.simulation.players.coin_table import coin_player
 from dpbandits.simulation.players.matroid_table import known
 from dpbandits.simulation.players.record_table import record_player
-from dpbandits.simulation.players.round_table import Kernel
 from dpbandits.simulation.players.set_table import set_player
 from dpbandits.simulation.players.table import kernel_for
 
-__all__ = ["compiled_player"]
+__all__ = ["RunPlayer", "compiled_player"]
 
 
 def compiled_player(
     policy: Policy, environment: Environment, rounds: int, seed: int
-) -> partial[Path] | None:
+) -> RunPlayer | partial[Path] | None:
     """A function of (checkpoints, run) that plays one run; None where the policy has no compiled
-    twin.
+    twin. A `RunPlayer` plays several in one call, too.
     """
     if policy.about.feedback != "bandit" and not environment.apart:
         # the rewards of one round may belong together, which a law for each arm does not tell
@@ -49,23 +50,45 @@ def compiled_player(
     values = np.ascontiguousarray(lattice.values, np.int64)
     probabilities = np.ascontiguousarray(lattice.probabilities, np.float64)
     kind = np.float64 if policy.weighted else np.int64
-    return partial(
-        play_run, partial(kernel, values, probabilities, rounds), policy.arms, kind, rounds, seed
-    )
+    bound = partial(kernel, values, probabilities, rounds)
+    return RunPlayer(bound, policy.arms, kind, rounds, seed)
 
 
-def play_run(
-    kernel: Kernel,
-    arms: int,
-    kind: type[np.number[Any]],
-    rounds: int,
-    seed: int,
-    checkpoints: Integers,
-    run: int,
-) -> Path:
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
-    out = np.empty((len(checkpoints), arms), kind)
-    releases, events, *found = kernel(checkpoints, rng, out)
-    return Path(
-        out, rounds, releases, events, found=Identified(*found) if found and found[0] >= 0 else None
-    )
+@dataclass(frozen=True)
+class RunPlayer:
+    """Plays runs by a kernel that was given the law of the rewards and the rounds. kind: of its
+    counts.
+    """
+
+    kernel: partial[Any]
+    arms: int
+    kind: type[np.number[Any]]
+    rounds: int
+    seed: int
+
+    def __call__(self, checkpoints: Integers, run: int) -> Path:
+        return self.several(checkpoints, range(run, run + 1))[0]
+
+    @property
+    def in_one_call(self) -> bool:
+        """Whether the kernel plays several runs at once."""
+        return isinstance(self.kernel.func, EventPlayer)
+
+    def several(self, checkpoints: Integers, runs: range) -> list[Path]:
+        """These runs, in one call where that can be."""
+        outs = np.empty((len(runs), len(checkpoints), self.arms), self.kind)
+        bits = [np.random.PCG64(np.random.SeedSequence([self.seed, run])) for run in runs]
+        play: Any = self.kernel.func
+        if self.in_one_call:
+            told = play.together(*self.kernel.args, checkpoints, bits, outs)
+        else:
+            rngs = map(np.random.Generator, bits)
+            told = [self.kernel(checkpoints, rng, out) for rng, out in zip(rngs, outs, strict=True)]
+        return [
+            Path(out, self.rounds, releases, events, found=found_in(found))
+            for out, (releases, events, *found) in zip(outs, told, strict=True)
+        ]
+
+
+def found_in(found: list[int]) -> Identified | None:
+    return Identified(*found) if found and found[0] >= 0 else None
