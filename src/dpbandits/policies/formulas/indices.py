@@ -196,10 +196,11 @@ def crossing(
     a = mean_i - mean_j
     b = math.sqrt(3.0 / n_i) - math.sqrt(3.0 / n_j)
     c = 3.0 / (eps * n_i) - 3.0 / (eps * n_j)
-    x = math.sqrt(math.log(rank * t))
-    if n_i <= n_j and a + x * (b + c * x) > 1e-9 * (abs(mean_i) + x * x * 3.0 / (eps * n_i)):
-        return end  # its lead grows, and is more than rounding
-    root = _next_root(a, b, c, x)
+    # b and c have one sign, so the lead of i is smallest at one end
+    x = math.sqrt(math.log(rank * (t if n_i <= n_j else end - 1)))
+    if a + x * (b + c * x) > 1e-9 * (abs(mean_i) + 3.0 * x * (1.0 + x / (eps * n_i))):
+        return end  # more than rounding can hide
+    root = _next_root(a, b, c, math.sqrt(math.log(rank * t)))
     if root == math.inf or root * root > math.log(rank * end) + 1e-6:
         guess = end - 1
     else:

@@ -26,8 +26,10 @@ from dpbandits.simulation.parts.envelope import (
     END,
     GROUP,
     LEADER,
+    LOST,
     NEXT,
     RARE,
+    WINNER,
     Windows,
     set_envelopes,
 )
@@ -42,30 +44,25 @@ BUSY = 0.8  # rate of candidates above which playing each round is cheaper
 def start(p: Any, s: Any) -> Any:
     arms = len(s.n)
     a, b = np.zeros((4, arms)), np.zeros((2, arms), np.int64)
-    laws, now = np.zeros((arms, 6)), np.zeros(5, np.int64)
+    laws, now = np.zeros((arms, 6)), np.zeros(7, np.int64)
     return Windows(a[0], a[1], a[2], a[3], laws, np.zeros(1), b[0], b[1], now)
 
 
 @inline
 def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    """Every arm once, then the leader to the next candidate's round."""
-    now, times = own.now, 1
+    """Every arm once, then the leader to the next round that it loses, which is played then."""
+    now = own.now
     if t <= len(s.n):
         s.chosen[0] = t - 1
         return 1, 1
     if t > now[END]:
         open_window(t, s, p.eps, own, rng)
-    if not now[RARE]:
-        s.chosen[0] = plain_round(t, s, p.eps, own, rng)
-        return 1, 1
-    s.chosen[0] = now[LEADER]
-    if now[NEXT] == t:
-        s.chosen[0] = rare_round(t, s, p.eps, own, rng)
-    elif now[GROUP]:
-        s.chosen[0] = one_of_group(s, own, rng)
-    else:
-        times = min(now[NEXT], now[END] + 1) - t
-    return 1, times
+    leader = now[LEADER]
+    stop = min(now[END] + 1, t + batch_lazy(p, s, own, leader) - s.open_[leader])
+    if now[LOST] < t:
+        now[LOST] = next_lost(t, stop, s, p.eps, own, rng)
+    s.chosen[0] = now[WINNER] if now[LOST] == t else leader
+    return 1, max(1, now[LOST] - t)
 
 
 @inline
@@ -73,6 +70,29 @@ def learn(p: Any, s: Any, own: Any, t: int) -> None:
     """A release ends the window."""
     if s.open_[s.chosen[0]] == 0:
         own.now[END] = t
+
+
+@pasted
+def next_lost(t: int, stop: int, s: Any, eps: float, own: Any, rng: Any) -> int:
+    """The first round from t on that the leader loses, whose winner is kept, or `stop`, where the
+    leader's block or the window ends.
+    """
+    now = own.now
+    while t < stop:
+        if not now[RARE]:
+            arm = plain_round(t, s, eps, own, rng)
+        elif now[NEXT] == t:
+            arm = rare_round(t, s, eps, own, rng)
+        elif now[GROUP]:
+            arm = one_of_group(s, own, rng)
+        else:
+            t = min(now[NEXT], stop)
+            continue
+        if arm != now[LEADER]:
+            now[WINNER] = arm
+            return t
+        t += 1
+    return stop
 
 
 @pasted
@@ -94,6 +114,7 @@ def open_window(t: int, s: Any, eps: float, own: Any, rng: Any) -> None:
     are rare enough to jump.
     """
     now, stretch = own.now, find_leader(t, s, eps, own)
+    now[LOST] = 0
     end = max(t + 8, min(int(t * math.exp(stretch)), t + NEVER // 2))
     own.level[0], total = set_envelopes(t, end, s, own, eps)
     now[RARE], now[END] = total <= BUSY, end - 1

@@ -15,9 +15,10 @@ from dpbandits.simulation.parts.jit import jit, lifted_mean, pasted
 
 SEARCH = 12
 
-END, LEADER, RARE, GROUP, NEXT = range(5)
+END, LEADER, RARE, GROUP, NEXT, LOST, WINNER = range(7)
 """Places of a window's whole numbers: its last round, its leader (the first of a group), whether
-rare rounds are jumped to, N of the clipped group (0: one arm leads), the next candidate's round.
+rare rounds are jumped to, N of the clipped group (0: one arm leads), the next candidate's round;
+up to which round the leader is known to win, and who wins that one.
 """
 
 
