@@ -87,7 +87,9 @@ def open_store(
 
     backend = SqlBackend(url)
     place = Path(witness) if witness is not None else beside(url)
-    return CampaignStore(backend, WitnessFile(place), key=key, noise=noise, clock=clock)
+    # no file is made beside campaigns that have their witness elsewhere
+    seen = WitnessFile(place, make=place.exists() or not backend.campaigns())
+    return CampaignStore(backend, seen, key=key, noise=noise, clock=clock)
 
 
 def store_to_look_at(

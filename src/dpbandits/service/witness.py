@@ -10,6 +10,8 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from io import FileIO
 from pathlib import Path
 from threading import RLock
 from typing import NamedTuple, final
@@ -30,57 +32,63 @@ class WitnessFile:
     """What a file says, and what is added to it: one line at a time, compared and then written
     while no other process does.
 
-    path: the file; it is made if there is none. None: nothing is witnessed, for a store that
-        forgets anyway. looking: whether it is only read, and has to be there.
+    path: the file. None: nothing is witnessed, for a store that forgets anyway. make: whether it is
+        made at once if there is none; else with its first line. looking: whether it is only read,
+        and has to be there.
 
     Raises:
         WitnessError: it is only read, and is not there or cannot be.
     """
 
-    def __init__(self, path: Path | None, *, looking: bool = False) -> None:
+    def __init__(self, path: Path | None, *, make: bool = True, looking: bool = False) -> None:
         self.path, self._lock, self._read = path, RLock(), 0
         self._home, self._looking = os.getpid(), looking
+        self._file: FileIO | None = None
         self._marks = dict[str, Mark]()
         self._known = set[tuple[str, Mark]]()
         self._scopes = dict[str, str]()
-        if looking:
-            with self._open():
-                pass
-        elif path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with self._open():
-                pass
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)  # so that the file itself outlives a loss of power
-            finally:
-                os.close(folder)
+        with self._open(make=make):
+            pass
 
     def __repr__(self) -> str:
         return f"WitnessFile({str(self.path)!r})"
 
     @contextmanager
-    def _open(self) -> Iterator[int | None]:
-        """The file, read up to its end, and nobody else's for now."""
+    def _open(self, *, make: bool = False) -> Iterator[int | None]:
+        """The file, read up to its end, and nobody else's for now; None if there is none."""
         if self._home != os.getpid():  # a thread of the parent may have held the lock
             self._lock, self._home = RLock(), os.getpid()
         with self._lock:
-            if self.path is None:
+            if self.path is None or not (make or self._looking or self._read or self.path.exists()):
                 yield None
                 return
-            file = self._descriptor(self.path)
+            self._close()
             try:
+                file = self._opened(self.path)
                 fcntl.flock(file, fcntl.LOCK_SH if self._looking else fcntl.LOCK_EX)
                 self._take_in(file)
                 yield file
             finally:
-                os.close(file)
+                self._close()
 
-    def _descriptor(self, path: Path) -> int:
+    def _close(self) -> None:
+        """An open file has its lock. One that an interrupted call left open would keep everybody
+        out, its next try too.
+        """
+        if self._file is not None:
+            self._file.close()
+
+    def _opened(self, path: Path) -> int:
         if not self._looking:
-            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            new = not path.exists()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = FileIO(path, "a+", opener=partial(os.open, mode=0o600))
+            if new:
+                sync_folder(path.parent)
+            return self._file.fileno()
         try:
-            return os.open(path, os.O_RDONLY)
+            self._file = FileIO(path)
+            return self._file.fileno()
         except OSError as error:
             raise WitnessError(
                 f"The witness {path} cannot be read ({error.strerror}). Name the one of whoever "
@@ -146,7 +154,7 @@ class WitnessFile:
         Raises:
             WitnessError: it was seen elsewhere: two copies of one campaign are at work.
         """
-        with self._open() as file:
+        with self._open(make=True) as file:
             seen = self._marks.get(uid)
             if (uid, mark) in self._known:
                 return  # another process was here, and may have come further since
@@ -159,7 +167,7 @@ class WitnessFile:
 
     def add_scope(self, name: str, spent: str) -> None:
         """Witness what is spent of a budget over campaigns."""
-        with self._open() as file:
+        with self._open(make=True) as file:
             self._write(file, {"scope": name, "spent": spent})
 
     def _write(self, file: int | None, said: dict[str, object]) -> None:
@@ -178,3 +186,12 @@ class WitnessFile:
                 )
             self._read += len(line)
         self._learn(line)
+
+
+def sync_folder(path: Path) -> None:
+    """So that a new file in it outlives a loss of power."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -9,7 +9,7 @@ from tests.service.conftest import Open
 from tests.service.timelines import create
 from tests.session.interruption.interrupted import Interrupted, interrupt
 
-EVERY = 67
+EVERY = 23
 """Of the lines of a call, this many are between two that are tried."""
 
 KINDS = pytest.mark.parametrize("make", ["memory", "sqlite"], indirect=True)

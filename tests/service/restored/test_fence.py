@@ -191,6 +191,21 @@ def test_a_witness_that_is_lost_or_older_is_refused(lite: Lite) -> None:
         turns(waiting, 20)
 
 
+def test_a_witness_that_is_elsewhere_leaves_no_empty_file(lite: Lite) -> None:
+    """A command without `--witness`, beside a store that has another one."""
+    with lite.open() as store:
+        turns(create(store), 20)
+    elsewhere = lite.witness.with_name("moved.witness")
+    lite.witness.rename(elsewhere)
+    with lite.open() as store, pytest.raises(WitnessError, match="open the store with witness="):
+        store["c"].ask()
+    assert not lite.witness.exists()
+    with lite.open() as store:  # and where it is lost, a fence makes a new one
+        store["c"].fence()
+        turns(store["c"], 20)
+    assert lite.witness.stat().st_size
+
+
 def test_a_generation_of_the_same_number_has_other_names(lite: Lite) -> None:
     """Where the witness is lost too, nobody knows how many fences there were."""
     with lite.open() as store:
