@@ -1,5 +1,6 @@
 """The application: routes, keys, limits, and errors as problem documents."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -44,6 +45,7 @@ def make_app(store: CampaignStore | ShownStore, *, open: bool = False) -> Any:
     async def lifespan(_: FastAPI) -> Any:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         yield
+        app.state.threads.shutdown(wait=False)
 
     app = FastAPI(
         title="dpbandits",
@@ -54,6 +56,7 @@ def make_app(store: CampaignStore | ShownStore, *, open: bool = False) -> Any:
         docs_url=None,  # ours needs no other server
         redoc_url=None,
     )
+    app.state.threads = ThreadPoolExecutor(THREADS, "verb")
     app.state.plans = isinstance(store, CampaignStore)
     install(app)
     if isinstance(store, CampaignStore):

@@ -3,6 +3,7 @@ that are not ours.
 """
 
 import json
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, final
 
@@ -16,6 +17,11 @@ LARGEST_BODY = 4 * 2**20
 
 DEEPEST = 20
 """Brackets within brackets."""
+
+TEXTS = re.compile(rb'"(?:[^"\\]|\\.?)*"?', re.DOTALL)
+"""A text between quotes, which may go on to the end. It matches from every quote: no body takes
+more than one way through it.
+"""
 
 JSON, FORM = b"application/json", b"application/x-www-form-urlencoded"
 
@@ -86,23 +92,11 @@ def too_deep(body: bytes) -> bool:
     """Whether brackets are nested deeper than they may be. Text between quotes does not count."""
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return False
-    depth, at, inside = 0, 0, False
-    while at < len(body):
-        byte = body[at]
-        if inside:
-            if byte == 0x5C:
-                at += 1
-            elif byte == 0x22:
-                inside = False
-        elif byte == 0x22:
-            inside = True
-        elif byte in b"[{":
-            depth += 1
-            if depth > DEEPEST:
-                return True
-        elif byte in b"]}":
-            depth -= 1
-        at += 1
+    depth = 0
+    for byte in TEXTS.sub(b"", body):
+        depth += (byte in b"[{") - (byte in b"]}")
+        if depth > DEEPEST:
+            return True
     return False
 
 

@@ -98,12 +98,12 @@ class Turning:
 
     def _lead(self) -> None:
         """Do the calls that wait. Every one of them is answered, whatever happens."""
-        batch = [self._queue.popleft() for _ in range(min(len(self._queue), TOGETHER))]
-        for ticket in batch:
-            ticket.value = UNDONE
+        batch = list[Ticket]()
+        self._gather(batch)
         try:
             try:
-                self._attempt(batch)
+                while not self._transact(batch, self._gather):
+                    self._fence_all()
             except (StoreError, WitnessError) as error:
                 # what was done may stand, so it is not done again here
                 for ticket in batch:
@@ -112,7 +112,8 @@ class Turning:
                 for ticket in batch:  # who did it fails alone
                     ticket.value, ticket.error = UNDONE, None
                     try:
-                        self._attempt([ticket])
+                        while not self._transact([ticket]):
+                            self._fence_all()
                     except Exception as error:
                         ticket.error = error
         finally:
@@ -121,16 +122,25 @@ class Turning:
                     ticket.error = interrupted()
                 ticket.done = True
 
-    def _attempt(self, batch: Sequence[Ticket]) -> None:
-        while not self._transact(batch):
-            self._fence_all()
+    def _gather(self, batch: list[Ticket]) -> None:
+        """Add the calls that wait by now."""
+        while self._queue and len(batch) < TOGETHER:
+            ticket = self._queue.popleft()
+            ticket.value = UNDONE
+            batch.append(ticket)
 
-    def _transact(self, batch: Sequence[Ticket]) -> bool:
+    def _transact(
+        self, batch: list[Ticket], gather: Callable[[list[Ticket]], None] | None = None
+    ) -> bool:
         """One transaction: these calls, committed and witnessed. False: nothing was done, for the
         database was put back and has to be fenced first.
+
+        gather: adds calls that came while other campaigns had the database.
         """
         try:
             with self.backend.transaction(self.row.uid) as rows:
+                if gather is not None:
+                    gather(batch)
                 work = self._current(rows)
                 if was_put_back(work, rows, self.witness):
                     return False

@@ -70,12 +70,12 @@ def working_at(
     before: as it was in memory; only what moved since is read.
     """
     head = rows.head()
+    if before is not None and before.head == head:
+        return before
     if before is not None and (
         before.head.generation != head.generation or not goes_on(before.head, head)
     ):
         before = None  # the database was put back, or fenced
-    if before is not None and before.head.version == head.version:
-        return before
     since = 0 if before is None else before.head.version
     kept = SessionRows() if before is None else rows_in(before.session)
     plays = {} if before is None else before.plays
