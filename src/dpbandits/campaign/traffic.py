@@ -79,10 +79,24 @@ class Traffic:
         )
 
     def played(self, probabilities: Sequence[float], arm: int) -> Traffic:
-        """After one decision for this arm."""
-        counts = [0] * len(self.counts)
-        counts[whole_number(arm, "arm", 0, len(counts) - 1)] = 1
-        return self.after(probabilities, counts)
+        """After one decision for this arm: what `after` comes to, whose gammas cancel."""
+        arm, law = whole_number(arm, "arm", 0, len(self.counts) - 1), self._law(probabilities)
+        chances: list[float] = law.tolist()
+        prior = [old or self.concentration * p for old, p in zip(self.prior, chances, strict=True)]
+        tilt = [
+            (old + seen) / (old + wanted) if p else 0.0
+            for old, seen, wanted, p in zip(prior, self.counts, self.expected, chances, strict=True)
+        ]
+        mean = math.fsum(p * t for p, t in zip(chances, tilt, strict=True))
+        score = self.score + math.log(tilt[arm] / mean) if tilt[arm] else math.inf
+        return Traffic(
+            tuple(count + (each == arm) for each, count in enumerate(self.counts)),
+            tuple(old + p for old, p in zip(self.expected, chances, strict=True)),
+            tuple(prior),
+            score,
+            max(self.highest, score),
+            self.concentration,
+        )
 
     def after(self, probabilities: Sequence[float], counts: Sequence[int]) -> Traffic:
         """After decisions that were made while these probabilities were in force.
