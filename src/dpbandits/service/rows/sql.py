@@ -21,6 +21,7 @@ from dpbandits.service.rows.memory import no_scope, taken_name
 from dpbandits.service.rows.migrating import bring_up, require_newest
 from dpbandits.service.rows.records import CampaignRow, KeyRow, ScopeRow
 from dpbandits.service.rows.sql_rows import SqlRows, columns_of
+from dpbandits.service.rows.statements import KEY_OF, KEYS
 
 CAMPAIGN = columns_of(tables.campaign, CampaignRow)
 SCOPE = columns_of(tables.scope, ScopeRow)
@@ -165,16 +166,13 @@ class SqlBackend(Backend):
             connection.execute(kind(tables.scope).values(scope._asdict()).on_conflict_do_nothing())
 
     def access_keys(self) -> list[KeyRow]:
-        query = select(*columns_of(tables.access_key, KeyRow)).order_by(tables.access_key.c.created)
         with self._begun(write=False) as connection:
-            return [KeyRow(*row) for row in connection.execute(query)]
+            return [KeyRow(*row) for row in connection.exec_driver_sql(KEYS)]
 
     def key(self, hash: str) -> KeyRow | None:
-        query = select(*columns_of(tables.access_key, KeyRow)).where(
-            tables.access_key.c.hash == hash
-        )
+        sql = KEY_OF if self._lite else KEY_OF.replace("?", "%s")
         with self._begun(write=False) as connection:
-            row = connection.execute(query).one_or_none()
+            row = connection.exec_driver_sql(sql, (hash,)).one_or_none()
         return None if row is None else KeyRow(*row)
 
     def put_key(self, key: KeyRow) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from dpbandits.service.rows.records import HeadRow
+from dpbandits.service.rows.records import HeadRow, KeyRow
 
 RESOLVE = (
     'UPDATE decision SET status = ?, moved = ?, pseudonym = NULL, "window" = NULL '
@@ -31,6 +31,10 @@ def quoted(names: Sequence[str]) -> str:
 
 HEAD_OF = f"SELECT {quoted(HeadRow._fields)} FROM head WHERE campaign = ?"
 """The head of a campaign."""
+
+KEYS = f"SELECT {quoted(KeyRow._fields)} FROM access_key ORDER BY created"
+KEY_OF = f"SELECT {quoted(KeyRow._fields)} FROM access_key WHERE hash = ?"
+"""Bearer keys, which every request is asked for."""
 
 
 def runs(resolved: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
