@@ -93,19 +93,28 @@ class Caller:
         return json.loads(said)
 
     def turns(self, name: str, batch: int, turns: int) -> list[float]:
-        path = f"/v1/campaigns/{quote(name)}"
+        """Asks and tells by turns."""
         for _ in range(turns):
-            made = self.call(f"{path}/ask", {"count": batch})["decisions"]
-            tells = [{"id": each["id"], "reward": each["round"] & 1} for each in made]
-            self.call(f"{path}/tell", tells)
+            self.tell(name, self.ask(name, batch))
         return self.took
+
+    def ask(self, name: str, batch: int) -> list[Any]:
+        made: list[Any] = self.call(f"/v1/campaigns/{quote(name)}/ask", {"count": batch})[
+            "decisions"
+        ]
+        return made
+
+    def tell(self, name: str, made: list[Any]) -> None:
+        tells = [{"id": each["id"], "reward": each["round"] & 1} for each in made]
+        found = self.call(f"/v1/campaigns/{quote(name)}/tell", tells)["results"]
+        wanted = [{"id": each["id"], "status": "recorded"} for each in made]
+        if found != wanted:
+            raise RuntimeError("The server did not record every answer.")
 
 
 def load(base: str, names: list[str], callers: int, batch: int, turns: int) -> Pace:
     """So many callers at once, who share the campaigns."""
-    for name in names:
-        body = {"name": name, "policy": POLICY, "max_pending": 10**6}
-        Caller(base).call("/v1/campaigns", body)
+    create(base, names)
     with ThreadPoolExecutor(callers) as pool:
         began = time.perf_counter()
         work = [
@@ -115,6 +124,34 @@ def load(base: str, names: list[str], callers: int, batch: int, turns: int) -> P
         times = np.concatenate([np.array(each.result()) for each in work])
         passed = time.perf_counter() - began
     return Pace(callers * turns * batch / passed, *np.quantile(times, [0.5, 0.99]).tolist())
+
+
+def create(base: str, names: list[str]) -> None:
+    for name in names:
+        body = {"name": name, "policy": POLICY, "max_pending": 10**6}
+        Caller(base).call("/v1/campaigns", body)
+
+
+def apart(base: str, names: list[str], callers: int, batch: int, turns: int) -> tuple[float, float]:
+    """Decisions asked a second while nobody tells, and told a second while nobody asks."""
+    create(base, names)
+    crowd = [(Caller(base), names[i % len(names)]) for i in range(callers)]
+
+    def asks(each: tuple[Caller, str]) -> list[list[Any]]:
+        return [each[0].ask(each[1], batch) for _ in range(turns)]
+
+    def tells(each: tuple[Caller, str], made: list[list[Any]]) -> None:
+        for some in made:
+            each[0].tell(each[1], some)
+
+    with ThreadPoolExecutor(callers) as pool:
+        began = time.perf_counter()
+        made = list(pool.map(asks, crowd))
+        between = time.perf_counter()
+        list(pool.map(tells, crowd, made))
+        ended = time.perf_counter()
+    decisions = callers * turns * batch
+    return decisions / (between - began), decisions / (ended - between)
 
 
 def measured(base: str) -> list[Row]:
@@ -130,6 +167,10 @@ def measured(base: str) -> list[Row]:
     add(what, pace, "2,000/s", pace.rate >= 2_000)
     pace = load(base, [f"many {i}" for i in range(16)], CALLERS, BATCH, 8)
     add(f"16 campaigns, {CALLERS} callers, batches of {BATCH}", pace, "5,000/s", pace.rate >= 5_000)
+    asked, told = apart(base, [f"apart {i}" for i in range(16)], CALLERS, BATCH, 8)
+    what = "the same callers, who all ask first and then all tell"
+    text = f"{asked:,.0f} asked/s, then {told:,.0f} told/s"
+    rows.append(Row(what, text, "5,000 told/s", told >= 5_000))
     pace = load(base, ["single"], 8, 1, 60)
     calls, met = 2 * pace.rate, 2 * pace.rate >= 300 and pace.slow <= 50
     rows.append(
@@ -162,6 +203,7 @@ def main() -> None:
     if given.out:
         text = f"\nServer and callers shared {os.cpu_count()} threads; load of the machine when it "
         text += f"ended: {os.getloadavg()[0]:.1f}.\n"
+        text += "\n`N/s asked and told`: N decisions asked and the same N told, in each second.\n"
         command = f"python -m benchmarks.service.over_http --out {given.out}"
         given.out.write_text(markdown(title, command, rows) + text, "utf-8")
 

@@ -169,7 +169,7 @@ def test_calls_that_are_done_together_take_a_place_each(make: Open) -> None:
     campaign = create(make(), privacy_unit="user", max_contributions=2)
     campaign.ask(user="u")
     together = [Ticket(AskOp(1, None, "u", "", None)) for _ in range(3)]
-    campaign._turning._attempt(together)
+    campaign._turning._transact(together)
     assert [ticket.answer()[0].learn for ticket in together] == [True, False, False]
 
 
