@@ -46,7 +46,7 @@ class VerbRoute(APIRoute):
         status = self.status_code or 200
 
         def done(request: Request, sent: bytes) -> Response:
-            said = None if shape is None else json_in(sent)
+            said = None if shape is None else json_sent(sent)
             given = {**request.path_params, "who": needed.dependency(request)}
             if shape is not None:
                 given["body"] = shaped(shape, said)
@@ -60,7 +60,7 @@ class VerbRoute(APIRoute):
         return handle
 
 
-def json_in(sent: bytes) -> Any:
+def json_sent(sent: bytes) -> Any:
     """
     Raises:
         RequestValidationError: it is no JSON.
