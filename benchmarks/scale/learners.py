@@ -122,7 +122,10 @@ def oracle_rows() -> list[Row]:
         host = "compiled" if compiled else "plain"
         what = f"{policy.name}, {trees.arms:,} edges, {host}, an event ({read:,.0f} readings)"
         said = f"{1e3 * event:.1f} ms, {event / oracle:.1f} calls of the oracle"
-        rows.append(Row(what, said, "at most 10 calls", event <= 10 * oracle))
+        # of a policy that has a compiled player, the plain host is a reference
+        asked = compiled or not isinstance(policy, dpb.OMM)
+        goal = ("at most 10 calls", event <= 10 * oracle) if asked else ("for the record", None)
+        rows.append(Row(what, said, *goal))
     return rows
 
 
