@@ -58,7 +58,10 @@ def run_time(policy: Any, rounds: int, runs: int = 1, repeats: int = 1) -> float
 def lazy_rows() -> list[Row]:
     policy, rounds = dpb.AnytimeLazyUCB(arms=5, epsilon=EPS), 5 * 10**7
     slow = loop_time(loops.lazy_ucb, rounds)
-    one, many = run_time(policy, rounds, repeats=21), run_time(policy, rounds, runs=1000, repeats=3)
+    one, many = (
+        run_time(policy, rounds, repeats=21),
+        run_time(policy, rounds, runs=1000, repeats=21),
+    )
     return [
         Row(
             "AnytimeLazyUCB, T = 5·10⁷, one run",
