@@ -17,6 +17,7 @@ from threading import RLock
 from typing import NamedTuple, final
 
 from dpbandits.core.errors import WitnessError
+from dpbandits.local.budget.file import sync_folder
 
 
 class Mark(NamedTuple):
@@ -186,12 +187,3 @@ class WitnessFile:
                 )
             self._read += len(line)
         self._learn(line)
-
-
-def sync_folder(path: Path) -> None:
-    """So that a new file in it outlives a loss of power."""
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -237,9 +237,7 @@ def wait_for(file: FileIO) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """So that a renamed file keeps its new name through a crash; Windows has no such call and needs
-    none.
-    """
+    """So that a file keeps a new name through a crash; Windows has no such call and needs none."""
     if sys.platform != "win32":
         handle = os.open(folder, os.O_RDONLY)
         try:
