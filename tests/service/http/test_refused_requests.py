@@ -58,6 +58,22 @@ def test_a_wrong_request_changes_nothing_and_is_not_repeated(path: str, body: An
         assert store["trial"].summary() == before
 
 
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b'{"count": 1} x', b'{"count": "canary-7314', b'{"count": "\xff"}', b"\xff\xfe"],
+)
+def test_a_body_that_is_no_json_changes_nothing_and_is_not_repeated(body: bytes) -> None:
+    with served() as (store, client):
+        before = store["trial"].summary()
+        kind = {"content-type": "application/json"}
+        for verb in ("ask", "tell"):
+            answer = client.post(f"/v1/campaigns/trial/{verb}", content=body, headers=kind)
+            assert answer.status_code == 422, answer.text
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert CANARY not in answer.text
+        assert store["trial"].summary() == before
+
+
 def test_a_field_that_is_not_known_is_answered_with_those_that_are() -> None:
     """What came is not repeated, nor is the name of a field."""
     with served() as (_, client):
