@@ -7,10 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits import DPIMED, DPKLUCB, AdaCUCB, AdaPKLUCB, AdaPUCB, DPRateIMED
+from dpbandits import (
+    DPIMED,
+    DPKLUCB,
+    AdaCUCB,
+    AdaPKLUCB,
+    AdaPUCB,
+    AnytimeLazyUCB,
+    DPRateIMED,
+)
 from dpbandits.checks import CHECKS
-from dpbandits.simulation.kernels.batches import play_batches
-from dpbandits.simulation.kernels.many_arms import play_many
+from dpbandits.simulation.kernels.batches import play_batches, play_lazy
+from dpbandits.simulation.kernels.many_arms import play_many, play_many_lazy
 from dpbandits.simulation.parts.skew import empty_heaps, pop, push, remove
 from dpbandits.simulation.players.table import kernel_for
 
@@ -29,6 +37,8 @@ POLICIES = [
     AdaPKLUCB(arms=ARMS, epsilon=1),
     AdaPKLUCB(arms=ARMS, epsilon=30, grid=1),
     AdaCUCB(arms=ARMS, rho=0.5),
+    AnytimeLazyUCB(arms=ARMS, epsilon=0.5),
+    AnytimeLazyUCB(arms=ARMS, epsilon=30, grid=1),
 ]
 WORLDS = {
     "spread": np.linspace(0.85, 0.15, ARMS),
@@ -57,16 +67,19 @@ def played(
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
 def test_same_decisions_on_one_tape(policy: Any, world: str) -> None:
     """Both draw in the same order, so that one other decision changes what is played."""
+    lazy = isinstance(policy, AnytimeLazyUCB)
+    many, plain = (play_many_lazy, play_lazy) if lazy else (play_many, play_batches)
     for seed in range(3):
         for rounds in ROUNDS:
             case = policy, WORLDS[world], rounds, seed
-            assert played(play_many, *case) == played(play_batches, *case)
+            assert played(many, *case) == played(plain, *case)
 
 
 @pytest.mark.long
 def test_law_of_the_plain_hosts() -> None:
     """Play counts, regret, releases and events; false alarms: 10⁻⁶."""
     CHECKS["compiled_law"](DPKLUCB(arms=ARMS, epsilon=1, first=1))
+    CHECKS["compiled_law"](AnytimeLazyUCB(arms=ARMS, epsilon=1))
 
 
 def test_heaps_give_arms_in_order() -> None:

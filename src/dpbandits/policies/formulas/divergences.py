@@ -36,8 +36,9 @@ def kl(p: float, q: float) -> float:
 def kl_upper(p: float, level: float) -> float:
     """The largest q in [p, 1] with kl(p, q) <= level.
 
-    Newton from the right on a convex function: every iterate stays above the root, so the steps
-    only shrink.
+    Newton from the right on a convex function: every iterate stays above the root, and what is
+    missing after a step is about its square over 2 (q − p), so the last one needs no other to
+    confirm it.
     """
     if p >= 1.0 or level <= 0.0:
         return p
@@ -49,9 +50,9 @@ def kl_upper(p: float, level: float) -> float:
         if q >= 1.0:
             return 1.0
         step = (kl(p, q) - level) * q * (1.0 - q) / (q - p)
-        if step <= 1e-15 * q:
-            return q
         q -= step
+        if step <= 1e-8 * (q - p):
+            return q
     return q
 
 

@@ -28,7 +28,7 @@ from dpbandits.simulation.parts.jit import (
 )
 from dpbandits.simulation.parts.primitives import gaussian, laplace
 
-ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED, RATE_IMED = range(6)
+ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED, RATE_IMED, LAZY_UCB = range(7)
 
 
 class Numbers(NamedTuple):
@@ -75,6 +75,8 @@ def score(p: Any, s: Any, arm: int, log_t: float, level: float, best: float) -> 
         return adap_klucb(mean, n, log_t, p.eps, p.constant)
     if p.rule == ADAC_UCB:
         return adac_ucb(mean, n, log_t, p.eps, p.constant)
+    if p.rule == LAZY_UCB:
+        return lazy_ucb(mean, n, log_t, p.eps)
     return dp_imed(mean, n, best, p.eps)
 
 
@@ -140,11 +142,6 @@ play_batches = player(
 )
 
 
-class Lazy(NamedTuple):
-    eps: float
-    scale: float
-
-
 @inline
 def choose_lazy(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     """The largest index, until another arm's overtakes it."""
@@ -174,4 +171,6 @@ def read_newest(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> Non
     s.draws[arm] += 1
 
 
-play_lazy = player("lazy_ucb", Numbers=Lazy, choose=choose_lazy, batch=batch_lazy, read=read_newest)
+play_lazy = player(
+    "lazy_ucb", Numbers=Numbers, choose=choose_lazy, batch=batch_lazy, read=read_newest
+)

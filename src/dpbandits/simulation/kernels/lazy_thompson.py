@@ -16,11 +16,11 @@ probability (n + 1)/N, whatever the sample. Where there are such arms, they lead
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.batches import Lazy, batch_lazy, read_newest
+from dpbandits.simulation.kernels.batches import batch_lazy, read_newest
 from dpbandits.simulation.kernels.driver import player
 from dpbandits.simulation.parts.envelope import (
     END,
@@ -38,6 +38,11 @@ from dpbandits.simulation.parts.rare import NEVER, jump, one_of_group, rare_roun
 
 WINDOW = 0.2  # a window lasts until an arm's centre has moved by so many standard deviations
 BUSY = 0.8  # rate of candidates above which playing each round is cheaper
+
+
+class Lazy(NamedTuple):
+    eps: float
+    scale: float
 
 
 @jit

@@ -27,16 +27,20 @@ from dpbandits.simulation.kernels.batches import (
     RATE_IMED,
     Numbers,
     batch,
+    batch_lazy,
     next_batch,
     read,
+    read_newest,
     score,
 )
 from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.parts.jit import clip01, inline, jit, kl_level
+from dpbandits.simulation.parts.jit import clip01, crossing, d_eps, inline, jit, kl, kl_level
 from dpbandits.simulation.parts.skew import NONE, empty_heaps, pop, push, remove
 
-SLACK, LEAST = 1e-9, 1e-13
-"""Of the distance of an index from 1, and beside: thousands of times what rounding takes."""
+SLACK, LEAST = 1e-9, 2e-15
+"""Of the distance of an index from 1, thousands of times what rounding takes of it; and beside,
+ten times what it takes of 1.
+"""
 
 AHEAD = 0.1
 """Logarithm of the ratio of rounds for which bounds are made."""
@@ -87,10 +91,18 @@ def start(p: Any, s: Any) -> Any:
 
 
 @inline
+def stride(p: Any) -> int:
+    """From a heap that may hold arms to the next: means are cut off by some rules only, else all
+    arms are in heaps of the side INSIDE.
+    """
+    return 1 if p.rule == DP_KLUCB or p.rule == DP_IMED or p.rule == RATE_IMED else 3
+
+
+@inline
 def place(p: Any, s: Any, own: Any, arm: int) -> None:
     """Into the heap of the arm's group."""
     key, side, now = s.means[arm], INSIDE, own.now
-    if p.rule == DP_KLUCB or p.rule == DP_IMED or p.rule == RATE_IMED:
+    if stride(p) == 1:
         key = clip01(key)
         side = AT_0 if key == 0.0 else AT_1 if key == 1.0 else INSIDE
     own.home[arm] = 3 * own.released[arm] + side
@@ -116,7 +128,7 @@ def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
     """Bring the bounds up to date; returns the heap with the largest, or −1 if all are empty."""
     root, now, valid, best, largest = own.heaps.root, own.now, own.valid, 0.0, NONE
     while now[LOW] < now[HIGH] and root[now[LOW]] < 0:
-        now[LOW] += 1
+        now[LOW] += stride(p)
     if p.rule == DP_IMED or p.rule == RATE_IMED:
         for at in range(now[LOW], now[HIGH] + 1):
             if root[at] >= 0:
@@ -124,7 +136,7 @@ def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
     if log_t > valid[UNTIL] or best != valid[BEST]:
         valid[UNTIL], valid[BEST], own.owner[:] = log_t + AHEAD, best, NONE
         valid[LEVEL] = kl_level(valid[UNTIL], p.constant) if p.rule == DP_KLUCB else 0.0
-    for at in range(now[LOW], now[HIGH] + 1):
+    for at in range(now[LOW], now[HIGH] + 1, stride(p)):
         arm = root[at]
         if arm >= 0:
             if own.owner[at] != arm:
@@ -140,6 +152,21 @@ def ahead(arm: int, value: float, other: int, top: float) -> bool:
     return value > top or (value == top and arm < other)
 
 
+@inline
+def falls_short(p: Any, s: Any, arm: int, least: float, log_t: float, level: float) -> bool:
+    """Whether one divergence tells that the arm's index is less: a tenth of the time of its
+    inverse, which is the index.
+    """
+    n, mean = s.n[arm], s.means[arm]
+    if p.rule == DP_KLUCB:
+        mean = clip01(mean)
+        return mean < least and n * d_eps(mean, least, p.eps) > level * (1.0 + SLACK)
+    if p.rule == ADAP_KLUCB:
+        mean, level = clip01(mean + p.constant * log_t / (p.eps * n)), p.constant * log_t
+        return mean < least and n * kl(mean, least) > level * (1.0 + SLACK)
+    return False
+
+
 @jit
 def look_into(
     p: Any, s: Any, own: Any, at: int, arm: int, top: float, log_t: float, level: float
@@ -151,7 +178,9 @@ def look_into(
     stack[0], size = h.root[at], 1
     while size > 0 and stack[size - 1] >= 0:
         size -= 1
-        other = stack[size]
+        other, least = stack[size], top - SLACK * abs(1.0 - top) - LEAST
+        if falls_short(p, s, other, least, log_t, level):
+            continue
         value = score(p, s, other, log_t, level, own.valid[BEST])
         if ahead(other, value, arm, top):
             arm, top = other, value
@@ -179,7 +208,7 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         arm, top = root[now[CAPPED]], 1.0
     if first >= 0 and own.bounds[first] >= top - LEAST:
         arm, top = look_into(p, s, own, first, arm, top, log_t, level)
-    for at in range(now[LOW], now[HIGH] + 1):
+    for at in range(now[LOW], now[HIGH] + 1, stride(p)):
         least = top - SLACK * abs(1.0 - top) - LEAST
         if root[at] >= 0 and at != first and own.bounds[at] >= least:
             arm, top = look_into(p, s, own, at, arm, top, log_t, level)
@@ -187,6 +216,32 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     return 1, FAR
 
 
+@inline
+def choose_lazy(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The largest index, until another arm's overtakes it: a group's best is the first of its
+    group that can, and none of the arm's own group ever does.
+    """
+    size, end = choose(p, s, own, t, rng)
+    arm, now = s.chosen[0], own.now
+    if s.n[arm] > 0:
+        end = t + batch_lazy(p, s, own, arm) - s.open_[arm]
+        for at in range(now[LOW], now[HIGH] + 1, stride(p)):
+            j = own.heaps.root[at]
+            if j >= 0 and j != arm:
+                end = crossing(arm, s.means[arm], s.n[arm], j, s.means[j], s.n[j], t, end, p.eps)
+        end -= t
+    return size, end
+
+
 play_many = player(
     "many", Numbers=Numbers, start=start, choose=choose, batch=batch, read=read, learn=learn
+)
+play_many_lazy = player(
+    "many_lazy",
+    Numbers=Numbers,
+    start=start,
+    choose=choose_lazy,
+    batch=batch_lazy,
+    read=read_newest,
+    learn=learn,
 )

@@ -52,7 +52,7 @@ from dpbandits.simulation.kernels import batches, elimination, identification, r
 from dpbandits.simulation.kernels.batches import play_batches, play_lazy
 from dpbandits.simulation.kernels.driver import FAR
 from dpbandits.simulation.kernels.lazy_thompson import play_lazy_ts
-from dpbandits.simulation.kernels.many_arms import play_many
+from dpbandits.simulation.kernels.many_arms import play_many, play_many_lazy
 from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
 from dpbandits.simulation.kernels.several import experts
 from dpbandits.simulation.kernels.thompson import play_thompson
@@ -116,9 +116,15 @@ def counted_draws(policy: DPRateIMED, steps: int) -> Kernel:
     return indexed(numbers._replace(alpha=alpha, counted=counted), policy, steps)
 
 
-def lazy(play: Kernel, policy: Any, steps: int) -> Kernel:
+def lazy(policy: AnytimeLazyUCB, steps: int) -> Kernel:
     eps = float(policy.epsilon)
-    return partial(play, (eps, steps / eps), steps)
+    numbers = tuple(batches.Numbers(batches.LAZY_UCB, eps, steps / eps))
+    return partial(play_many_lazy if policy.arms >= MANY else play_lazy, numbers, steps)
+
+
+def lazy_samples(policy: LazyDPTS, steps: int) -> Kernel:
+    eps = float(policy.epsilon)
+    return partial(play_lazy_ts, (eps, steps / eps), steps)
 
 
 def successive(policy: Any, steps: int) -> Kernel:
@@ -192,7 +198,7 @@ def hedging(policy: Any, steps: int) -> Kernel:
 
 
 BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
-    AnytimeLazyUCB: partial(lazy, play_lazy),
+    AnytimeLazyUCB: lazy,
     AdaPUCB: lambda p, g: episodes(batches.ADAP_UCB, float(p.a), p, g),
     AdaPKLUCB: lambda p, g: episodes(batches.ADAP_KLUCB, float(p.a), p, g),
     AdaCUCB: gaussian_episodes,
@@ -203,7 +209,7 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
     SuccessiveElimination: successive,
     AdaPTT: top_two,
     CTBTT: bits,
-    LazyDPTS: partial(lazy, play_lazy_ts),
+    LazyDPTS: lazy_samples,
     NoiseAwareTS: noise_aware,
     ThompsonBeta: thompson,
     UCB1: lambda p, g: every_round(rounds.UCB1, g),
