@@ -143,6 +143,30 @@ def test_straddling_interval_is_undecided_and_more_runs_decide() -> None:
     assert word("regret_ratio", evidence(runs=1), **claim) == "undecided"
 
 
+def test_a_run_that_lost_nothing_has_lost_nothing_late() -> None:
+    """0 of 0 is no number that a verdict could be made of."""
+    given = evidence()
+    lucky = (pl.col("label") == "A") & (pl.col("run") == 3)
+    none = pl.when(lucky).then(0.0).otherwise(pl.col("regret"))
+    claim = {"label": "A", "last": 0.25, "at_most": 0.001}
+    assert word("late_share", Evidence(given.curves.with_columns(regret=none)), **claim) == (
+        "reproduced"
+    )
+
+
+def test_a_claim_may_have_other_arguments_at_quick_sizes() -> None:
+    claim = Claim(
+        id="c",
+        statement="s",
+        where="w",
+        measure="lowest",
+        arguments={"label": "A", "others": ["B"]},
+        quick={"others": ["Level"]},
+    )
+    assert claim.sized(full=True) == claim
+    assert claim.sized(full=False).arguments == {"label": "A", "others": ["Level"]}
+
+
 def test_unequal_horizons_are_not_compared() -> None:
     short = evidence().curves.filter((pl.col("label") != "A") | (pl.col("round") < 1000))
     with pytest.raises(ValueError, match="equally long"):

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from itertools import pairwise, permutations
 from typing import NamedTuple
 
+import numpy as np
+
 from dpbandits.papers.evidence import Evidence, Measurement, mean_of, ratio_of
 
 MISS = 0.05
@@ -130,13 +132,14 @@ def late_share(
     epsilons: NumberList = None,
 ) -> list[Check]:
     """The share of the final regret that came in the last part (`last`) of the rounds: 0 for a
-    curve that is flat by then.
+    curve that is flat by then, and for a run without any regret.
     """
     checks = []
     for s in evidence.settings([label], environments, epsilons):
         final = evidence.at(label, s)
-        share = mean_of((final - evidence.at(label, s, 1.0 - last)) / final)
-        checks.append(Check(f"{label}, {s}", share, at_least, at_most))
+        late = final - evidence.at(label, s, 1.0 - last)
+        shares = np.divide(late, final, out=np.zeros_like(late), where=final != 0.0)
+        checks.append(Check(f"{label}, {s}", mean_of(shares), at_least, at_most))
     return checks
 
 
