@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import final, overload
 
-from dpbandits.core.inputs import as_int, shown, whole_number
+from dpbandits.core.inputs import as_int, is_line, shown, whole_number
 from dpbandits.service.looks.campaign import MOST_AT_ONCE, ShownCampaign
 from dpbandits.service.turns.asks import LONGEST_KEY, AskOp, CampaignDecision
 from dpbandits.service.turns.others import ArmOp, CloseOp, DropOp, EraseOp, FinishOp, SettleOp
@@ -159,8 +159,11 @@ class Campaign(ShownCampaign):
 
         why: public, such as "winner declared: blue".
         """
-        if not isinstance(why, str) or not 0 < len(why.strip()) <= 500:
-            raise ValueError(f"Expected why={shown(why)} to be a text of at most 500 characters.")
+        if not is_line(why, 500) or not why.strip():
+            raise ValueError(
+                f"Expected why={shown(why)} to be a text of at most 500 characters that can be "
+                "printed. Nothing was changed."
+            )
         self._turning.do(CloseOp(why, by))
 
     def settle(self) -> None:
@@ -197,9 +200,10 @@ def ask_op(
     """
     number = whole_number(count, "count", 0, MOST_AT_ONCE)
     chosen = None if eligible is None else checked_eligible(eligible)
-    if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
+    if key is not None and not is_line(key, LONGEST_KEY):
         raise ValueError(
-            f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters."
+            f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters that can "
+            "be printed. None was made."
         )
     return AskOp(number, chosen, user, principal, key)
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from dpbandits.service.http.app import make_app
-from tests.service.http.web import ask, client_of, served, tell
+from tests.service.http.web import ask, served, tell
 
 JSON = {"content-type": "application/json"}
 
