@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from dpbandits.core.errors import StoreError, WitnessError
+from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.http.app import LOCAL, make_app
 from dpbandits.service.http.visitors import entertain
 from dpbandits.service.opening import open_store
@@ -85,7 +85,7 @@ def require_witness(store: Any) -> None:
         WitnessError: the witness is that of another store, or of none.
     """
     for name in store:
-        with suppress(StoreError):  # put back, or not witnessed yet: whoever looks is told
+        with suppress(StoreError, ValueError):  # such as put back: whoever looks is told
             store[name].summary()
 
 
@@ -134,12 +134,15 @@ def look_often(store: CampaignStore) -> None:
     """Record answers whose time has passed, though nobody calls."""
     pause = threading.Event()
     while not pause.wait(OFTEN):
-        with suppress(StoreError, WitnessError):  # whoever calls next is told
+        with suppress(StoreError):  # whoever calls next is told
             settle_all(store)
 
 
 def settle_all(store: CampaignStore) -> None:
-    """Record answers whose time has passed, in every campaign that waits for a time."""
+    """Record answers whose time has passed, in every campaign that waits for a time. What is wrong
+    with one of them keeps no other one waiting: whoever calls that next is told.
+    """
     for name in store:
-        if store[name].attribution_window is not None:
-            store[name].settle()
+        with suppress(Error, ValueError):  # such as a policy of somebody's own
+            if store[name].attribution_window is not None:
+                store[name].settle()

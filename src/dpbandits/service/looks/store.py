@@ -11,6 +11,7 @@ from dpbandits.core.inputs import is_line, shown
 from dpbandits.policies.contract import Policy
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.looking import Looking
+from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
@@ -77,6 +78,19 @@ class Campaigns(ABC, Generic[Opened]):
         """A campaign whose policy is one of your own: a database names no code."""
         self._open[name] = self._campaign(self._row(name), policy)
         return self._open[name]
+
+    def summaries(self) -> tuple[list[Summary], list[str]]:
+        """Where every campaign stands; and the names of those that cannot be opened here: their
+        policy is somebody's own, and a database names no code (see `open`).
+        """
+        found, others = list[Summary](), list[str]()
+        for name in self:
+            campaign: Any = self[name]
+            try:
+                found.append(campaign.summary())
+            except ValueError:
+                others.append(name)
+        return found, others
 
     @abstractmethod
     def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Opened:

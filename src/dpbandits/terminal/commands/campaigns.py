@@ -97,7 +97,10 @@ def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
     with one_line_errors(), opened_store(store, witness) as found:
         names = list(found)
         for name in names:
-            show_summary(found[name].summary())
+            try:
+                show_summary(found[name].summary())
+            except ValueError:  # what is wrong with one hides no other
+                typer.echo(f"{name}: cannot be shown here; `campaign show {name}` says why")
         if not names:
             typer.echo("No campaigns yet: `dpbandits campaign create` makes one.")
 
