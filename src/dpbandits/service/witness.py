@@ -21,6 +21,9 @@ from dpbandits.campaign.register import EARLIEST
 from dpbandits.core.errors import WitnessError
 from dpbandits.local.budget.file import sync_folder
 
+STARTS = b'{"campaign":"', b'{"scope":"'
+"""What lines begin with."""
+
 
 class Mark(NamedTuple):
     """How far a campaign has come: fences, releases, and a hash over those."""
@@ -113,8 +116,11 @@ class WitnessFile:
         whole = text[: text.rfind(b"\n") + 1]
         for line in whole.splitlines():
             self._learn(line)
+        rest = text[len(whole) :]
+        if not is_cut_short(rest):
+            raise self._strange()
         self._read += len(whole)
-        if len(text) > len(whole) and not self._looking:
+        if rest and not self._looking:
             os.ftruncate(file, self._read)
 
     def _learn(self, line: bytes) -> None:
@@ -129,10 +135,13 @@ class WitnessFile:
             self._marks[uid], self._times[uid] = mark, seen
             self._known.add((uid, mark))
         except (ValueError, LookupError, TypeError, OverflowError):
-            raise WitnessError(
-                f"Expected {self.path} to be a witness of dpbandits; it has a line that is none. "
-                "Nothing was done."
-            ) from None
+            raise self._strange() from None
+
+    def _strange(self) -> WitnessError:
+        return WitnessError(
+            f"Expected {self.path} to be a witness of dpbandits; it has a line that is none. "
+            "Nothing was done."
+        )
 
     def latest(self, uid: str) -> Mark | None:
         """How far this campaign was seen to have come."""
@@ -202,3 +211,11 @@ class WitnessFile:
                 )
             self._read += len(line)
         self._learn(line)
+
+
+def is_cut_short(rest: bytes) -> bool:
+    """Whether the end of a file may be a line of ours that a crash cut short, which is taken away.
+    Of another file, which was named by mistake, nothing is.
+    """
+    begun = rest.rstrip(b"\0")  # which were never written
+    return any(begun[: len(start)] == start[: len(begun)] for start in STARTS)
