@@ -1,8 +1,10 @@
 """A campaign: a policy at work for weeks, the same object from many processes at once."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import final, overload
 
+from dpbandits.core.errors import StoreError
 from dpbandits.core.inputs import as_int, is_line, shown, whole_number
 from dpbandits.service.looks.campaign import MOST_AT_ONCE, ShownCampaign
 from dpbandits.service.turns.asks import LONGEST_KEY, AskOp, CampaignDecision
@@ -182,6 +184,8 @@ class Campaign(ShownCampaign):
         many decisions were void.
         """
         done: int = self._turning.do(EraseOp(user, by))
+        with suppress(StoreError):  # it is erased, whatever becomes of older pages
+            self._turning.backend.forget()
         return done
 
 

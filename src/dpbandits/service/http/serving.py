@@ -20,7 +20,7 @@ STORE, WITNESS = "DPBANDITS_STORE", "DPBANDITS_WITNESS"
 DEMO, HOST, LOOKING = "DPBANDITS_DEMO", "DPBANDITS_HOST", "DPBANDITS_LOOKING"
 
 OFTEN = 2.0
-"""Seconds between two looks for answers whose time has passed."""
+"""Seconds between two looks for what is due without a call."""
 
 
 def serve(
@@ -131,11 +131,17 @@ def has_keys(store: CampaignStore) -> bool:
 
 
 def look_often(store: CampaignStore) -> None:
-    """Record answers whose time has passed, though nobody calls."""
+    """Keep house, though nobody calls."""
     pause = threading.Event()
     while not pause.wait(OFTEN):
         with suppress(StoreError):  # whoever calls next is told
-            settle_all(store)
+            keep_house(store)
+
+
+def keep_house(store: CampaignStore) -> None:
+    """Record answers whose time has passed, and keep nothing that was written over."""
+    settle_all(store)
+    store.backend.forget()
 
 
 def settle_all(store: CampaignStore) -> None:
