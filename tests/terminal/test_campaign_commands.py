@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx import Client
 from typer.testing import CliRunner
 
+from dpbandits.service.opening import open_store
+from dpbandits.service.remote import RemoteStore
 from dpbandits.terminal.cli import app
 from tests.service.http.web import client_of, remote, served
 
@@ -172,6 +175,22 @@ def test_a_taken_port_is_said_before_anything_is_served(run: Any) -> None:
         printed = run("serve", "--port", str(taken.getsockname()[1]), code=2)
     assert "--port 8081" in " ".join(printed.split())
     assert "Serving" not in printed
+
+
+def test_a_password_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server says as it begins goes to a journal."""
+    monkeypatch.setattr("dpbandits.service.http.serving.serve", lambda _, **asked: asked["ready"]())
+    monkeypatch.setattr(
+        "dpbandits.terminal.commands.campaigns.opened_database",
+        lambda *_, **__: remote(client_of(open_store("memory:"))),
+    )
+    words = ["serve", "--store", "postgresql+psycopg://me:hush7@host/trials"]
+    printed = CliRunner().invoke(app, words).output
+    assert "me:***@host/trials" in printed
+    said = CliRunner().invoke(app, ["keys", "list", "--store", "http://me:hush7@host"]).output
+    assert "Expected the database itself" in " ".join(said.split())
+    store = RemoteStore("http://me:hush7@host", client=Client(base_url="http://me:hush7@host"))
+    assert "hush7" not in printed + said + repr(store)
 
 
 def test_holdout_people_are_compared(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

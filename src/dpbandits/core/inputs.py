@@ -5,6 +5,7 @@ errors show a value in short.
 import operator
 from contextlib import suppress
 from numbers import Real
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,16 @@ def shown(value: object) -> str:
     except Exception:  # a repr of the caller's own, or one that nests too deeply
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def is_line(value: object, most: int) -> TypeGuard[str]:
+    """Whether this is a text of 1 to `most` characters that can be printed: without what steers a
+    terminal, and without characters that a database does not keep.
+
+    >>> is_line("winner declared: blue", 500), is_line("", 500), is_line("a\\0b", 500)
+    (True, False, False)
+    """
+    return isinstance(value, str) and 0 < len(value) <= most and value.isprintable()
 
 
 def whole_number(value: object, name: str, low: int = 0, high: int = MOST, *, of: str = "") -> int:

@@ -1,9 +1,11 @@
 """A campaign: a policy at work for weeks, the same object from many processes at once."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import final, overload
 
-from dpbandits.core.inputs import as_int, shown, whole_number
+from dpbandits.core.errors import StoreError
+from dpbandits.core.inputs import as_int, is_line, shown, whole_number
 from dpbandits.service.looks.campaign import MOST_AT_ONCE, ShownCampaign
 from dpbandits.service.turns.asks import LONGEST_KEY, AskOp, CampaignDecision
 from dpbandits.service.turns.others import ArmOp, CloseOp, DropOp, EraseOp, FinishOp, SettleOp
@@ -159,8 +161,11 @@ class Campaign(ShownCampaign):
 
         why: public, such as "winner declared: blue".
         """
-        if not isinstance(why, str) or not 0 < len(why.strip()) <= 500:
-            raise ValueError(f"Expected why={shown(why)} to be a text of at most 500 characters.")
+        if not is_line(why, 500) or not why.strip():
+            raise ValueError(
+                f"Expected why={shown(why)} to be a text of at most 500 characters that can be "
+                "printed. Nothing was changed."
+            )
         self._turning.do(CloseOp(why, by))
 
     def settle(self) -> None:
@@ -179,6 +184,8 @@ class Campaign(ShownCampaign):
         many decisions were void.
         """
         done: int = self._turning.do(EraseOp(user, by))
+        with suppress(StoreError):  # it is erased, whatever becomes of older pages
+            self._turning.backend.forget()
         return done
 
 
@@ -197,9 +204,10 @@ def ask_op(
     """
     number = whole_number(count, "count", 0, MOST_AT_ONCE)
     chosen = None if eligible is None else checked_eligible(eligible)
-    if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
+    if key is not None and not is_line(key, LONGEST_KEY):
         raise ValueError(
-            f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters."
+            f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters that can "
+            "be printed. None was made."
         )
     return AskOp(number, chosen, user, principal, key)
 

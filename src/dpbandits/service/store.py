@@ -8,7 +8,7 @@ from typing import Any, final
 
 from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.register import Clock, seconds_of
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import is_line, shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.core.values import checked_name
 from dpbandits.noise.protocol import Noise
@@ -18,11 +18,13 @@ from dpbandits.service.campaign import Campaign
 from dpbandits.service.holdout import HoldoutCampaign
 from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.rows.backend import Backend
+from dpbandits.service.rows.memory import no_scope
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
 from dpbandits.service.scope import Scope, joined
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.beginning import (
+    LONGEST_NAME,
     beginning,
     first_sessions,
     holdout_in,
@@ -119,6 +121,9 @@ class CampaignStore(Campaigns[Campaign]):
         """
         require_creatable(name, noise, options)
         require_readable(policy)
+        budget = None if scope is None else str(getattr(scope, "name", scope))
+        if budget is not None and not is_line(budget, LONGEST_NAME):
+            raise no_scope(budget)
         uid, rule = secrets.token_hex(16), asked_rule(policy, options)
         sessions = self._sessions(name, uid, policy, noise, options, rule)
         now = seconds_of(self._clock())
@@ -132,8 +137,7 @@ class CampaignStore(Campaigns[Campaign]):
         for part, change in parts:
             # witnessed first: a campaign that its witness does not know has another one
             self._witness.add(part.uid, mark_of(change.head), None)
-        joining = None if scope is None else (str(getattr(scope, "name", scope)), join)
-        self._backend.create(row, parts, joining)
+        self._backend.create(row, parts, None if budget is None else (budget, join))
         self._open[name] = self._campaign(row, type(policy))
         return self._open[name]
 

@@ -7,6 +7,7 @@ anybody. So it is kept where no backup or snapshot of the database takes it alon
 
 import fcntl
 import json
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,12 @@ from pathlib import Path
 from threading import RLock
 from typing import NamedTuple, final
 
+from dpbandits.campaign.register import EARLIEST
 from dpbandits.core.errors import WitnessError
 from dpbandits.local.budget.file import sync_folder
+
+STARTS = b'{"campaign":"', b'{"scope":"'
+"""What lines begin with."""
 
 
 class Mark(NamedTuple):
@@ -48,6 +53,7 @@ class WitnessFile:
         self._marks = dict[str, Mark]()
         self._known = set[tuple[str, Mark]]()
         self._scopes = dict[str, str]()
+        self._times = dict[str, float]()
         with self._open(make=make):
             pass
 
@@ -110,8 +116,11 @@ class WitnessFile:
         whole = text[: text.rfind(b"\n") + 1]
         for line in whole.splitlines():
             self._learn(line)
+        rest = text[len(whole) :]
+        if not is_cut_short(rest):
+            raise self._strange()
         self._read += len(whole)
-        if len(text) > len(whole) and not self._looking:
+        if rest and not self._looking:
             os.ftruncate(file, self._read)
 
     def _learn(self, line: bytes) -> None:
@@ -120,14 +129,19 @@ class WitnessFile:
             if "scope" in said:
                 self._scopes[str(said["scope"])] = str(said["spent"])
                 return
+            uid = str(said["campaign"])
             mark = Mark(int(said["generation"]), int(said["step"]), str(said["chain"]))
-            self._marks[str(said["campaign"])] = mark
-            self._known.add((str(said["campaign"]), mark))
-        except (ValueError, LookupError, TypeError):
-            raise WitnessError(
-                f"Expected {self.path} to be a witness of dpbandits; it has a line that is none. "
-                "Nothing was done."
-            ) from None
+            seen = max(self._times.get(uid, -math.inf), float(said.get("latest", -math.inf)))
+            self._marks[uid], self._times[uid] = mark, seen
+            self._known.add((uid, mark))
+        except (ValueError, LookupError, TypeError, OverflowError):
+            raise self._strange() from None
+
+    def _strange(self) -> WitnessError:
+        return WitnessError(
+            f"Expected {self.path} to be a witness of dpbandits; it has a line that is none. "
+            "Nothing was done."
+        )
 
     def latest(self, uid: str) -> Mark | None:
         """How far this campaign was seen to have come."""
@@ -144,13 +158,22 @@ class WitnessFile:
         with self._open():
             return self.path is None or (uid, mark) in self._known
 
+    def latest_time(self, uid: str) -> float:
+        """The latest time, in seconds, that a campaign of people who come back was seen at; −∞
+        where none was said.
+        """
+        with self._open():
+            return self._times.get(uid, -math.inf)
+
     def scope(self, name: str) -> str | None:
         """What was seen to be spent of a budget over campaigns, as an exact fraction."""
         with self._open():
             return self._scopes.get(name)
 
-    def add(self, uid: str, mark: Mark, after: Mark | None) -> None:
+    def add(self, uid: str, mark: Mark, after: Mark | None, at: float = -math.inf) -> None:
         """Witness that a campaign came from one mark to the next. Made again, it changes nothing.
+
+        at: the latest time that it has seen, where its people come back.
 
         Raises:
             WitnessError: it was seen elsewhere: two copies of one campaign are at work.
@@ -164,7 +187,8 @@ class WitnessFile:
                     "This campaign was seen elsewhere, at another release: two copies of one "
                     "database are at work. What this call computed is not shown. Stop one of them."
                 )
-            self._write(file, {"campaign": uid, **mark._asdict()})
+            time = {"latest": at} if at > EARLIEST else {}
+            self._write(file, {"campaign": uid, **mark._asdict(), **time})
 
     def add_scope(self, name: str, spent: str) -> None:
         """Witness what is spent of a budget over campaigns."""
@@ -187,3 +211,11 @@ class WitnessFile:
                 )
             self._read += len(line)
         self._learn(line)
+
+
+def is_cut_short(rest: bytes) -> bool:
+    """Whether the end of a file may be a line of ours that a crash cut short, which is taken away.
+    Of another file, which was named by mistake, nothing is.
+    """
+    begun = rest.rstrip(b"\0")  # which were never written
+    return any(begun[: len(start)] == start[: len(begun)] for start in STARTS)

@@ -8,9 +8,10 @@ from typing import NamedTuple, final
 
 from fastapi import HTTPException, Request
 
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import is_line, shown
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import KeyRow
+from dpbandits.service.turns.beginning import LONGEST_NAME as LONGEST_CAMPAIGN
 
 LONGEST_NAME = 64
 """Characters of a key's name."""
@@ -54,8 +55,13 @@ class Access:
         Raises:
             ValueError: no role, or one that there is not.
         """
-        if not 0 < len(name) <= LONGEST_NAME:
-            raise ValueError(f"Expected a name of at most {LONGEST_NAME} characters for a key.")
+        if not is_line(name, LONGEST_NAME):
+            raise ValueError(
+                f"Expected a name of at most {LONGEST_NAME} characters for a key, which can be "
+                f"printed; got {shown(name)}. No key was made."
+            )
+        if campaign is not None and not is_line(campaign, LONGEST_CAMPAIGN):
+            raise ValueError(f"Expected a campaign's name, got {shown(campaign)}. No key was made.")
         wanted = sorted(set(roles))
         if not wanted or not set(wanted) <= set(ROLES):
             raise ValueError(f"Expected roles among {', '.join(ROLES)}; got {shown(wanted)}.")

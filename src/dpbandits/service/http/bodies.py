@@ -26,6 +26,9 @@ Share = str | float
 """An exact number, best as text; in a ramp also a date."""
 
 
+Id = Annotated[str, Field(max_length=100)]
+"""A decision's name: text that a reply can repeat."""
+
 SomeSeconds = Annotated[float, Field(gt=0, lt=1e12, allow_inf_nan=False)]
 
 
@@ -132,7 +135,7 @@ class AskBody(Body):
 class TellItem(Body):
     """The answer to one decision: a reward, or in the local model the device's message."""
 
-    id: str = Field(max_length=100)
+    id: Id
     reward: float | list[float] | None = Field(default=None, repr=False)
     report: str | None = Field(default=None, repr=False)
 
@@ -140,7 +143,7 @@ class TellItem(Body):
 class IdsBody(Body):
     """Decisions that are meant."""
 
-    ids: list[str] = Field(max_length=MOST_TELLS)
+    ids: list[Id] = Field(max_length=MOST_TELLS)
 
 
 class ArmBody(Body):

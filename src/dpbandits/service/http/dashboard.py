@@ -82,7 +82,7 @@ def dashboard(store: Campaigns[Any], access: Access) -> APIRouter:
         if who.campaign is not None:
             return RedirectResponse(address_of(who.campaign), 303)
         access.needs("read")(request)
-        view = campaigns_view([store[name] for name in store])
+        view = campaigns_view(*store.summaries())
         return form_page(request, "campaigns.html", open=access.open, **view)
 
     @router.get("/campaigns/{name}")

@@ -13,12 +13,13 @@ from dpbandits.service.http.shapes import (
     ratio_data,
     recent_data,
     rows_data,
+    said_summary,
     single_part,
     summary_data,
     uplift_data,
     whole_or_part,
 )
-from dpbandits.service.looks.campaign import ShownCampaign
+from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.pages.pricing import LossDesk
 from dpbandits.version import __version__
@@ -45,7 +46,8 @@ def promise_routes(store: Campaigns[Any], access: Access) -> APIRouter:
 
     @router.get("/v1/campaigns")
     def campaigns(who: reader) -> dict[str, Any]:
-        return {"campaigns": [summary_data(store[name]) for name in store]}
+        found, others = store.summaries()
+        return {"campaigns": [said_summary(each) for each in found], "not_shown": others}
 
     @router.get("/v1/campaigns/{name}")
     def campaign(name: str, who: reader, segment: Segment = None) -> dict[str, Any]:
@@ -184,7 +186,7 @@ def machine_routes(store: Campaigns[Any], access: Access) -> APIRouter:
 
     @router.get("/metrics")
     def metrics(who: reader) -> Any:
-        return PlainTextResponse(metrics_of([store[name] for name in store]))
+        return PlainTextResponse(metrics_of(store.summaries()[0]))
 
     return router
 
@@ -215,9 +217,8 @@ METRICS = {
 """Names for Prometheus. What is private for a campaign is left out of it."""
 
 
-def metrics_of(campaigns: list[ShownCampaign]) -> str:
+def metrics_of(summaries: list[Summary]) -> str:
     """Public counts, as Prometheus reads them."""
-    summaries = [campaign.summary() for campaign in campaigns]
     lines = list[str]()
     for field, (name, kind, words) in METRICS.items():
         lines += [f"# HELP {name} {words}", f"# TYPE {name} {kind}"]

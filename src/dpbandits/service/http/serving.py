@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from dpbandits.core.errors import StoreError, WitnessError
+from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.http.app import LOCAL, make_app
 from dpbandits.service.http.visitors import entertain
 from dpbandits.service.opening import open_store
@@ -20,7 +20,7 @@ STORE, WITNESS = "DPBANDITS_STORE", "DPBANDITS_WITNESS"
 DEMO, HOST, LOOKING = "DPBANDITS_DEMO", "DPBANDITS_HOST", "DPBANDITS_LOOKING"
 
 OFTEN = 2.0
-"""Seconds between two looks for answers whose time has passed."""
+"""Seconds between two looks for what is due without a call."""
 
 
 def serve(
@@ -85,7 +85,7 @@ def require_witness(store: Any) -> None:
         WitnessError: the witness is that of another store, or of none.
     """
     for name in store:
-        with suppress(StoreError):  # put back, or not witnessed yet: whoever looks is told
+        with suppress(StoreError, ValueError):  # such as put back: whoever looks is told
             store[name].summary()
 
 
@@ -131,15 +131,24 @@ def has_keys(store: CampaignStore) -> bool:
 
 
 def look_often(store: CampaignStore) -> None:
-    """Record answers whose time has passed, though nobody calls."""
+    """Keep house, though nobody calls."""
     pause = threading.Event()
     while not pause.wait(OFTEN):
-        with suppress(StoreError, WitnessError):  # whoever calls next is told
-            settle_all(store)
+        with suppress(StoreError):  # whoever calls next is told
+            keep_house(store)
+
+
+def keep_house(store: CampaignStore) -> None:
+    """Record answers whose time has passed, and keep nothing that was written over."""
+    settle_all(store)
+    store.backend.forget()
 
 
 def settle_all(store: CampaignStore) -> None:
-    """Record answers whose time has passed, in every campaign that waits for a time."""
+    """Record answers whose time has passed, in every campaign that waits for a time. What is wrong
+    with one of them keeps no other one waiting: whoever calls that next is told.
+    """
     for name in store:
-        if store[name].attribution_window is not None:
-            store[name].settle()
+        with suppress(Error, ValueError):  # such as a policy of somebody's own
+            if store[name].attribution_window is not None:
+                store[name].settle()

@@ -4,6 +4,7 @@ from typing import Any
 
 from dpbandits.campaign.traffic import SampleRatio
 from dpbandits.service.looks.campaign import ShownCampaign
+from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import NO_HOLDOUT, ShownHoldout, ShownSegments
 from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.looks.trail import Moment, Recent
@@ -58,7 +59,12 @@ def decision_data(decision: CampaignDecision) -> dict[str, Any]:
 
 def summary_data(campaign: ShownCampaign) -> dict[str, Any]:
     """Where a campaign stands."""
-    said = campaign.summary()._asdict()
+    return said_summary(campaign.summary())
+
+
+def said_summary(summary: Summary) -> dict[str, Any]:
+    """A campaign in a few numbers, as an object."""
+    said = summary._asdict()
     return said | {"arms": [{"arm": arm, "standing": standing} for arm, standing in said["arms"]]}
 
 

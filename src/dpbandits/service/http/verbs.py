@@ -63,10 +63,10 @@ class VerbRoute(APIRoute):
 def json_sent(sent: bytes) -> Any:
     """
     Raises:
-        RequestValidationError: it is no JSON.
+        RequestValidationError: it is no JSON, which is UTF-8.
     """
     try:
-        return json.loads(sent)
+        return json.loads(sent.decode("utf-8-sig"))
     except ValueError as error:
         place = ("body", getattr(error, "pos", 0))
         raise RequestValidationError([{"loc": place, "msg": "JSON decode error"}]) from None

@@ -7,16 +7,22 @@ from typing import Any, Generic, Self, TypeVar, final
 
 from dpbandits.campaign.register import Clock
 from dpbandits.core.errors import UnknownCampaignError
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import is_line, shown
 from dpbandits.policies.contract import Policy
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.looking import Looking
+from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
 from dpbandits.service.scope import Scope
 from dpbandits.service.sealing import StoreSeal
-from dpbandits.service.turns.beginning import holdout_in, segment_name, segments_of
+from dpbandits.service.turns.beginning import (
+    LONGEST_NAME,
+    holdout_in,
+    segment_name,
+    segments_of,
+)
 from dpbandits.service.turns.working import CampaignSetting
 from dpbandits.service.witness import WitnessFile
 
@@ -55,7 +61,7 @@ class Campaigns(ABC, Generic[Opened]):
         return iter([row.name for row in self._backend.campaigns() if row.group == row.uid])
 
     def __contains__(self, name: object) -> bool:
-        row = self._backend.campaign(name) if isinstance(name, str) else None
+        row = self._found(name)
         return row is not None and row.group == row.uid
 
     def __getitem__(self, name: str) -> Opened:
@@ -73,6 +79,19 @@ class Campaigns(ABC, Generic[Opened]):
         self._open[name] = self._campaign(self._row(name), policy)
         return self._open[name]
 
+    def summaries(self) -> tuple[list[Summary], list[str]]:
+        """Where every campaign stands; and the names of those that cannot be opened here: their
+        policy is somebody's own, and a database names no code (see `open`).
+        """
+        found, others = list[Summary](), list[str]()
+        for name in self:
+            campaign: Any = self[name]
+            try:
+                found.append(campaign.summary())
+            except ValueError:
+                others.append(name)
+        return found, others
+
     @abstractmethod
     def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Opened:
         """A campaign, opened. policy: of the caller's own."""
@@ -82,10 +101,14 @@ class Campaigns(ABC, Generic[Opened]):
         Raises:
             UnknownCampaignError: there is no campaign of this name.
         """
-        row = self._backend.campaign(name) if isinstance(name, str) else None
+        row = self._found(name)
         if row is None or row.group != row.uid:
             raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
         return row
+
+    def _found(self, name: object) -> CampaignRow | None:
+        """The row of this name. A database is not asked for what it could not keep."""
+        return self._backend.campaign(name) if is_line(name, LONGEST_NAME) else None
 
     def _part_rows(self, row: CampaignRow) -> dict[str, CampaignRow]:
         """The rows of a campaign's segments, or of its sides; none, where it has none."""
@@ -129,7 +152,7 @@ class ShownStore(Campaigns[Any]):
         Raises:
             ValueError: there is none of this name.
         """
-        known = self._backend.scope(name)
+        known = self._backend.scope(name) if is_line(name, LONGEST_NAME) else None
         if known is None:
             raise ValueError(f"There is no scope {shown(name)} in this store.")
         found = self._seen(known)

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from dpbandits.campaign.believing.beliefs import METHOD
 from dpbandits.campaign.believing.uplift import Uplift
 from dpbandits.service.looks.campaign import ShownCampaign
+from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
 from dpbandits.service.looks.trail import Moment
 from dpbandits.service.pages.drawing import LOOKS, picture_of, whiskers
@@ -60,10 +61,9 @@ def day(seconds: float) -> Markup:
 TEMPLATES.filters |= {"whole": shown_count, "fine": fine, "percent": percent, "day": day}
 
 
-def campaigns_view(campaigns: list[ShownCampaign]) -> dict[str, Any]:
-    """All campaigns, the newest first."""
-    found = [campaign.summary() for campaign in campaigns]
-    return {"campaigns": sorted(found, key=lambda each: -each.created)}
+def campaigns_view(found: list[Summary], others: list[str]) -> dict[str, Any]:
+    """All campaigns, the newest first. others: those that cannot be opened here."""
+    return {"campaigns": sorted(found, key=lambda each: -each.created), "others": others}
 
 
 def segments_view(campaign: ShownSegments[Any]) -> dict[str, Any]:

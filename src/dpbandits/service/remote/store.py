@@ -34,7 +34,8 @@ class RemoteStore:
         self._client = client or httpx.Client(base_url=url, headers=headers, timeout=60)
 
     def __repr__(self) -> str:
-        return f"RemoteStore({str(self._client.base_url)!r})"
+        address = self._client.base_url.copy_with(userinfo=b"")  # no password
+        return f"RemoteStore({str(address)!r})"
 
     def __enter__(self) -> "RemoteStore":
         return self

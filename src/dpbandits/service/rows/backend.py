@@ -161,5 +161,11 @@ class Backend(ABC):
         """Write a key, or write it anew."""
 
     @abstractmethod
+    def forget(self) -> None:
+        """Let go of what was written over, such as open sums of before, as far as it is kept beside
+        the rows and nobody else is reading; else the next time.
+        """
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of connections."""

@@ -90,6 +90,9 @@ class MemoryBackend(Backend):
     def put_key(self, key: KeyRow) -> None:
         self._keys[key.hash] = key
 
+    def forget(self) -> None:
+        """Nothing is kept beside the rows."""
+
     def close(self) -> None:
         """Nothing to let go of."""
 

@@ -16,7 +16,13 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.rows import tables
 from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
-from dpbandits.service.rows.engines import big_engine, known_url, lite_engine, looking_engine
+from dpbandits.service.rows.engines import (
+    PATIENCE,
+    big_engine,
+    known_url,
+    lite_engine,
+    looking_engine,
+)
 from dpbandits.service.rows.memory import no_scope, taken_name
 from dpbandits.service.rows.migrating import bring_up, require_newest
 from dpbandits.service.rows.records import CampaignRow, KeyRow, ScopeRow
@@ -82,10 +88,7 @@ class SqlBackend(Backend):
     @contextmanager
     def _begun(self, *, write: bool = True) -> Iterator[Connection]:
         """A transaction, committed as the block is left."""
-        if self._home != os.getpid():
-            self._left.append(self._engine.pool)
-            self._engine.dispose(close=False)
-            self._home, self._writing = os.getpid(), Lock()
+        self._settle_in()
         turn = self._writing if write and self._lite else nullcontext()
         with told("written" if write else "read"), turn, self._engine.connect() as connection:
             if self._lite:
@@ -97,6 +100,13 @@ class SqlBackend(Backend):
             yield connection
             if write:
                 connection.commit()
+
+    def _settle_in(self) -> None:
+        """A forked child takes connections of its own."""
+        if self._home != os.getpid():
+            self._left.append(self._engine.pool)
+            self._engine.dispose(close=False)
+            self._home, self._writing = os.getpid(), Lock()
 
     def create(
         self, row: CampaignRow, parts: Sequence[Part], joining: Joining | None = None
@@ -178,6 +188,21 @@ class SqlBackend(Backend):
     def put_key(self, key: KeyRow) -> None:
         with self._begun() as connection:
             SqlRows(connection, "", "")._put(tables.access_key, key._asdict(), "hash")
+
+    def forget(self) -> None:
+        """SQLite's log holds older pages until it begins anew, one by one: the differences of
+        open sums in it are rewards. PostgreSQL sees to its own.
+        """
+        if not self._lite:
+            return
+        self._settle_in()
+        with told("written"), self._writing, self._engine.connect() as connection:
+            run = connection.exec_driver_sql
+            try:
+                run("PRAGMA busy_timeout = 0")  # nobody waits for this
+                run("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                run(f"PRAGMA busy_timeout = {1_000 * PATIENCE}")
 
     def close(self) -> None:
         self._engine.dispose()

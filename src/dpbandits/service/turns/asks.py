@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -139,10 +140,19 @@ class AskOp:
         return session.ask(self.count, eligible=self.eligible, user=self.user)
 
     def mark(self, work: Working) -> str:
-        """Tells whether two calls ask for the same; nothing can be read in it."""
+        """Tells whether two calls ask for the same. It is made under a secret key, for it is kept
+        beside the decisions: else trying all pseudonyms would tell who was shown them.
+        """
+        return hmac.new(work.ids.key, self._said(work), "sha256").hexdigest()
+
+    def older_mark(self, work: Working) -> str:
+        """As marks were made once; calls of that time may be made again."""
+        return sha256(self._said(work)).hexdigest()
+
+    def _said(self, work: Working) -> bytes:
         who = self.whose if self.user is None else pseudonym_in(work.session, self.user)
-        said = json.dumps([self.principal, self.key, self.count, self.eligible, who])
-        return sha256(said.encode()).hexdigest()
+        said = [self.principal, self.key, self.count, self.eligible, who]
+        return json.dumps(said).encode()
 
 
 def catch_up(work: Working, scratch: Scratch) -> None:
@@ -171,7 +181,6 @@ def asked_before(said: str, op: AskOp, work: Working) -> list[CampaignDecision]:
         DecisionError: they were given up when the database was put back.
     """
     first, rows = json.loads(said)
-    require_same(first, op.mark(work))
     decisions = [decision_from(row) for row in rows]
     opened = work.ids.opened(each.id for each in decisions)
     if any(place is None or place.generation < work.head.generation for place in opened):
@@ -179,6 +188,8 @@ def asked_before(said: str, op: AskOp, work: Working) -> list[CampaignDecision]:
             "The decisions that were asked for with this key were given up, for the database was "
             "put back. Ask with another key. None was made."
         )
+    if first != op.older_mark(work):
+        require_same(first, op.mark(work))
     return decisions
 
 

@@ -14,7 +14,13 @@ from dpbandits.core.errors import WitnessError
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, HeadRow, ReadingRow, RowChange, said_in
 from dpbandits.service.turns.ids import DecisionIds
-from dpbandits.service.turns.working import CampaignSetting, Working, session_of, unseen_steps
+from dpbandits.service.turns.working import (
+    CampaignSetting,
+    Working,
+    latest_of,
+    session_of,
+    unseen_steps,
+)
 from dpbandits.service.turns.writing import change_in, compact, next_chain
 from dpbandits.service.witness import Mark, WitnessFile
 from dpbandits.session.storing.changes import Watch
@@ -22,6 +28,7 @@ from dpbandits.session.storing.parts import (
     begun_anew,
     give_up,
     keeps_exact_sums,
+    not_before,
     price_of,
     window_of,
 )
@@ -81,7 +88,7 @@ def was_put_back(work: Working, rows: CampaignRows, witness: WitnessFile) -> boo
     for uid, head in heads.items():
         seen, now = witness.latest(uid), mark_of(head)
         if seen != now:
-            witness.add(uid, now, seen)
+            witness.add(uid, now, seen, latest_of(head))
     return False
 
 
@@ -95,6 +102,9 @@ def fence(
     been read and shown on the other timeline: its releases stay unseen, and the policy begins anew.
     """
     seen, unseen = witness.latest(work.row.uid), list[list[int]]()
+    # whoever puts a whole machine back puts its clock back, too: the window that is closed is the
+    # one in which the lost timeline was seen last
+    not_before(work.session, witness.latest_time(work.row.uid))
     if seen is not None and not witness.knows(work.row.uid, mark_of(work.head)):
         unseen = [[work.head.before + 1, work.head.step]]
     if seen is None or (seen.generation, seen.step) < (work.head.generation, work.head.before):

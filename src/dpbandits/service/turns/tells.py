@@ -163,14 +163,17 @@ def placed(
             seen.add(place.seq)
             found.append(("recorded", place.seq))
     if resolved:
-        gone = gone_among(resolved, scratch)
+        gone = gone_among(resolved, work, scratch)
         for at, place in enumerate(opened):
             if place is not None and found[at] == ("already", None) and place.seq in gone:
                 found[at] = "gone", None
     return found
 
 
-def gone_among(seqs: Sequence[int], scratch: Scratch) -> set[int]:
-    """Those of these decisions that are void, or whose time has passed."""
+def gone_among(seqs: Sequence[int], work: Working, scratch: Scratch) -> set[int]:
+    """Those of these decisions that are void, or whose time has passed: as it is stored, or since
+    this transaction began.
+    """
     stand: dict[int, Any] = scratch.rows.statuses(sorted(set(seqs)))
+    stand |= {seq: work.watch.resolved[seq] for seq in seqs if seq in work.watch.resolved}
     return {seq for seq, status in stand.items() if status in ("void", "passed", "lost")}

@@ -27,7 +27,7 @@ from dpbandits.service.turns.tickets import (
     interrupted,
     standing,
 )
-from dpbandits.service.turns.working import CampaignSetting, Working, working_at
+from dpbandits.service.turns.working import CampaignSetting, Working, latest_of, working_at
 from dpbandits.service.witness import WitnessFile
 from dpbandits.session.storing.parts import forget_places
 
@@ -167,7 +167,7 @@ class Turning:
     def _witnessed(self, head: HeadRow, before: HeadRow) -> None:
         """What is committed is not done again, whatever goes wrong now."""
         try:
-            self.witness.add(self.row.uid, mark_of(head), mark_of(before))
+            self.witness.add(self.row.uid, mark_of(head), mark_of(before), latest_of(head))
         except (OSError, MemoryError):
             raise interrupted() from None
 
@@ -236,6 +236,6 @@ class Turning:
                     return  # another process did it
                 seen = self.witness.latest(uid)
                 head = fence(work, rows, self.setting, self.witness, now)
-            self.witness.add(uid, mark_of(head), seen)
+            self.witness.add(uid, mark_of(head), seen, latest_of(head))
         finally:
             self._work = None

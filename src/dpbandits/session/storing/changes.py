@@ -3,7 +3,7 @@ more: no call's cost grows with what was decided before.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, final
 
 from dpbandits.campaign.register import Place
@@ -88,6 +88,11 @@ class Watch:
         self._early = dict[int, Play]()  # resolved before it was written that they were asked
         self._unlearned = list[int]()
         self._releases = list[HeardRelease]()
+
+    @property
+    def resolved(self) -> Mapping[int, str]:
+        """Decisions that wait no more since the last changes were written, and why."""
+        return self._resolved
 
     def note(self, why: str, own: Iterable[int] = ()) -> None:
         """What was resolved since the last note was resolved for this reason: `own`, if any are

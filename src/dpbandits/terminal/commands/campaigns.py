@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from dpbandits.campaign.believing.beliefs import METHOD, text_of_rows
 from dpbandits.policies.recommended import RECOMMENDED
@@ -17,6 +18,7 @@ from dpbandits.terminal.commands.stores import (
     WitnessOption,
     opened_database,
     opened_store,
+    without_password,
 )
 from dpbandits.terminal.commands.terminal import console, one_line_errors
 
@@ -59,7 +61,8 @@ def serve_command(
         from dpbandits.service.http.serving import serve
 
         def ready() -> None:
-            console.print(f"Serving {store} at [bold]http://{host}:{port}[/]  (Ctrl-C stops it)")
+            said = escape(without_password(store))
+            console.print(f"Serving {said} at [bold]http://{host}:{port}[/]  (Ctrl-C stops it)")
 
         asked: dict[str, Any] = {"host": host, "witness": witness, "workers": workers}
         serve(store, port=port, ready=ready, demo=demo, looking=looking, **asked)
@@ -97,7 +100,10 @@ def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
     with one_line_errors(), opened_store(store, witness) as found:
         names = list(found)
         for name in names:
-            show_summary(found[name].summary())
+            try:
+                show_summary(found[name].summary())
+            except ValueError:  # what is wrong with one hides no other
+                typer.echo(f"{name}: cannot be shown here; `campaign show {name}` says why")
         if not names:
             typer.echo("No campaigns yet: `dpbandits campaign create` makes one.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,18 @@ StoreOption = Annotated[
 WitnessOption = Annotated[
     Path | None, typer.Option(help="The witness, outside the database's own backup.")
 ]
+
+
+def without_password(address: str) -> str:
+    """An address for a terminal, and whoever keeps what a terminal shows.
+
+    >>> without_password("postgresql+psycopg://me:hush@host/trials")
+    'postgresql+psycopg://me:***@host/trials'
+    >>> without_password("postgresql+psycopg:///trials?user=me&password=hush&host=h")
+    'postgresql+psycopg:///trials?user=me&password=***&host=h'
+    """
+    said = re.sub(r"(?<=://)([^:/@]*):[^@]*@", r"\1:***@", address)
+    return re.sub(r"(?<=[?&]password=)[^&]*", "***", said)
 
 
 def opened_store(store: str, witness: Path | None, *, makes: bool = False) -> CampaignStore:
@@ -52,7 +65,7 @@ def opened_database(store: str, witness: Path | None, *, makes: bool = False) ->
     """
     if store.startswith(("http://", "https://")):
         raise ValueError(
-            f"Expected the database itself, such as sqlite:///trial.db, got the server {store}: "
-            "this is done beside it."
+            "Expected the database itself, such as sqlite:///trial.db, got the server "
+            f"{without_password(store)}: this is done beside it."
         )
     return opened_store(store, witness, makes=makes)
