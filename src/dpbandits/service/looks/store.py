@@ -84,7 +84,10 @@ class Campaigns(ABC, Generic[Opened]):
         """
         row = self._backend.campaign(name) if isinstance(name, str) else None
         if row is None or row.group != row.uid:
-            raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
+            raise UnknownCampaignError(
+                f"There is no campaign {shown(name)} in this store. list(store), or `dpbandits "
+                "campaign list`, names all there are."
+            )
         return row
 
     def _part_rows(self, row: CampaignRow) -> dict[str, CampaignRow]:
