@@ -4,7 +4,7 @@ arguments that it takes, with an example to copy.
 
 import re
 from abc import ABCMeta
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any
@@ -153,3 +153,28 @@ def hint(cls: type, unknown: str, names: list[str]) -> str:
     sizes = {"arms", "actions", "problem"}
     size = next((name for name in names if name in sizes), None)
     return f" (it is {size} here)" if unknown in sizes and size else ""
+
+
+def options_of(cls: type) -> list[str]:
+    """What the constructor takes, by name."""
+    return list(signature(cls.__init__).parameters)[1:]  # type: ignore[misc]
+
+
+def require_options(whose: str, options: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse an option that there is not, and say which there are.
+
+    Raises:
+        TypeError: such an option.
+
+    >>> require_options("A session", ["nois"], ["policy", "noise"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TypeError: A session does not take nois (did you mean noise?). It takes policy, noise. ...
+    """
+    names = list(known)
+    for option in options:
+        if option not in names:
+            close = "".join(f" (did you mean {n}?)" for n in get_close_matches(option, names, n=1))
+            raise TypeError(
+                f"{whose} does not take {option}{close}. It takes {', '.join(names)}. Nothing was "
+                "made."
+            )
