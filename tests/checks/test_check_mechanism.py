@@ -113,3 +113,5 @@ def test_faults_are_named(fault: str, message: str) -> None:
 def test_a_class_is_refused() -> None:
     with pytest.raises(TypeError, match="YourMechanism"):
         check_mechanism(LazyForgetful)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"Expected a mechanism such as .* got 'laplace'"):
+        check_mechanism("laplace")  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpbandits.checks import CHECKS, examples
+from dpbandits.checks import CHECKS, check_policy, examples
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from tests.families import COMPILED, NEAR
@@ -69,3 +69,8 @@ def test_one_arm(name: str) -> None:
     for policy in examples(name, arms=1):
         CHECKS["hosts_agree"](policy)
         CHECKS["ledger_equals_claim"](policy)
+
+
+def test_what_is_no_policy_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"Expected a policy such as .* got 'DPKLUCB'"):
+        check_policy("DPKLUCB")  # type: ignore[arg-type]

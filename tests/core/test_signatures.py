@@ -142,3 +142,17 @@ def test_errors_from_within_a_constructor_pass_through() -> None:
         Own(1)
     with pytest.raises(TypeError, match="Own needs count"):
         Own()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: dpb.recommend(5, 1), r"recommend takes its arguments by name, got 2 without"),
+        (lambda: dpb.recommend(arms=5, eps=1), r"does not take eps \(did you mean epsilon\?\)"),
+        (lambda: dpb.recommend(arms=5), r"needs epsilon, too.*recommend\(arms=5, epsilon=1\)"),
+        (lambda: dpb.forecast([0.5, 0.4], 100), r"forecast needs epsilon, too.*Prior\(base=\.03"),
+    ],
+)
+def test_functions_that_come_first_explain_themselves_too(call: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        call()

@@ -155,7 +155,12 @@ MISTAKES = {
     "epsilons = [0.5, 1]|epsilons = [0.5, -1]": ["policies[0] (DPKLUCB)", "epsilon=-1", "> 0"],
     "rounds = 3000|rounds = 0": ["rounds", "greater than or equal to 1", "got 0"],
     "runs = 25|runz = 25": ["missing: runs; not known: runz;"],
-    "seed = 7|sede = 7": ["sede", "no such field"],
+    "seed = 7|sede = 7": ["sede", "no such field here (did you mean seed?)"],
+    "seed = 7|epsilon = 1": ["epsilon", "no such field here (did you mean epsilons?)"],
+    LINEAR + '|law = "equal_gaps"\nbest = 0.5\ngap = 0.1\narms = 2\ngaps = 0.1': [
+        "environments[0].gaps",
+        "no such field here (did you mean gap",
+    ],
     "means = [0.75, 0.5, 0.25]|means = [0.75, 1.5]": ["environments[0] (linear)", "entry 1 is 1.5"],
     "means = [0.75, 0.5, 0.25]|meens = [0.75]": [
         "missing: environments[0].means; not known: environments[0].meens;"

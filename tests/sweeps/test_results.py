@@ -135,3 +135,7 @@ def test_a_sweep_without_any_private_policy_works(write: Write, tmp_path: Path) 
 def test_asking_for_runs_that_are_not_there_lists_labels(tiny: Results) -> None:
     with pytest.raises(LookupError, match="DP-KLUCB"):
         tiny.runs_of("DPKLUCB", "linear", 0.5)
+
+
+def test_printed_it_is_a_line(tiny: Results) -> None:
+    assert repr(tiny) == f"Results('tiny', 12 cells, in {tiny.out})"

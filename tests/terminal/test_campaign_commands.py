@@ -45,13 +45,15 @@ def test_a_campaign_from_the_command_line(run: Any, tmp_path: Path) -> None:
     out = tmp_path / "decisions.csv"
     run("campaign", "export", "trial", str(out))
     rows = list(csv.DictReader(out.read_text("utf-8").splitlines()))
-    assert [row["id"] for row in rows] == ["1", "2", "3"]
+    assert [int(row["id"]) for row in rows] == [each["round"] for each in decisions]
     assert {row["label"] for row in rows} <= {"blue", "'=green"}, "nothing that computes"
     assert "generation 2" in run("campaign", "fence", "trial")
     assert run("campaign", "tell", "trial", decisions[1]["id"], "1").strip() == "gone"
 
 
 def test_keys_are_made_listed_and_revoked(run: Any) -> None:
+    run("campaign", "create", "trial", "--policy", POLICY)
+    assert run("keys", "list").startswith("No keys yet")
     key = run("keys", "create", "website", "--role", "ask", "--role", "tell").strip()
     assert key.startswith("dpb_")
     listed = run("keys", "list")

@@ -236,12 +236,15 @@ class SampleRatio:
         return {"label": list(self.labels), "decisions": counts, "expected": expected}
 
     def __str__(self) -> str:
-        rows = zip(self.labels, self.traffic.counts, self.traffic.expected, strict=True)
-        lines = [
-            f"{label}: {count:,} decisions, {want:,.1f} planned" for label, count, want in rows
-        ]
-        said = "is NOT as planned" if self.alarm() else "may well be as planned"
-        lines.append(f"Traffic {said} (evidence against it: p = {self.evidence:.2g} at any time).")
-        return "\n".join(lines)
+        counts, expected = self.traffic.counts, self.traffic.expected
+        if not any(counts):
+            return "No decision was left to chance so far: there is nothing to test."
+        rows = zip(self.labels, counts, expected, strict=True)
+        lines = [f"{label}: {made:,} decisions, {want:,.1f} planned" for label, made, want in rows]
+        said = "is NOT" if self.alarm() else "may well be"
+        return "\n".join(lines) + (
+            f"\nTraffic {said} as planned (evidence against it: p = {self.evidence:.2g} at any "
+            f"time, of the {sum(counts):,} decisions that were left to chance)."
+        )
 
     __repr__ = __str__

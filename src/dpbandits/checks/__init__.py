@@ -24,7 +24,7 @@ from dpbandits.checks.sessions import (
     survives_json,
 )
 from dpbandits.core.errors import CheckFailed
-from dpbandits.core.inputs import refuse_class
+from dpbandits.core.inputs import refuse_others
 from dpbandits.policies.contract import Policy
 
 CHECKS: dict[str, Callable[[Policy], None]] = {
@@ -62,6 +62,6 @@ def check_policy(policy: Policy) -> None:
     A check takes up to some seconds; give a small instance (three arms, epsilon about 1, small
     batches).
     """
-    refuse_class(policy, "a policy", "YourPolicy(arms=3, epsilon=1)")
+    refuse_others(policy, Policy, "a policy", "YourPolicy(arms=3, epsilon=1)")
     for check in CHECKS.values():
         check(policy)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpbandits.checks.checks import require
 from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import refuse_class
+from dpbandits.core.inputs import refuse_others
 from dpbandits.core.privacy import Grid
 from dpbandits.environments import Environment, Lattice
 
@@ -30,7 +30,7 @@ def check_environment(environment: Environment, grid: Grid = Grid(steps=8)) -> N
         CheckFailed: the first broken promise. A correct environment fails with a probability of at
             most 10⁻⁶.
     """
-    refuse_class(environment, "an environment", "YourEnvironment(...)")
+    refuse_others(environment, Environment, "an environment", "YourEnvironment(...)")
     means = environment.means
     require(means.ndim == 1 and len(means) > 0, f"means have the shape {means.shape}.")
     require(bool(np.all((means >= 0) & (means <= 1))), "A mean lies outside [0, 1].")

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpbandits.checks.checks import largest_loss, require
 from dpbandits.checks.tape import Recorder
-from dpbandits.core.inputs import refuse_class
+from dpbandits.core.inputs import refuse_others
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.mechanisms.restored import Readings
@@ -60,7 +60,7 @@ def check_mechanism(
     Raises:
         CheckFailed: the first broken promise.
     """
-    refuse_class(mechanism, "a mechanism", "YourMechanism(epsilon=1)")
+    refuse_others(mechanism, Mechanism, "a mechanism", "YourMechanism(epsilon=1)")
     bits = np.random.default_rng(1).integers(0, 2, (readings, coordinates)) * mechanism.grid.steps
     trial = MechanismTrial(mechanism, tuple(map(tuple, bits.tolist())), whole)
     memory_stays(trial)

@@ -124,6 +124,13 @@ def refuse_class(value: object, what: str, example: str) -> None:
         )
 
 
+def refuse_others(value: object, kind: type, what: str, example: str) -> None:
+    """Refuse whatever is no instance of `kind`; the error says how to make one."""
+    refuse_class(value, what, example)
+    if not isinstance(value, kind):
+        raise TypeError(f"Expected {what} such as {example}, got {shown(value)}.")
+
+
 def number(value: object) -> float:
     """A number of any kind as a float. Text, complex numbers and masked entries are refused, though
     float() would read some of them.

@@ -4,10 +4,14 @@ arguments that it takes, with an example to copy.
 
 import re
 from abc import ABCMeta
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 EXAMPLES: Mapping[str, str] = {
     "arms": "5",
@@ -65,6 +69,26 @@ class Explained(ABCMeta):
         )
 
 
+def explained(example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A function that explains its arguments as these classes do. example: a call to copy."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*given: P.args, **named: P.kwargs) -> R:
+            try:
+                return function(*given, **named)
+            except TypeError:
+                wrong = misfit(call, given, named)
+                if wrong is None:
+                    raise
+            raise TypeError(wrong)
+
+        vars(call)["example"] = example
+        return call
+
+    return decorated
+
+
 def argument_texts(cls: type) -> dict[str, str]:
     """What the class says of each argument of its constructor, by name.
 
@@ -81,7 +105,7 @@ def argument_texts(cls: type) -> dict[str, str]:
     return texts
 
 
-def misfit(cls: type, given: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
+def misfit(cls: Callable[..., Any], given: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
     """What is wrong with a constructor's arguments; None if they fit."""
     takes = signature(cls)
     try:
@@ -103,7 +127,10 @@ def misfit(cls: type, given: tuple[Any, ...], named: Mapping[str, Any]) -> str |
 
 
 def signature_flaw(
-    cls: type, parameters: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any]
+    cls: Callable[..., Any],
+    parameters: list[Parameter],
+    given: tuple[Any, ...],
+    named: Mapping[str, Any],
 ) -> str:
     """The first thing that is wrong: too many arguments, an unknown one or a missing one."""
     names = [p.name for p in parameters]
@@ -132,7 +159,7 @@ def signature_flaw(
     return f"needs {' and '.join(missing)}{', too' if given or named else ''}"
 
 
-def hint(cls: type, unknown: str, names: list[str]) -> str:
+def hint(cls: Callable[..., Any], unknown: str, names: list[str]) -> str:
     """Why this class has no such argument, or which one was meant."""
     reason: str | None = getattr(cls, "not_taken", {}).get(unknown)
     close = get_close_matches(
@@ -153,3 +180,28 @@ def hint(cls: type, unknown: str, names: list[str]) -> str:
     sizes = {"arms", "actions", "problem"}
     size = next((name for name in names if name in sizes), None)
     return f" (it is {size} here)" if unknown in sizes and size else ""
+
+
+def options_of(cls: type) -> list[str]:
+    """What the constructor takes, by name."""
+    return list(signature(cls.__init__).parameters)[1:]  # type: ignore[misc]
+
+
+def require_options(whose: str, options: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse an option that there is not, and say which there are.
+
+    Raises:
+        TypeError: such an option.
+
+    >>> require_options("A session", ["nois"], ["policy", "noise"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TypeError: A session does not take nois (did you mean noise?). It takes policy, noise. ...
+    """
+    names = list(known)
+    for option in options:
+        if option not in names:
+            close = "".join(f" (did you mean {n}?)" for n in get_close_matches(option, names, n=1))
+            raise TypeError(
+                f"{whose} does not take {option}{close}. It takes {', '.join(names)}. Nothing was "
+                "made."
+            )

@@ -3,6 +3,7 @@ other is said before anything is played.
 """
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
@@ -153,7 +154,11 @@ class Independent(Environment):
 
     def __init__(self, means: Floats) -> None:
         self.means = means
-        self._lattices: dict[Grid, Lattice] = {}
+
+    @cached_property
+    def _lattices(self) -> dict[Grid, Lattice]:
+        """Laws that were asked for; also of a subclass whose constructor calls no other."""
+        return {}
 
     @abstractmethod
     def on_grid(self, steps: int) -> Lattice:

@@ -107,8 +107,8 @@ def drawn_means(prior: Prior | EachRate, ruler: Range, draws: int, seed: int) ->
     if not ((rates >= low) & (rates <= high)).all():
         raise ValueError(
             f"Expected every rate to lie in [{low:g}, {high:g}], the range of rewards; one of "
-            f"{float(rates[(rates < low) | (rates > high)][0]):.4g} was drawn. Give other rates, "
-            "or rewards=dpb.Range(low, high)."
+            f"{float(rates[(rates < low) | (rates > high)][0]):.4g} was drawn (3 % is .03). "
+            "Give other rates, or rewards=dpb.Range(low, high)."
         )
     means = (rates - low) / (high - low)
     return np.asarray(1.0 - means if ruler.minimise else means)

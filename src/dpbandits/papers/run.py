@@ -109,8 +109,7 @@ def run_papers(
     known = papers_in(folder)
     unknown = [key for key in keys or () if key not in known]
     if unknown:
-        console.print(f"There is no paper {unknown[0]!r}; there are {', '.join(known)}.")
-        return 2
+        raise ValueError(f"There is no paper {unknown[0]!r}; there are {', '.join(known)}.")
     chosen = [known[key] for key in keys or known]
     start = perf_counter()
     announce(chosen, full, out, console)

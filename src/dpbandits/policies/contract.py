@@ -17,7 +17,7 @@ from dpbandits.core.signatures import Explained
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.policies.checked import CheckedFields
-from dpbandits.policies.labels import checked_arm_labels
+from dpbandits.policies.labels import checked_arm_labels, refuse_one_text
 
 Feedback = Literal["bandit", "semi", "full"]
 """What a round shows: the reward of the arm that was played; of every arm of a super arm; of all
@@ -99,6 +99,7 @@ class Policy(CheckedFields, metaclass=Explained):
     not_taken: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
+        refuse_one_text(self.arms)
         if isinstance(self.arms, (list, tuple)):
             object.__setattr__(self, "labels", checked_arm_labels(self.arms))
             object.__setattr__(self, "arms", len(self.arms))

@@ -32,6 +32,20 @@ LONGEST = 200
 """Characters of a name."""
 
 
+def refuse_one_text(arms: object) -> None:
+    """Refuse names that are given as one text, such as "blue,green".
+
+    Raises:
+        ValueError: it is one.
+    """
+    if isinstance(arms, str) and not arms.strip().isdecimal():
+        names = [part.strip() for part in arms.split(",")]
+        raise ValueError(
+            f"Expected arms={shown(arms)} to be a whole number or a list of names; write "
+            f"arms={shown(names)}."
+        )
+
+
 def checked_arm_labels(labels: Sequence[object]) -> tuple[str, ...]:
     """Names of arms: text that can be printed, each once.
 

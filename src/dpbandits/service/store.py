@@ -25,16 +25,18 @@ from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.beginning import (
     LONGEST_NAME,
+    OPTIONS,
     beginning,
     first_sessions,
     holdout_in,
     require_creatable,
 )
 from dpbandits.service.turns.fence import mark_of
-from dpbandits.service.turns.sides import OPTIONS, asked_rule, side_sessions
+from dpbandits.service.turns.sides import asked_rule, side_sessions
 from dpbandits.service.turns.turning import Turning
 from dpbandits.service.turns.working import CampaignSetting
 from dpbandits.service.witness import WitnessFile
+from dpbandits.session.options import require_policy
 from dpbandits.session.saving.policy import require_readable
 from dpbandits.session.session import Session
 
@@ -120,6 +122,7 @@ class CampaignStore(Campaigns[Campaign]):
                 much left. Nothing was created.
         """
         require_creatable(name, noise, options)
+        require_policy(policy)
         require_readable(policy)
         budget = None if scope is None else str(getattr(scope, "name", scope))
         if budget is not None and not is_line(budget, LONGEST_NAME):

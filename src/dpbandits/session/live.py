@@ -153,7 +153,7 @@ class LiveSession(Reports):
         if self.policy.about.goal != "estimate":
             raise TypeError(
                 f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as "
-                "long as it is asked."
+                "long as it is asked. A campaign is ended by close(why)."
             )
         caller = self._gate.enter()
         try:

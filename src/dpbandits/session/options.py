@@ -4,7 +4,7 @@ people come back, the promise to each of them, and rewards in the user's units.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.register import Register
@@ -12,6 +12,7 @@ from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import refuse_class, shown
 from dpbandits.core.privacy import Guarantee, as_fraction
+from dpbandits.core.signatures import options_of, require_options
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
@@ -23,6 +24,18 @@ NO_NOISE = (
     "Expected noise=dpbandits.SecureNoise() for people's data, or noise=dpbandits.SimulatedNoise("
     "seed) for experiments: there is no default."
 )
+
+
+def require_call(cls: type, given: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+    """Refuse an option that no session has, and a call that says nothing of noise.
+
+    Raises:
+        TypeError: one of the two.
+    """
+    if options:
+        require_options("A session", options, options_of(cls))
+    if given and "noise" not in options:
+        raise TypeError(NO_NOISE)
 
 
 def require_policy(policy: object) -> None:

@@ -14,7 +14,7 @@ from dpbandits.core.gate import MARKS, gated
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
-from dpbandits.session.options import NO_NOISE, require_choice, require_user, too_many_pending
+from dpbandits.session.options import require_call, require_choice, require_user, too_many_pending
 from dpbandits.session.pairs import Answered, checked_pairs, hold_pairs, read_pairs, tell_pairs
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.wheel.turn import settle
@@ -77,8 +77,7 @@ class Session(Saved):
     def __new__(cls, *given: Any, segments: object = None, **options: Any) -> Self:
         """A session; with segments, one that has them."""
         if segments is None:
-            if given and "noise" not in options:
-                raise TypeError(NO_NOISE)
+            require_call(cls, given, options)
             return super().__new__(cls)
         from dpbandits.session.segments import SegmentedSession  # it is made of sessions
 

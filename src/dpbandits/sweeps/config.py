@@ -195,7 +195,7 @@ def explained(error: ValidationError) -> str:
     first, *further = mistakes
     place, text = place_of(first["loc"]), first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        text = "there is no such field here"
+        text = f"there is no such field here{meant(first['loc'])}"
     elif first["type"].startswith("union_tag"):
         law = first["input"].get("law") if isinstance(first["input"], dict) else None
         text = (
@@ -206,6 +206,13 @@ def explained(error: ValidationError) -> str:
     return (
         (f"{place}: " if place else "") + text + (f" (and {len(further)} more)" if further else "")
     )
+
+
+def meant(loc: tuple[Any, ...]) -> str:
+    """Which field stands close to one that there is not."""
+    law = LAWS.get(loc[2]) if len(loc) == 4 and loc[0] == "environments" else None
+    model = Config if len(loc) == 1 else law
+    return "" if model is None else close_to(str(loc[-1]), model.model_fields)
 
 
 def place_of(loc: tuple[Any, ...]) -> str:

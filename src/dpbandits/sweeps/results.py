@@ -38,7 +38,7 @@ MAY_BE_NULL = {
 """Columns whose type must not depend on whether any policy of the sweep fills them."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Results:
     """A finished sweep.
 
@@ -56,6 +56,9 @@ class Results:
     bands: pl.DataFrame
     computed: int
     damaged: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Results({self.config.name!r}, {len(self.cells)} cells, in {self.out})"
 
     @property
     def skipped(self) -> int:

@@ -20,10 +20,12 @@ from dpbandits.terminal.commands.terminal import (
     console,
     one_line_errors,
 )
+from dpbandits.terminal.commands.usage import OneLineGroup, let_help_flow
 from dpbandits.theory.catalogue import policies
 from dpbandits.version import __version__
 
 app = typer.Typer(
+    cls=OneLineGroup,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -168,3 +170,6 @@ def papers(
     with one_line_errors():
         code = run_papers(only, full=full, out=out, console=console, docs=docs)
     raise typer.Exit(code)
+
+
+let_help_flow(app)

@@ -7,10 +7,11 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
+from typing import ClassVar
 
 from rich import box
-from rich.console import RenderableType
-from rich.markdown import Markdown
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markdown import Markdown, TableElement
 from rich.table import Table
 from rich.text import Text
 
@@ -81,7 +82,23 @@ def explanation(name: str, *, short: bool = False) -> Iterator[RenderableType]:
     yield Text(example(cls) + "\n", style="cyan")
     if cls.about.proof:
         yield Text(f"Proof (proofs/{cls.about.proof}.md)")
-        yield Markdown(proof_page(cls.about.proof).read_text(encoding="utf-8"))
+        yield Page(proof_page(cls.about.proof).read_text(encoding="utf-8"))
+
+
+class WholeCells(TableElement):
+    """A table none of whose words is cut: half a name in the code finds nothing."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for part in super().__rich_console__(console, options):
+            for column in part.columns if isinstance(part, Table) else ():
+                column.overflow = "fold"
+            yield part
+
+
+class Page(Markdown):
+    """A page of proofs."""
+
+    elements: ClassVar = {**Markdown.elements, "table_open": WholeCells}
 
 
 def facts(cls: type[Policy]) -> Table:

@@ -1,5 +1,6 @@
 """Errors as problem documents (RFC 9457). None repeats what was sent."""
 
+import re
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -84,7 +85,7 @@ async def invalid(request: Request, error: Exception) -> JSONResponse:
     """A body of another shape: where, and what was expected there."""
     assert isinstance(error, RequestValidationError)
     found = [
-        {"where": ".".join(map(str, each["loc"][1:])), "what": str(each["msg"])}
+        {"where": ".".join(map(str, each["loc"][1:])), "what": plainly(str(each["msg"]))}
         for each in error.errors()[:20]
     ]
     detail = "; ".join(f"{each['where'] or 'body'}: {each['what']}" for each in found)
@@ -96,10 +97,25 @@ async def invalid(request: Request, error: Exception) -> JSONResponse:
     )
 
 
+def plainly(words: str) -> str:
+    """What a parser says, in the words of JSON and without the names of classes."""
+    words = re.sub(r" or instance of \w+", "", words)
+    words = words.replace("a valid dictionary", "an object, {…}")
+    return words.replace("a valid list", "a list, […]")
+
+
+BY_ITSELF = {
+    "Not Found": "There is nothing at this address; /docs describes every route.",
+    "Method Not Allowed": "This address takes another method; /docs says which.",
+}
+"""What the framework says of an address, and what is said instead."""
+
+
 async def framework_problem(request: Request, error: Exception) -> JSONResponse:
     """What the framework says by itself."""
     assert isinstance(error, HTTPException)
-    return problem(error.status_code, "Refused", str(error.detail))
+    said = str(error.detail)
+    return problem(error.status_code, "Refused", BY_ITSELF.get(said, said))
 
 
 async def fault(request: Request, error: Exception) -> JSONResponse:

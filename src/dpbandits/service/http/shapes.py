@@ -35,7 +35,10 @@ def single_part(store: Campaigns[Any], name: str, segment: str | None) -> ShownC
     found: ShownCampaign | ShownSegments[Any] = whole_or_part(store, name, segment)
     if isinstance(found, ShownSegments):
         names = ", ".join(found.segments)
-        raise ValueError(f"Expected ?segment= to be one of this campaign's segments: {names}.")
+        raise ValueError(
+            f"Expected ?segment= to be one of this campaign's segments: {names}. In Python that is "
+            f"campaign[{found.segments[0]!r}]."
+        )
     return found
 
 

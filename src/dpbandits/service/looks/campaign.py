@@ -23,6 +23,7 @@ from dpbandits.service.looks.reports import (
     decision_page,
     in_play,
     ledger_lines,
+    statement_of,
     stored_releases,
     summary_of,
 )
@@ -184,7 +185,7 @@ class ShownCampaign:
 
     def statement(self) -> str:
         """The privacy statement of this campaign, to print."""
-        return self._looker.look(lambda work, _: work.session.statement())
+        return self._looker.look(statement_of)
 
     def randomizer(self) -> str:
         """In the local model: what users' devices need to know (see `Session.description`)."""

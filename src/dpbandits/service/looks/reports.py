@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
 from dpbandits.campaign.believing.beliefs import Belief
 from dpbandits.campaign.ruler import Range
+from dpbandits.campaign.statement import WIDTH
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow
@@ -39,8 +41,9 @@ class StoredRelease(NamedTuple):
 
 
 class StoredDecision(NamedTuple):
-    """One decision, for analysts. propensity: how likely it was; None where it was drawn from a
-    posterior. waiting: no answer yet; None where that is private, because answers are waited for.
+    """One decision, for analysts. id: the round that its ask said. propensity: how likely it was;
+    None where it was drawn from a posterior. waiting: no answer yet; None where that is private,
+    because answers are waited for.
     """
 
     id: int
@@ -146,6 +149,12 @@ def summary_of(work: Working, rows: CampaignRows) -> Summary:
         tuple((name, standing) for name, standing in session.arms),
         work.row.created,
     )
+
+
+def statement_of(work: Working, rows: CampaignRows) -> str:
+    """The privacy statement, and whether the campaign is over."""
+    said, why = work.session.statement(), work.head.closed
+    return said if why is None else f"{said}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
 
 
 def in_play(work: Working, rows: CampaignRows) -> tuple[Policy, list[Belief], int, Range | None]:

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Mapping
 from fractions import Fraction
+from textwrap import fill
 from typing import Any, Generic, TypeVar
 
 from dpbandits.campaign.believing.beliefs import Beliefs, checked_confidence
 from dpbandits.campaign.believing.uplift import Uplift, uplift_of
 from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.roster import ArmStanding
+from dpbandits.campaign.statement import WIDTH
 from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.policies.contract import Policy
@@ -163,4 +165,4 @@ class ShownHoldout(ShownSegments[ShownPart]):
                 f"Of {asked:,} decisions for people whom the ramp had not come to, nothing is read."
             )
         learned = [part for name, part in self._parts.items() if name != "control"]
-        return "\n\n".join([" ".join(head), *(part.statement() for part in learned)])
+        return "\n\n".join([fill(" ".join(head), WIDTH), *(part.statement() for part in learned)])

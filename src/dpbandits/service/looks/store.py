@@ -103,7 +103,10 @@ class Campaigns(ABC, Generic[Opened]):
         """
         row = self._found(name)
         if row is None or row.group != row.uid:
-            raise UnknownCampaignError(f"There is no campaign {shown(name)} in this store.")
+            raise UnknownCampaignError(
+                f"There is no campaign {shown(name)} in this store. list(store), or `dpbandits "
+                "campaign list`, names all there are."
+            )
         return row
 
     def _found(self, name: object) -> CampaignRow | None:

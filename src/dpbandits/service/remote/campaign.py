@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, final
 
 from dpbandits.service.remote.looks import RemoteLooks
+from dpbandits.service.remote.said import sent_reward
 from dpbandits.service.turns.asks import CampaignDecision, decision_of, id_in
 
 
@@ -41,7 +42,7 @@ class RemoteCampaign(RemoteLooks):
 
     def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, Any]]) -> list[str]:
         """Several (decision, reward) pairs; of each, what became of it."""
-        body = [{"id": id_in(decision), "reward": reward} for decision, reward in tells]
+        body = [{"id": id_in(each), "reward": sent_reward(reward)} for each, reward in tells]
         return [each["status"] for each in self._call("POST", "tell", body)["results"]]
 
     def tell_message(self, decision: CampaignDecision | str, message: str) -> str:

@@ -45,7 +45,8 @@ class RemoteLooks:
         self._calls, self.name, self.segment = calls, name, segment
 
     def __repr__(self) -> str:
-        return f"RemoteCampaign({self.name!r})"
+        whole = f"RemoteCampaign({self.name!r})"
+        return whole if self.segment is None else f"{whole}[{self.segment!r}]"
 
     def _call(self, method: str, verb: str, body: Any = None, **query: Any) -> Any:
         path = f"/v1/campaigns/{quote(self.name)}" + (f"/{verb}" if verb else "")

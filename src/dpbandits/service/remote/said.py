@@ -1,15 +1,19 @@
 """What goes to a server and what it says: options, errors."""
 
+import math
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import httpx
+import numpy as np
 
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.ruler import Range
-from dpbandits.core.errors import NameTakenError, RewardError
+from dpbandits.core.errors import NameTakenError, RewardError, UnknownCampaignError
+from dpbandits.core.inputs import number
+from dpbandits.mechanisms.rewards import flaw, tried
 from dpbandits.noise.sources import SimulatedNoise
 
 
@@ -51,6 +55,31 @@ def exact_text(value: object) -> Any:
     return str(value) if isinstance(value, (Fraction, Decimal)) else value
 
 
+def sent_reward(reward: object) -> Any:
+    """A reward, or several of one record, as JSON has numbers; those of numpy and of fractions are
+    some, and so is a bool.
+
+    Raises:
+        RewardError: it is none. What came is not told.
+    """
+    if isinstance(reward, (list, tuple, np.ndarray)):
+        return [sent_reward(each) for each in reward]
+    value = tried(number, reward)
+    if value is None:
+        raise RewardError(
+            "Expected a reward that is a number in [0, 1], or a list of them, got an object of "
+            f"type {type(reward).__name__}. Nothing was sent."
+        )
+    if not math.isfinite(value):
+        what, cure = flaw(value)
+        raise RewardError(f"Expected a reward in [0, 1], got {what}. {cure} Nothing was sent.")
+    return value
+
+
+class NotForThisKey(PermissionError):
+    """The key is one, and opens something else."""
+
+
 def error_of(answer: httpx.Response) -> Exception:
     """A problem document as the error it was."""
     try:
@@ -58,7 +87,9 @@ def error_of(answer: httpx.Response) -> Exception:
         detail, title = str(said["detail"]), str(said["title"])
     except (ValueError, LookupError, TypeError):
         detail, title = f"The server answered {answer.status_code}.", ""
-    kinds: dict[int, type[Exception]] = {401: PermissionError, 403: PermissionError, 404: KeyError}
+    kinds: dict[int, type[Exception]] = {401: PermissionError, 403: NotForThisKey, 404: KeyError}
+    if answer.status_code == 404 and title == "Not found":
+        return UnknownCampaignError(detail)
     if answer.status_code == 409:
         return NameTakenError(detail) if "name" in title else RuntimeError(detail)
     if title == "No reward":

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, final
 from urllib.parse import quote
@@ -12,12 +13,17 @@ from dpbandits.core.errors import StoreError
 from dpbandits.core.privacy import as_fraction
 from dpbandits.policies.contract import Policy
 from dpbandits.service.remote.campaign import RemoteCampaign
-from dpbandits.service.remote.said import error_of, sent_options
+from dpbandits.service.remote.said import NotForThisKey, error_of, sent_options
 from dpbandits.service.scope import Scope
 from dpbandits.session.saving.policy import policy_to_data
 
 TRIES, PAUSE = 4, 0.2
 """A call is made so often where the server is away, with twice the pause each time."""
+
+UNKNOWN = (
+    "If this was a change, whether it stands is not known: make the same call again; no reward is "
+    "counted twice."
+)
 
 
 @final
@@ -57,12 +63,14 @@ class RemoteStore:
         return name in list(self)
 
     def __getitem__(self, name: str) -> RemoteCampaign:
-        """A campaign of this store.
+        """A campaign of this store. With a key that may not look, as a website's that only asks and
+        tells, whether there is one is said by its first call.
 
         Raises:
-            KeyError: there is none of this name.
+            UnknownCampaignError: there is none of this name.
         """
-        self.call("GET", f"/v1/campaigns/{quote(name)}")
+        with suppress(NotForThisKey):
+            self.call("GET", f"/v1/campaigns/{quote(name)}")
         return RemoteCampaign(self, name)
 
     def create(self, name: str, policy: Policy, **options: Any) -> RemoteCampaign:
@@ -84,20 +92,22 @@ class RemoteStore:
         Raises:
             StoreError: it stays away. Whether the call was done is not known; make it again.
         """
-        answer = None
+        answer, why = None, ""
         for attempt in range(TRIES):
             try:
                 answer = self._client.request(method, path, json=body, params=query or None)
-            except httpx.TransportError:
-                answer = None
+            except httpx.TransportError as error:
+                answer, why = None, type(error).__name__
             if answer is not None and answer.status_code != 503:
                 break
             time.sleep(PAUSE * 2**attempt)
-        if answer is None or answer.status_code == 503:
+        if answer is None:
             raise StoreError(
-                "The server is away. If this was a change, whether it stands is not known: make "
-                "the same call again; no reward is counted twice."
+                f"No server answers at {self._client.base_url} ({why}): is the address right, and "
+                f"does `dpbandits serve` run there? {UNKNOWN}"
             )
+        if answer.status_code == 503:
+            raise StoreError(str(error_of(answer)))
         if answer.status_code >= 400:
             raise error_of(answer)
         return answer.json() if "json" in answer.headers.get("content-type", "") else answer.text

@@ -222,7 +222,20 @@ def told(what: str) -> Iterator[None]:
             else "If this was a change, whether it stands is not known: make the same call again; "
             "no reward is counted twice."
         )
+        advice = DAMAGED if is_damaged(error) else advice
         raise StoreError(f"The database could not be {what} ({plainly(error)}). {advice}") from None
+
+
+DAMAGED = (
+    "Its file is damaged. Was a copy put back beside files that end in -wal and -shm? They belong "
+    "to the database before: stop the servers, delete both, and put the copy back again."
+)
+
+
+def is_damaged(error: Exception) -> bool:
+    """Whether SQLite found a page that is none."""
+    code = getattr(getattr(error, "orig", None) or error, "sqlite_errorcode", 0) or 0
+    return code & 0xFF == sqlite3.SQLITE_CORRUPT
 
 
 def plainly(error: Exception) -> str:

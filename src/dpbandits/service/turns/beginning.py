@@ -7,6 +7,7 @@ from typing import Any
 
 from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.core.inputs import shown
+from dpbandits.core.signatures import options_of, require_options
 from dpbandits.core.values import checked_name
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
@@ -19,6 +20,15 @@ from dpbandits.service.turns.writing import compact, head_public, next_chain, se
 from dpbandits.session.options import checked_segments
 from dpbandits.session.session import Session
 from dpbandits.session.storing.parts import small_parts
+
+KEPT = {"campaign", "user_key", "clock"}
+"""Options of a session that a store knows by itself."""
+
+OPTIONS = "holdout", "ramp", "control"
+"""The options of a campaign that its sessions do not know."""
+
+TAKEN = [name for name in options_of(Session) if name not in KEPT | {"policy"}] + list(OPTIONS)
+"""What may be said of a new campaign beside its name and scope."""
 
 LONGEST_NAME = 200
 """Characters of a campaign's name and its segment's together, with a stroke between them."""
@@ -36,11 +46,12 @@ def require_creatable(name: str, noise: Noise | None, options: Mapping[str, Any]
             f"Expected name={shown(name)} to be without / \\ ? # and %: it stands in "
             "addresses. Nothing was created."
         )
-    if {"campaign", "user_key", "clock"} & options.keys():
+    if KEPT & options.keys():
         raise ValueError(
             "Expected neither campaign=, user_key= nor clock=: a campaign is known by its "
             "name, its people under a key made from the store's, and the clock is the store's."
         )
+    require_options("create()", options, TAKEN)
     if noise is not None and type(noise) not in (SecureNoise, SimulatedNoise):
         raise TypeError(
             "Expected noise= to be SecureNoise or SimulatedNoise: a source of your own cannot "

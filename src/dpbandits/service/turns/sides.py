@@ -10,12 +10,9 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.contract import Policy
-from dpbandits.service.turns.beginning import segment_name
+from dpbandits.service.turns.beginning import OPTIONS, segment_name
 from dpbandits.session.session import Session
 from dpbandits.session.storing.sides import play_only
-
-OPTIONS = "holdout", "ramp", "control"
-"""The options of a campaign that its sessions do not know."""
 
 DOUBLING = 2.0
 """By this factor the holdout people that are read grow from one reading to the next."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +25,14 @@ RatesOption = Annotated[
 BaseOption = Annotated[
     str | None, typer.Option(help="In place of --rates: the rate of today, or a range of it.")
 ]
-BestOption = Annotated[str, typer.Option(help="With --base: how much better the best arm is.")]
+BestOption = Annotated[
+    str,
+    typer.Option(help="With --base: how much better the best arm is, of it: .2 is 20 % more."),
+]
+EpsilonOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A budget, or several, as in .5,1; may be given again. By default .1,.5,1."),
+]
 PolicyOption = Annotated[
     list[str] | None,
     typer.Option("--policy", help=f"A policy's name; may be given again. By default {DEFAULT[0]}."),
@@ -45,7 +52,7 @@ def forecast_command(
     base: BaseOption = None,
     best: BestOption = ".2",
     arms: Annotated[int, typer.Option(min=2, help="With --base: how many arms.")] = 2,
-    epsilon: Annotated[str, typer.Option(help="One budget, or several.")] = ".1,.5,1",
+    epsilon: EpsilonOption = None,
     policy: PolicyOption = None,
     delay: DelayOption = None,
     draws: Annotated[int, typer.Option(min=2, help="Draws of the rates.")] = 200,
@@ -61,14 +68,17 @@ def forecast_command(
     Example: [bold]dpbandits forecast --base .03 --best .2 --arms 4 --visitors 50000[/]
     """
     from dpbandits.forecasting.forecast import forecast
+    from dpbandits.forecasting.prior import Prior
 
     with one_line_errors("Nothing is kept of a forecast."):
         given = rates_from(rates, base, best, arms)
+        if isinstance(given, Prior):
+            console.print(assumed(given), markup=False, highlight=False, soft_wrap=True)
         with bar() as tell:
             found = forecast(
                 given,
                 visitors,
-                [text.strip() for text in epsilon.split(",")],
+                [text.strip() for each in epsilon or [".1,.5,1"] for text in each.split(",")],
                 policies=policy,
                 delay=delay,
                 seed=seed,
@@ -116,6 +126,22 @@ def span_from(text: str, option: str) -> RateSpan:
         low, high = map(float, text.split("-"))
         return low, high
     raise ValueError(f"Expected {option} to be numbers like .03, or ranges like .02-.04.")
+
+
+def assumed(prior: Prior) -> str:
+    """What two numbers stand for, said before it is played: 20 is no .2."""
+    from dpbandits.forecasting.prior import span_ends
+
+    base, more = span_ends(prior.base), span_ends(prior.best)
+    best = [rate * (1 + by) for rate, by in zip(base, more, strict=True)]
+
+    def span(ends: Sequence[float], unit: str = "") -> str:
+        return " to ".join(dict.fromkeys(f"{end:.4g}{unit}" for end in ends))
+
+    by = span([100 * end for end in more], " %")
+    return (
+        f"Assumed: a rate of {span(base)} today, and of {span(best)} for the best arm, {by} more."
+    )
 
 
 def say_within(found: Forecast, loss: float) -> None:

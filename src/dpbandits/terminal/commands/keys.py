@@ -29,7 +29,13 @@ def create_key(
 def list_keys(store: StoreOption, witness: WitnessOption = None) -> None:
     """All keys, by name and roles."""
     with one_line_errors(), opened_database(store, witness) as found:
-        for row in found.backend.access_keys():
+        rows = found.backend.access_keys()
+        if not rows:
+            typer.echo(
+                "No keys yet: a server of this store lets everybody on its machine do everything. "
+                "`dpbandits keys create` makes one."
+            )
+        for row in rows:
             state = "revoked" if row.revoked is not None else row.roles
             typer.echo(f"{row.name}\t{state}\t{row.campaign or 'all campaigns'}")
 

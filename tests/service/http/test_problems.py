@@ -1,0 +1,31 @@
+"""What a server says to a call that does not fit: in words of JSON, and where to look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.service.http.web import POLICY, served
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "said"),
+    [
+        ("GET", "/v1/campaign", None, "nothing at this address; /docs"),
+        ("GET", "/v1/campaigns/trial/ask", None, "another method; /docs"),
+        ("POST", "/v1/campaigns/trial/tell", {"id": "x"}, "body: Input should be a list, […]."),
+        ("POST", "/v1/campaigns", {"name": "x", "policy": "DPKLUCB"}, "policy: Input should be an"),
+        (
+            "POST",
+            "/v1/campaigns",
+            {"name": "x", "policy": POLICY, "guardrail": "refunds"},
+            "guardrail: Input should be an object, {…}. Nothing was done",
+        ),
+    ],
+)
+def test_a_call_that_does_not_fit_is_told_where_to_look(
+    method: str, path: str, body: Any, said: str
+) -> None:
+    with served() as (_, client):
+        assert said in client.request(method, path, json=body).json()["detail"]

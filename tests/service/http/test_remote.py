@@ -1,0 +1,83 @@
+"""A store behind HTTP, as somebody's first program calls it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.service.http.access import Access
+from dpbandits.service.remote import RemoteStore
+from dpbandits.service.remote.campaign import RemoteCampaign
+from tests.service.http.web import client_of, remote, served
+
+
+def test_a_key_that_asks_and_tells_is_enough_to_ask_and_tell() -> None:
+    with served() as (store, _):
+        key = Access(store.backend, open=False).create("website", ["ask", "tell"], "trial")
+        website = remote(client_of(store, open=False, token=key))
+        decision = website["trial"].ask()
+        assert website["trial"].tell(decision, 1.0) == "recorded"
+        with pytest.raises(PermissionError, match="needs the role read"):
+            website["trial"].summary()
+        with pytest.raises(PermissionError, match="another campaign"):
+            website["other"].ask()
+        stranger = remote(client_of(store, open=False))
+        with pytest.raises(PermissionError, match="Expected a key"):
+            stranger["trial"]
+
+
+def test_no_such_campaign_is_the_same_error_near_and_far() -> None:
+    with served() as (store, client):
+        found: list[Any] = [store, remote(client)]
+        for each in found:
+            with pytest.raises(dpb.UnknownCampaignError, match=r"'trail'.*campaign list"):
+                each["trail"]
+
+
+@pytest.mark.parametrize("reward", [np.int64(1), np.float32(0.5), Fraction(1, 2), True, 1])
+def test_every_kind_of_number_is_a_reward(reward: Any) -> None:
+    with served() as (_, client):
+        trial = remote(client)["trial"]
+        assert trial.tell(trial.ask(), reward) == "recorded"
+
+
+@pytest.mark.parametrize("reward", ["0.123", float("nan"), {"reward": 0.123}, None, b"0.123"])
+def test_what_is_no_reward_is_not_sent_and_not_shown(reward: Any) -> None:
+    with served() as (_, client):
+        trial = remote(client)["trial"]
+        decision = trial.ask()
+        with pytest.raises(dpb.RewardError, match=r"Expected a reward .* Nothing was sent") as said:
+            trial.tell(decision, reward)
+        assert "123" not in str(said.value)
+        assert trial.tell(decision, 1.0) == "recorded", "nothing had been done"
+
+
+def test_a_server_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbandits.service.remote.store.PAUSE", 0.0)
+
+    def nobody(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    client = httpx.Client(transport=httpx.MockTransport(nobody), base_url="http://localhost:1")
+    with pytest.raises(dpb.StoreError, match=r"http://localhost:1.*dpbandits serve"):
+        RemoteStore("http://localhost:1", client=client)["trial"]
+
+
+def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbandits.service.remote.store.PAUSE", 0.0)
+    said = {"title": "The store is away", "detail": "Its file is damaged.", "status": 503}
+    transport = httpx.MockTransport(lambda request: httpx.Response(503, json=said))
+    client = httpx.Client(transport=transport, base_url="http://localhost:1")
+    with pytest.raises(dpb.StoreError, match="Its file is damaged"):
+        RemoteStore("http://localhost:1", client=client)["trial"]
+
+
+def test_a_part_says_which_it_is() -> None:
+    with served() as (_, client):
+        part = RemoteCampaign(remote(client), "trial", "DE")
+        assert repr(part) == "RemoteCampaign('trial')['DE']"
