@@ -172,3 +172,14 @@ def test_counts_are_whole_numbers(count: Any) -> None:
     with pytest.raises(ValueError, match=r"Expected count=.* to be a whole number of at least 0"):
         s.ask(count)
     assert s.pending == ()
+
+
+def test_a_seed_that_no_document_could_hold_is_refused() -> None:
+    """A session is called by its seed: it was saved with a name that was too long to be loaded."""
+    longest = dpb.Session(dpb.UCB1(arms=1), noise=dpb.SimulatedNoise(1), seed=16**200 - 1)
+    assert dpb.Session.from_json(longest.to_json()).seed == longest.seed
+    for seed in (16**200, 10**5000):
+        with pytest.raises(ValueError, match="200 hexadecimal digits"):
+            dpb.Session(dpb.UCB1(arms=1), noise=dpb.SimulatedNoise(1), seed=seed)
+        with pytest.raises(ValueError, match="200 hexadecimal digits"):
+            dpb.SimulatedNoise(seed)

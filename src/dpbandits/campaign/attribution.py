@@ -39,6 +39,10 @@ class AttributionWindow:
         for id in ids:
             self.due.setdefault(id, self.latest + self.seconds)
 
+    def forget(self, id: int) -> None:
+        """A decision waits no more."""
+        self.due.pop(id, None)
+
     def passed(self, waiting: Callable[[int], bool]) -> Iterator[int]:
         """The decisions whose time has passed, oldest first; each is forgotten once it waits no
         more.
@@ -71,13 +75,17 @@ class AttributionWindow:
         window = cls(seconds, clock)
         if type(latest) not in (int, float):
             raise damaged("public.attribution.latest is no number of seconds")
-        window.latest, last = float(latest), 0
+        window.latest, last = float(latest), float(EARLIEST)
         for row in entries(found["due"], "public.attribution.due"):
             id, due = entries(row, "an entry of public.attribution.due", 2)
-            last = whole(id, "a decision in public.attribution", last + 1, asked)
-            if type(due) not in (int, float):
-                raise damaged("a time in public.attribution is no number of seconds")
-            window.due[last] = float(due)
+            if type(due) not in (int, float) or due < last:
+                raise damaged(
+                    "a time in public.attribution is no number of seconds, or not in order"
+                )
+            last = float(due)
+            window.due[whole(id, "a decision in public.attribution", 1, asked)] = last
+        if len(window.due) < len(found["due"]):
+            raise damaged("public.attribution has a decision twice")
         return window
 
 

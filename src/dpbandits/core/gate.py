@@ -34,8 +34,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def gated(method: Method) -> Method:
-    """Marks a method that enters its object's `_gate`: `gate.enter()`, then in a `finally`
-    `gate.leave(caller)`.
+    """Marks a method, or a function whose first argument is the object, that enters the object's
+    `_gate`: `gate.enter()`, then in a `finally` `gate.leave(caller)`.
     """
     CALLS.add(method.__code__)
     return method
@@ -165,7 +165,9 @@ class Gate:
         else:
             frame = sys._current_frames().get(thread)
         while frame is not None:
-            if frame.f_code in CALLS and frame.f_locals["self"]._gate is self:
+            code = frame.f_code
+            # a method's object comes first, whatever it is called there
+            if code in CALLS and frame.f_locals[code.co_varnames[0]]._gate is self:
                 return True
             frame = frame.f_back
         return False

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from dpbandits.core.errors import DamagedSessionError
-from dpbandits.core.inputs import MOST
+from dpbandits.core.inputs import MOST, shown
 
 SAVES = 2**53
 """The largest number of a save. Nobody makes so many, and every reader of JSON knows it exactly."""
@@ -18,6 +18,13 @@ DEEPEST = 64
 """The most levels of lists and objects in a document. Deeper ones would exhaust the stack of their
 reader.
 """
+
+
+NAME = 200
+"""Characters of a public name."""
+
+SEEDS = 16**NAME
+"""Seeds are below this: a session without a name is called by its seed, and saved by it."""
 
 
 def damaged(what: str) -> DamagedSessionError:
@@ -117,9 +124,9 @@ def require_shallow(data: object) -> None:
 
 def checked_name(name: object) -> str:
     """A public name: text of 1 to 200 characters that can be printed."""
-    if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= 200:
+    if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= NAME:
         raise ValueError(
-            "Expected campaign to be a name of 1 to 200 characters that can be printed, got "
+            f"Expected campaign to be a name of 1 to {NAME} characters that can be printed, got "
             f"{name!r:.60}."
         )
     return name
@@ -155,8 +162,9 @@ def checked_seed(seed: object) -> int:
         number = operator.index(seed)  # type: ignore[arg-type]
     except TypeError:
         number = -1
-    if number < 0:
-        raise ValueError(f"Expected seed={seed!r} to be a whole number of at least 0.")
+    if not 0 <= number < SEEDS:
+        most = "" if number < 0 else f" and of at most {NAME} hexadecimal digits"
+        raise ValueError(f"Expected seed={shown(seed)} to be a whole number of at least 0{most}.")
     return number
 
 

@@ -112,6 +112,13 @@ def checked_rewards(
     return rewards
 
 
+def parts_of(values: object) -> tuple[bool, list[Any]]:
+    """Whether these are several rewards, and which, in a list that brings no code along."""
+    if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim):
+        return True, list(values)
+    return False, []
+
+
 def check_sums(least: int, most: int, count: int, grid: Grid) -> None:
     """Refuse sums of `count` rewards, between `least` and `most` grid steps, that rewards in [0, 1]
     cannot have.

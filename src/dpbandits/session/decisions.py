@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import NamedTuple
 
-from dpbandits.core.errors import DecisionError
+from dpbandits.core.errors import DecisionError, MessageError
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import PLAIN, tried
@@ -47,7 +47,17 @@ class Decision(NamedTuple):
     learn: bool = True
 
     def to_json(self) -> str:
-        """The message for the user's device (`dpbandits.local.client`)."""
+        """The message for the user's device (`dpbandits.local.client`).
+
+        Raises:
+            MessageError: nobody learns from this decision (`learn` is False), so no device reports
+            on it: each report costs its user, whether it is read or not.
+        """
+        if not self.learn:
+            raise MessageError(
+                "Expected a decision that is learned from, got one with learn=False: a report on "
+                "it would cost its user as much as any other. Send none, and expire the decision."
+            )
         return decision_to_json(self.id, self.action, self.observe, campaign=self.campaign)
 
 

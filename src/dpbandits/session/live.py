@@ -83,6 +83,8 @@ class LiveSession(Reports):
             id, _ = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             wheel.leave_unread(id)
             self._vault.held.pop(id, None)
+            if self._attribution is not None:
+                self._attribution.forget(id)
             place = self._owners.pop(id, None)
             if self._people is not None and place is not None:
                 self._people.free(place)
@@ -198,6 +200,11 @@ class LiveSession(Reports):
     def _note(self, what: str, arm: int) -> None:
         names = self._wheel.roster.labels
         event = SessionEvent(what, names[arm] if names else arm, self._wheel.asked)
-        mine = [each for each in self._events if each.arm == event.arm]
-        if not mine or mine[-1].what != what:  # else an interrupted call is made again
+        mine = [each.what for each in self._events if each.arm == event.arm]
+        # an interrupted call that is made again notes nothing more
+        again = mine[-1:] == [what]
+        if what == "resume":  # an arm may have been suspended since
+            stops = [each.what for each in self.events if each.arm == event.arm]
+            again &= mine.count(what) >= stops.count("pause") + stops.count("suspend")
+        if not again:
             self._events = (*self._events, event)

@@ -10,7 +10,7 @@ from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.register import Register
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import refuse_class, shown
+from dpbandits.core.inputs import number, refuse_class, shown
 from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.core.signatures import options_of, require_options
 from dpbandits.mechanisms.base import Mechanism
@@ -92,15 +92,15 @@ def checked_rewards_range(rewards: object, local: bool) -> Range | None:
 
 
 def default_in(default: float, rewards: Range) -> float:
-    """The default for expired decisions, in the user's units."""
+    """The default for expired decisions, in the user's units, as a plain float."""
     try:
         rewards.to_unit(default)
+        return number(default)
     except RewardError:
         raise ValueError(
             f"Expected default={shown(default)} to be a reward in {rewards!r}: what enters where "
             "nobody answered."
         ) from None
-    return default
 
 
 def require_agreement(policy: Policy, kept: Guarantee | None) -> None:

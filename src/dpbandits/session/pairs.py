@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from dpbandits.mechanisms.rewards import tried
 from dpbandits.session.decisions import Decision, Play, find_each
 from dpbandits.session.wheel.turn import Wheel, settle
 from dpbandits.vault import Vault
@@ -14,7 +15,7 @@ ReadPair = tuple[int, Play, Any]
 """Its id, what it plays, and its reward as plain numbers."""
 
 
-def checked_pairs(tells: object) -> list[tuple[Any, object]]:
+def checked_pairs(tells: object) -> list[Answered]:
     """(decision, reward) pairs; the error shows none of them."""
     if not isinstance(tells, Iterable):
         raise TypeError(
@@ -22,19 +23,28 @@ def checked_pairs(tells: object) -> list[tuple[Any, object]]:
             "Nothing was recorded."
         )
     pairs = list(tells)
-    if pairs and all(isinstance(pair, Decision) for pair in pairs):
+    if pairs and all(type(pair) is Decision for pair in pairs):
         raise TypeError(
             "Expected (decision, reward) pairs, got decisions alone: tell_many(zip(decisions, "
             "rewards)). Nothing was recorded."
         )
+    plain = [tried(two_of, pair) for pair in pairs]  # what comes with a reward may bring code along
     for place, pair in enumerate(pairs):
-        if isinstance(pair, Decision) or not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        if plain[place] is None:
             raise TypeError(
                 f"Expected (decision, reward) pairs; entry {place} (counted from 0) of "
                 f"{len(pairs)} is an object of type "
                 f"{type(pair).__name__} that is none. Nothing was recorded."
             )
-    return pairs
+    return [pair for pair in plain if pair is not None]
+
+
+def two_of(pair: Any) -> Answered | None:
+    """A decision and its reward, as a plain pair; None if this is none."""
+    if isinstance(pair, Decision) or not isinstance(pair, (tuple, list)):
+        return None
+    decision, reward = pair  # an error here says that it is none, too
+    return decision, reward
 
 
 def read_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> list[ReadPair]:

@@ -4,7 +4,6 @@ Each record is in one segment, so the promise to it is that of one session (para
 where people come back their learned rounds are counted over all segments.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Self, final
@@ -12,17 +11,22 @@ from typing import Any, Self, final
 from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.core.errors import DecisionError, SharedError
+from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import Entry, Guarantee
-from dpbandits.core.values import checked_name, damaged, entries
+from dpbandits.core.values import checked_name
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import Decision
 from dpbandits.session.options import checked_segments, one_segment
-from dpbandits.session.saving.seal import sealed, unsealed
+from dpbandits.session.saving.seal import sealed
+from dpbandits.session.saving.segments import (
+    FORMAT,
+    named,
+    require_one_campaign,
+    saved_segments,
+)
 from dpbandits.session.session import Eligible, Session, User
 from dpbandits.session.wheel.choices import DecisionTable
-
-FORMAT = "dpbandits session with segments"
 
 
 @final
@@ -47,8 +51,9 @@ class SegmentedSession:
         for place, name in enumerate(names):
             own = {} if seed is None else {"seed": seed + place}
             made[name] = Session(policy, **own, **options)
-            base = made[names[0]].campaign if campaign is None else checked_name(campaign)
-            made[name].campaign = f"{base}/{name}"
+        base = made[names[0]].campaign if campaign is None else checked_name(campaign)
+        for name, session in made.items():
+            session.campaign = named(base, name)
         self._open(made)
 
     def _open(self, sessions: Mapping[str, Session]) -> None:
@@ -110,11 +115,19 @@ class SegmentedSession:
             session.settle()
 
     def add_arm(self, label: str | None = None) -> int:
-        """A new arm, in every segment."""
-        for session in self._sessions.values():
+        """A new arm, in every segment; where an earlier call was cut off, in the others."""
+        sessions = tuple(self._sessions.values())
+        most = max(len(session.arms) for session in sessions)
+        late = [session for session in sessions if len(session.arms) < most]
+        begun = next(session.arms[-1][0] for session in sessions if len(session.arms) == most)
+        if late and label is not None and label != begun:
+            raise ValueError(
+                f"The arm {shown(begun)} was added to some segments before that call was cut off. "
+                "Add it again first. Nothing was changed."
+            )
+        for session in late or sessions:
             session._wheel.roster.joined(label)
-        numbers = {session.add_arm(label) for session in self._sessions.values()}
-        return max(numbers)
+        return max([session.add_arm(label) for session in late or sessions])
 
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again, in any segment."""
@@ -209,21 +222,14 @@ class SegmentedSession:
         Raises:
             ValueError: the text is no such document, was changed, or was saved with another key.
         """
-        try:
-            data = json.loads(text)
-        except (TypeError, ValueError, RecursionError):
-            data = None
-        if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != 1:
-            raise ValueError(f'Expected a document with "format": "{FORMAT}", version 1.')
-        rows = [
-            entries(row, "a segment", 2)
-            for row in entries(unsealed(data, key)["segments"], "segments")
-        ]
+        rows = saved_segments(text, key)
         names = checked_segments([name for name, _ in rows])
         made = {name: Session.from_json(each, key=key, **options) for name, each in rows}
-        bases = {each.campaign.removesuffix(f"/{name}") for name, each in made.items()}
-        if len(bases) > 1 or len(made) < len(names):
-            raise damaged("its segments are not those that were saved")
+        require_one_campaign({name: each.campaign for name, each in made.items()})
+        if options.get("noise") is None:  # they had one source, and would each draw the same now
+            newest = made[names[-1]]._noise  # the last one that was saved
+            for session in made.values():
+                session._noise = session._vault._noise = newest
         loaded = cls.__new__(cls)
         loaded._open(made)
         return loaded

@@ -43,8 +43,7 @@ class Session(Saved):
         policy: any policy.
         noise: `SecureNoise()` for people's data, `SimulatedNoise(seed)` for experiments. There is
             no default.
-        seed: seed of the public randomness (posterior samples); drawn if not given. It is not a
-            secret.
+        seed: seed of the public randomness (posterior samples), no secret; drawn if not given.
         default: the reward that enters for an expired decision (for every action, with full
             information).
         campaign: a public name that decisions carry, so that another session refuses them; by
@@ -114,7 +113,8 @@ class Session(Saved):
             that are in play is chosen.
         user: who is asked for, where people come back (`privacy_unit="user"`). Beyond the cap of
             learned rounds a person still gets a decision, the arm with the largest released mean;
-            its `learn` is False, and its reward is taken and never read.
+            its `learn` is False, and its reward is taken and never read (in the local model, where
+            a report costs the person all the same, none is asked for: it has no message).
         segment: see `segments=`.
 
         Raises:

@@ -22,8 +22,8 @@ class SpecialAsks(LiveSession):
             self._wait_for(made)
             return made
         plays = list[tuple[int, Play]]()
+        period = 0 if people is None else people.period()  # the clock is a caller's, and may fail
         for _ in range(count):
-            period = 0 if people is None else people.period()
             if people is not None and who is not None and not people.take(who, period):
                 plays.append(wheel.ask_unread(eligible))
                 continue

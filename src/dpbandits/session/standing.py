@@ -38,6 +38,7 @@ from dpbandits.session.options import (
     require_policy,
     watched_mechanism,
 )
+from dpbandits.session.wheel.events import in_order
 from dpbandits.session.wheel.guarded import alarms_of, wheel_for
 from dpbandits.vault import open_vault
 
@@ -200,12 +201,11 @@ class Standing:
     @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order. Public."""
-        names = self._wheel.roster.labels
-        alarms = [
-            SessionEvent("suspend" if suspended else "alarm", names[arm] if names else arm, at)
-            for arm, at, suspended in alarms_of(self._wheel)
-        ]
-        return tuple(sorted((*self._events, *alarms), key=lambda event: event.asked))
+        names, alarms = self._wheel.roster.labels, list[SessionEvent]()
+        for arm, at, suspended in alarms_of(self._wheel):
+            what = "suspend" if suspended else "alarm"
+            alarms.append(SessionEvent(what, names[arm] if names else arm, at))
+        return in_order(self._events, alarms)
 
     @property
     def lost(self) -> int:

@@ -133,7 +133,7 @@ class ArmVault(SavedVault):
             arm: (total + step, rewards + count, entered + count)
             for arm, step, (total, rewards, entered) in zip(arms, several, before, strict=True)
         }
-        self.staged = blocks.items(), records, None
+        self.staged = tuple(blocks.items()), records, None
         self.settle()
 
     def _arms(self, where: Any) -> tuple[int, ...]:

@@ -10,13 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-import numpy as np
-
-from dpbandits.core.errors import SharedError
+from dpbandits.core.errors import RewardError, SharedError
 from dpbandits.core.gate import Home
 from dpbandits.core.ledger import Ledger, Page
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.mechanisms.rewards import parts_of, tried
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
@@ -74,9 +73,15 @@ class Vault(ShownVault, ABC):
             return value
         if type(value) is ReadRewards:
             return value.plain
-        if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
-            return [self.unit(each) for each in value]
-        return self.unit(value)
+        if type(value) is float:  # the common case
+            return self.unit(value)
+        found = tried(parts_of, value)
+        if found is None:
+            raise RewardError(
+                f"Expected rewards that can be read; those of type {type(value).__name__} failed "
+                "(not shown). Nothing was recorded."
+            )
+        return [self.unit(each) for each in found[1]] if found[0] else self.unit(value)
 
     @final
     def _once_read(self, plain: Any) -> Any:
@@ -227,7 +232,8 @@ class Vault(ShownVault, ABC):
             )
         nothing, opened = self._nothing(), self._open
         blocks = {c: (nothing, 0, opened[c][2]) for c in coordinates}
-        self.staged = blocks.items(), self.records, Closing(self.turns + 1, memory, page, release)
+        closing = Closing(self.turns + 1, memory, page, release)
+        self.staged = tuple(blocks.items()), self.records, closing
         self.settle()
         return release
 

@@ -12,7 +12,7 @@ from dpbandits.core.errors import RewardError
 from dpbandits.core.ledger import Page
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.joint import BOTH
-from dpbandits.mechanisms.rewards import checked_reward, vector_on_grid
+from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, vector_on_grid
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.vault.arms import ArmVault
@@ -43,8 +43,8 @@ class GuardedVault(ArmVault):
     def _checked(self, value: Any) -> NDArray[np.float64]:
         """Reward and harm in [0, 1]. The error shows neither."""
         if type(value) is ReadRewards:
-            return np.asarray(value.plain, np.float64)
-        pair = type(value) in (list, tuple) or type(value) is np.ndarray
+            return checked_rewards(value.plain, BOTH)
+        pair = type(value) in (list, tuple) or (type(value) is np.ndarray and value.ndim == 1)
         if not pair or len(value) != BOTH:
             raise RewardError(
                 "Expected two numbers, the reward and the harm (this session has a guardrail): "

@@ -5,13 +5,23 @@ saved.
 from __future__ import annotations
 
 import contextlib
+import copy
+import pickle
 from typing import Any
 
 import pytest
 
 import dpbandits as dpb
 from dpbandits.mechanisms import AboveThreshold
-from tests.session.interruption.interrupted import Interrupted, interrupt
+from tests.session.interruption.interrupted import (
+    POLICIES,
+    Interrupted,
+    Silent,
+    fresh,
+    interrupt,
+    reward_of,
+    standing,
+)
 
 RULE = dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=1, low=-1, high=1)
 
@@ -74,11 +84,41 @@ def test_no_copy_of_an_answer_that_was_begun_is_written(monkeypatch: pytest.Monk
         broken.setattr(AboveThreshold, "mean", failing)
         with pytest.raises(OSError, match="broken"):
             session.finish()
-    for _ in range(2):
-        with pytest.raises(dpb.NotRecordedError, match=r"Call finish\(\) again"):
-            session.to_json()
+        for _ in range(2):
+            with pytest.raises(dpb.NotRecordedError, match="failed again"):
+                session.to_json()
+    loaded = dpb.Session.from_json(session.to_json())
+    assert loaded.state == session.state
+    assert loaded.state.value is not None, "what was begun is done first"
+
+
+def test_no_reward_comes_between_two_tries_of_the_last_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that was told in between was added to the sum, and noise drawn for it once more."""
+    noise = Silent(1)
+    session = dpb.Session(RULE, noise=noise, seed=1)
+    session.tell(session.ask(), 0.5)
+    late = session.ask()
+    drawn = list[int]()
+    honest = noise.laplace
+
+    def noted(value: int, **price: Any) -> int:
+        drawn.append(value)
+        return honest(value, **price)
+
+    monkeypatch.setattr(noise, "laplace", noted)
+    with monkeypatch.context() as broken:
+        broken.setattr(AboveThreshold, "mean", failing)
+        with pytest.raises(OSError, match="broken"):
+            session.finish()
+        with pytest.raises(dpb.NotRecordedError):
+            session.tell(late, 1.0)
+    before = len(drawn)
+    session.tell(late, 1.0)
     session.finish()
-    assert dpb.Session.from_json(session.to_json()).state == session.state
+    assert len(drawn) == before
+    assert session.state.value == dpb.Session.from_json(session.to_json()).state.value
 
 
 def test_an_interrupted_session_can_be_saved() -> None:
@@ -93,3 +133,25 @@ def test_an_interrupted_session_can_be_saved() -> None:
             stopped = False
         dpb.Session.from_json(session.to_json())
     assert line > 50
+
+
+@pytest.mark.parametrize("name", ["batches", "super arms"])
+def test_an_interrupted_session_can_be_copied(name: str) -> None:
+    """A change that had happened and was not carried out yet was kept as a view of a dict, which
+    no copy takes along.
+    """
+    stopped, line, staged = True, 0, 0
+    while stopped:
+        line, session = line + 1, fresh(POLICIES[name])
+        decisions = session.ask(3)
+        stopped = False
+        for decision in decisions:
+            try:
+                interrupt(lambda d=decision: session.tell(d, reward_of(session, d)), line)  # type: ignore[misc]  # noqa: B023  # called at once
+            except Interrupted:
+                stopped = True
+        staged += session._vault.staged is not None
+        again = copy.deepcopy(session)
+        assert standing(again) == standing(session)
+        assert standing(pickle.loads(pickle.dumps(again))) == standing(session)
+    assert staged > 3

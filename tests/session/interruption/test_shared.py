@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.gate import gated
 from dpbandits.noise import SimulatedNoise
 from tests.session.interruption.interrupted import Interrupted, Silent, interrupt
 
@@ -204,3 +205,27 @@ def test_a_release_that_was_overtaken_does_nothing() -> None:
         session.tell(session.ask(), 1.0)
     session.settle()
     assert (len(session.ledger), session.state.totals, session._vault.turns) == (1, (1.0,), 1)
+
+
+@gated
+def looked_at(session: dpb.Session, look: Callable[[], Any]) -> Any:
+    """A call that is no method: a durable host has one."""
+    caller = session._gate.enter()
+    try:
+        return look()
+    finally:
+        session._gate.leave(caller)
+
+
+def test_a_function_under_way_refuses_others_as_a_method_does() -> None:
+    """The gate looked for its object under the name `self`: a KeyError came in place of this."""
+    session, other = (
+        dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1), seed=seed) for seed in (1, 2)
+    )
+    decision = session.ask()
+    with pytest.raises(dpb.SharedError, match="under way"):
+        looked_at(session, lambda: session.tell(decision, 1.0))
+    assert session.pending == (decision,)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(dpb.SharedError, match="under way"):
+        looked_at(session, lambda: pool.submit(session.ask).result(LONG))
+    assert looked_at(session, other.ask).id == 1, "it is another session's call"

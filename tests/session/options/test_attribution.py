@@ -203,18 +203,6 @@ def test_what_is_void_is_held_no_more() -> None:
     assert dpb.Session.from_json(s.to_json(), clock=clock).pending == ()
 
 
-def test_a_decision_whose_time_was_not_written_down_still_has_one() -> None:
-    """The clock failed, or the call was interrupted, right after the decision was made."""
-    s, clock = session()
-    s.ask(3)
-    assert s._attribution is not None
-    s._attribution.due.clear()
-    s.settle()
-    clock.now += DAY
-    s.settle()
-    assert s.pending == ()
-
-
 def test_a_session_that_records_answers_at_once_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: what counts as told is published, on purpose, and the views differ."""
 

@@ -17,6 +17,7 @@ from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
+from dpbandits.vault.blocks import ReadRewards
 from tests.session.interruption.interrupted import Interrupted, Silent, interrupt
 
 RAIL = dpb.Guardrail("refunds", limit=0.1)
@@ -212,3 +213,33 @@ def test_the_statement_says_it() -> None:
     said = session().statement()
     assert "Guardrail: refunds, a second number" in said
     assert "ε = 1 per round" in said
+
+
+def test_what_is_taken_for_a_pair_is_checked_as_one() -> None:
+    """An array of no dimension gave an error of numpy's; a pair that says of itself that it was
+    read was believed.
+    """
+    of = session()
+    decision = of.ask()
+    for wrong in (np.array(0.5), np.ones((2, 2)), ReadRewards((10**9, -5.0))):
+        with pytest.raises(dpb.RewardError, match="Nothing was recorded"):
+            of.tell(decision, wrong)
+    assert of.pending == (decision,)
+    of.tell(decision, np.array([0.5, 0.0]))
+    assert of._vault._sums()[:2] == [512, 0]
+
+
+def test_each_time_that_an_arm_is_resumed_is_said() -> None:
+    """An arm that was suspended again after it was resumed, and then resumed once more, was not."""
+    of, seen = session(), list[str]()
+    play(of, 6_000, (0.0, 0.9, 0.0))
+    for _ in range(2):
+        seen += ["suspend", "resume"]
+        of.resume_arm("green")
+        of.resume_arm("green")  # it is in play: nothing happens
+        assert [event.what for event in of.events] == seen
+        while dict(of.arms)["green"] == "active":
+            of.tell(of.ask(eligible=["green"]), (1.0, 1.0))
+    again = dpb.Session.from_json(of.to_json())
+    again.resume_arm("green")
+    assert [event.what for event in again.events] == [*seen, "suspend", "resume"]

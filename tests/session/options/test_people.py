@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpbandits as dpb
+from dpbandits.core.errors import MessageError
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLUCB, DPSE, LDPKLUCB, UCB1, AdaCUCB, AnytimeLazyUCB
 
@@ -191,3 +192,33 @@ def test_times_before_1970_are_times() -> None:
     assert [s.ask(user=1).learn for _ in range(2)] == [True, False]
     now[0] += 86_400
     assert s.ask(user=1).learn
+
+
+def test_no_report_is_asked_for_where_nobody_learns() -> None:
+    """In the local model a report costs its user whether it is read or not: beyond the cap devices
+    were asked all the same, and what was promised to each user was spent twice over.
+    """
+    s = for_users(2, LDPKLUCB(arms=2, epsilon=1))
+    device = dpb.Client(s.description(), most=1, total=9, noise=SimulatedNoise(1), simulated=True)
+    for _ in range(5):
+        decision = s.ask(user="ann")
+        if decision.learn:
+            s.tell_message(device.answer(decision.to_json(), 1.0))
+            continue
+        with pytest.raises(MessageError, match="learn=False"):
+            decision.to_json()
+        s.expire(decision)
+    assert s.guarantee is not None
+    assert device._budget.spent == s.guarantee.epsilon == 1  # type: ignore[attr-defined]
+    assert s.pending == ()
+
+
+def test_a_clock_that_fails_makes_no_decision() -> None:
+    """It was asked before each of several decisions, and those until then had been made."""
+    times = iter([0.0, 0.0])
+    s = for_users(9, window=timedelta(days=1), clock=lambda: next(times))
+    s.ask(2, user="ann")
+    assert len(s.ask(3, user="ann")) == 3
+    with pytest.raises(StopIteration):
+        s.ask(4, user="ann")
+    assert len(s.pending) == 5

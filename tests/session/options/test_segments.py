@@ -11,6 +11,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
+from dpbandits.session.saving.seal import sealed
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=8)
 KEY = b"0123456789abcdef"
@@ -164,13 +165,78 @@ def test_what_is_due_is_recorded_as_the_segments_are_saved() -> None:
 
 def test_a_change_of_arms_is_made_in_all_segments_or_in_none() -> None:
     s = segmented()
-    s["FR"].add_arm("x")
+    s["FR"].add_arm("x")  # as a call that was cut off leaves it
+    with pytest.raises(ValueError, match="'x' was added to some segments"):
+        s.add_arm("y")
+    assert [name for name, _ in s["DE"].arms] == ["a", "b"]
+    assert s.add_arm("x") == 2
+    for name in s.segments:
+        assert [label for label, _ in s[name].arms] == ["a", "b", "x"]
     with pytest.raises(ValueError, match="twice"):
         s.add_arm("x")
-    assert [name for name, _ in s["DE"].arms] == ["a", "b"]
     s["DE"].retire_arm("a")
+    s["DE"].retire_arm("x")
     with pytest.raises(ValueError, match="last one"):
         s.retire_arm("b")
     assert ("b", "active") in s["FR"].arms
     s.drop_open()
     assert set(s.decisions()) == set(s.arms) == {"DE", "FR"}
+
+
+def unnamed(*segments: str, **options: Any) -> Any:
+    made: Any = dpb.Session(POLICY, noise=SimulatedNoise(1), segments=segments, **options)
+    return made
+
+
+@pytest.mark.parametrize("options", [{}, {"seed": 1}, {"seed": 1, "min_share": 0.1}])
+def test_segments_of_a_campaign_without_a_name_can_be_loaded(options: Any) -> None:
+    """From the second one on they were called by the first one's name, too, and refused."""
+    s = unnamed("DE", "FR", "IT", **options)
+    s.tell(s.ask(segment="IT"), 1.0)
+    again = dpb.SegmentedSession.from_json(s.to_json())
+    for name in s.segments:
+        base = s["DE"].campaign.removesuffix("/DE")
+        assert again[name].campaign == s[name].campaign == f"{base}/{name}"
+        assert again[name].state == s[name].state
+    for name in ("FR", "IT"):  # as they were written then
+        s[name].campaign = f"{base}/DE/{name}"
+    assert dpb.SegmentedSession.from_json(s.to_json()).segments == s.segments
+    s["IT"].campaign = "other/IT"
+    with pytest.raises(dpb.DamagedSessionError, match="segments"):
+        dpb.SegmentedSession.from_json(s.to_json())
+
+
+def test_names_that_would_be_too_long_together_are_refused_before_anything_is_told() -> None:
+    """They were taken, saved, and could not be loaded."""
+    s = unnamed("s" * 50, campaign="c" * 149)
+    assert dpb.SegmentedSession.from_json(s.to_json()).segments == s.segments
+    with pytest.raises(ValueError, match="at most 199 characters together, got 150 and 50"):
+        unnamed("s" * 50, campaign="c" * 150)
+
+
+def test_segments_draw_from_one_source_after_they_are_loaded() -> None:
+    """Each had a copy of it, and the same noise as the others."""
+    s = unnamed("DE", "FR", seed=1)
+    again = dpb.SegmentedSession.from_json(s.to_json())
+    for each in (s, again):
+        for name in ("DE", "FR"):
+            for _ in range(16):
+                each.tell(each.ask(segment=name), 0.5)
+        totals = [each[name].state.totals for name in ("DE", "FR")]
+        assert totals[0] != totals[1]
+    assert [again[name].state for name in ("DE", "FR")] == [s[name].state for name in ("DE", "FR")]
+
+
+def test_a_document_of_segments_is_read_strictly() -> None:
+    s = segmented()
+    data = json.loads(s.to_json())
+    format_ = data["format"]
+    deep = "[" * 200 + "]" * 200
+    for text in (
+        sealed({"format": format_, "version": 1}, None),
+        sealed({"format": format_, "version": 1, "segments": [["DE"]]}, None),
+        json.dumps(data).replace('{"format"', '{"version": 2, "format"'),
+        json.dumps(data).replace('{"format"', f'{{"x": {deep}, "format"'),
+    ):
+        with pytest.raises(ValueError, match=r"Expected a document|damaged"):
+            dpb.SegmentedSession.from_json(text)

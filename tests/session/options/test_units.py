@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import traceback
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies import DPKLUCB, LDPKLUCB
+from dpbandits.policies import DPKLUCB, LDPKLUCB, TreeFTRL
 from tests.session.options.test_people import session
 
 
@@ -69,3 +73,53 @@ def test_beliefs_are_of_released_values_only_and_follow_the_roster() -> None:
     assert [row.label for row in s.beliefs()] == ["a", "b", "c"]
     assert list(dpb.Session.from_json(s.to_json()).beliefs()) == list(s.beliefs())
     json.loads(s.to_json())
+
+
+@pytest.mark.parametrize("default", [Fraction(1, 4), Decimal("0.25"), np.float32(0.25), 0.25])
+def test_a_default_of_any_kind_of_number_can_be_saved(default: Any) -> None:
+    """It was kept as it came, and no session with a fraction could be written."""
+    s = session(rewards=dpb.Range(0, 1), default=default)
+    assert type(s.default) is float
+    again = dpb.Session.from_json(s.to_json())
+    for each in (s, again):
+        each.expire(each.ask())
+    assert again._vault._sums() == s._vault._sums()
+
+
+def secret() -> Any:
+    raise LookupError("the reward is 0.7314")
+
+
+class OwnList(list[float]):
+    def __init__(self) -> None:
+        super().__init__([0.7314, 0.0])
+
+    def __iter__(self) -> Any:
+        return secret()
+
+
+class OwnArray(np.ndarray[Any, Any]):
+    def __iter__(self) -> Any:
+        return secret()
+
+
+class OwnNumber:
+    @property
+    def __class__(self) -> Any:
+        return secret()
+
+    def __float__(self) -> float:
+        return 0.7314
+
+
+@pytest.mark.parametrize("kind", [OwnList, OwnArray, OwnNumber])
+def test_code_that_rewards_bring_along_is_not_repeated_where_there_are_units(kind: Any) -> None:
+    array = np.array([0.7314, 0.0])
+    reward = array.view(OwnArray) if kind is OwnArray else kind()
+    s = session(TreeFTRL(actions=2, epsilon=1, horizon=10), rewards=dpb.Range(0, 10))
+    decision = s.ask()
+    for call in (lambda: s.tell(decision, reward), lambda: s.tell_many([(decision, reward)])):
+        with pytest.raises(dpb.RewardError, match="Nothing was recorded") as refused:
+            call()
+        assert "0.73" not in "".join(traceback.format_exception(refused.value))
+    assert s.pending == (decision,)

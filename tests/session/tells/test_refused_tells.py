@@ -177,3 +177,26 @@ def test_rewards_are_copied_before_they_are_checked() -> None:
     checked = checked_rewards(buffer, 4)
     buffer[:] = 1e12
     assert checked.max() == 0.5
+
+
+class OwnPair(tuple[Any, Any]):
+    __slots__ = ()
+
+    def __iter__(self) -> Any:
+        raise LookupError("the reward is 0.7314")
+
+
+class OwnList(list[Any]):
+    def __len__(self) -> int:
+        raise LookupError("the reward is 0.7314")
+
+
+def test_code_that_a_pair_brings_along_is_not_repeated() -> None:
+    s = session()
+    decision = s.ask()
+    with pytest.raises(TypeError, match=r"entry 0 .* that is none") as refused:
+        s.tell_many([OwnPair((decision, SECRET))])  # type: ignore[list-item]
+    assert "0.73" not in "".join(traceback.format_exception(refused.value))
+    assert s.pending == (decision,)
+    s.tell_many([OwnList([decision, SECRET])])  # type: ignore[list-item]  # its length is not asked
+    assert s.pending == ()

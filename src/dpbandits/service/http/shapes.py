@@ -56,8 +56,8 @@ def uplift_data(campaign: Any, confidence: float) -> dict[str, Any]:
 
 
 def decision_data(decision: CampaignDecision) -> dict[str, Any]:
-    """A decision; with what a user's device is sent."""
-    return decision._asdict() | {"message": decision.to_json()}
+    """A decision; with what a user's device is sent, if somebody learns from it."""
+    return decision._asdict() | {"message": decision.to_json() if decision.learn else None}
 
 
 def summary_data(campaign: ShownCampaign) -> dict[str, Any]:

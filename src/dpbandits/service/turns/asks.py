@@ -47,9 +47,13 @@ class CampaignDecision(NamedTuple):
     propensity: float | None = 1.0
 
     def to_json(self) -> str:
-        """The message for the user's device (`dpbandits.local.client`)."""
-        played = Decision(self.round, self.action, self.round, self.observe, self.campaign)
-        return played.to_json()
+        """The message for the user's device (`dpbandits.local.client`).
+
+        Raises:
+            MessageError: nobody learns from this decision, so no device reports on it.
+        """
+        made = self.round, self.action, self.round, self.observe, self.campaign
+        return Decision(*made, learn=self.learn).to_json()
 
 
 @dataclass

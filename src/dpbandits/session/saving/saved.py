@@ -9,7 +9,6 @@ from dpbandits.campaign.register import Clock, Register
 from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
 from dpbandits.campaign.traffic import Traffic
-from dpbandits.core.errors import NotRecordedError
 from dpbandits.core.gate import gated
 from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
@@ -91,8 +90,8 @@ class Saved(SpecialAsks):
             finds accidents, not intent.
 
         Raises:
-            NotRecordedError: a release or plan that was begun, and failed, fails again; or `finish`
-            failed. Nothing was saved.
+            NotRecordedError: a release or plan that was begun, and failed, fails again. Nothing
+            was saved.
         """
         caller = self._gate.enter()
         try:
@@ -110,11 +109,6 @@ class Saved(SpecialAsks):
                 settle(
                     self._wheel
                 )  # a copy would draw the noise of a release that was begun once more
-            if self._vault.drawn:
-                raise NotRecordedError(
-                    "An answer was begun by finish() and failed. Nothing was saved. Call "
-                    "finish() again, then save."
-                )
             private = self._vault.private_state()
             text = write_document(self.policy, self._public(self.generation + 1), private, key)
             self.generation += 1

@@ -87,10 +87,14 @@ class Wheel(Asks):
         self.advance()
 
     def go_on(self) -> None:
-        """Recover, and make what is due."""
+        """Recover, and make what is due: also the last answer, if it was begun and its noise drawn,
+        so that no reward comes between two tries.
+        """
         self.recover()
         if self.turn.progress.due is not None or self.vault.turns > self.turn.step:
             self.advance()
+        elif self.vault.drawn:
+            self.finish()
         self.busy = False
 
     def recover(self) -> None:

@@ -1,0 +1,39 @@
+"""What was done to arms, by hand and by a guardrail, as one story."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+
+class Happened(Protocol):
+    """Something that was done to an arm, and after how many decisions."""
+
+    @property
+    def what(self) -> str: ...
+    @property
+    def arm(self) -> str | int | None: ...
+    @property
+    def asked(self) -> int: ...
+
+
+Event = TypeVar("Event", bound=Happened)
+
+OUT = ("pause", "retire", "suspend")
+"""After these an arm is out of play."""
+
+
+def in_order(own: Sequence[Event], alarms: Sequence[Event]) -> tuple[Event, ...]:
+    """Both as they came about: by the number of decisions made. After the same number an arm is
+    suspended before it is resumed, and while it is out of play not at all.
+    """
+    story, out, left = list[Event](), set[str | int | None](), list(alarms)
+    for event in own:
+        while left and (left[0].asked, left[0].arm in out) < (event.asked, True):
+            alarm = left.pop(0)
+            story.append(alarm)
+            if alarm.what in OUT:
+                out.add(alarm.arm)
+        story.append(event)
+        if event.what in OUT:
+            out.add(event.arm)
+        out -= {event.arm} if event.what == "resume" else set()
+    return (*story, *left)
