@@ -60,10 +60,16 @@ def backgrounds(arms: int, rounds: int) -> dict[str, Floats]:
     }
 
 
-def turns(arms: int, whole: bool) -> dict[str, tuple[Floats, Floats]]:
-    """A record before and after. whole: several of its rewards are read, so that one may rise while
-    the others fall.
+def turns(arms: int, whole: bool, apart: bool = False) -> dict[str, tuple[Floats, Floats]]:
+    """A row before and after. whole: several of its rewards are read, so that one may rise while
+    the others fall. apart: each of its rewards is a record; NaN stands for those that stay.
     """
+    if apart:
+        return {
+            f"{verb} at arm {at + 1}": (only(at, arms, high), only(at, arms, low))
+            for at in sorted({0, arms - 1})
+            for verb, (high, low) in MOVES.items()
+        }
     ones = np.ones(arms)
     found = {verb: (high * ones, low * ones) for verb, (high, low) in MOVES.items()}
     if whole and arms > 1:
@@ -73,11 +79,22 @@ def turns(arms: int, whole: bool) -> dict[str, tuple[Floats, Floats]]:
     return found
 
 
+def only(at: int, arms: int, reward: float) -> Floats:
+    return np.where(np.arange(arms) == at, reward, np.nan)
+
+
 def neighbouring(
-    arms: int, rounds: int, whole: bool, *, block: int = 1, rows: Sequence[int] | None = None
+    arms: int,
+    rounds: int,
+    whole: bool,
+    *,
+    block: int = 1,
+    rows: Sequence[int] | None = None,
+    apart: bool = False,
 ) -> list[Neighbours]:
     """Every background with every row replaced in every way.
 
+    apart: every reward is a record of its own: a mechanism is handed those of several arms at once.
     rows: of those, at most; by default all of a short table, of a longer one those at either end
         and the middle. block: records that a mechanism is handed at once; `rounds` is a multiple of
         it.
@@ -85,9 +102,9 @@ def neighbouring(
     found = []
     for row in rows or rows_of(rounds):
         for name, table in backgrounds(arms, rounds).items():
-            for verb, (before, after) in turns(arms, whole).items():
+            for verb, (before, after) in turns(arms, whole, apart).items():
                 a, b = table.copy(), table.copy()
-                a[row], b[row] = before, after
+                a[row], b[row] = (np.where(np.isnan(r), table[row], r) for r in (before, after))
                 if block > 1:
                     a, b = a.reshape(-1, block, arms), b.reshape(-1, block, arms)
                 blocks = f", {block} a block" if block > 1 else ""
@@ -132,24 +149,31 @@ def at_turn(late: Sequence[Neighbours], at: int) -> Sequence[Neighbours]:
     return late[at // SELDOM : at // SELDOM + 1] if at % SELDOM == SELDOM - 1 else ()
 
 
-def late_tapes(arms: int, rounds: int, whole: bool) -> list[Neighbours]:
+def late_tapes(arms: int, rounds: int, whole: bool, apart: bool = False) -> list[Neighbours]:
     """Few of them, long: whole moves of a record near the end, and of the first one."""
     wanted = ("of 0, ", "of rewards of all sizes, ")
-    found = neighbouring(arms, rounds, whole, rows=[rounds - 8, 0])
+    found = neighbouring(arms, rounds, whole, rows=[rounds - 8, 0], apart=apart)
     return [
         pair
         for pair in found
-        if pair.label.endswith("falls") and any(text in pair.label for text in wanted)
+        if is_whole(pair.label)
+        and "turns" not in pair.label
+        and any(text in pair.label for text in wanted)
     ]
 
 
 def woven(kind: list[Neighbours]) -> list[Neighbours]:
-    whole = [pair.label.endswith("falls") or "turns" in pair.label for pair in kind]
+    whole = [is_whole(pair.label) for pair in kind]
     some, others = (
         [pair for pair, yes in zip(kind, whole, strict=True) if yes is wanted]
         for wanted in (True, False)
     )
     return list(in_turn([some[::2], some[1::2], others]))
+
+
+def is_whole(label: str) -> bool:
+    """Whether a whole reward moves."""
+    return label.split(" at arm ")[0].endswith("falls") or "turns" in label
 
 
 def in_turn(lists: Sequence[Sequence[Neighbours]]) -> Iterator[Neighbours]:
