@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from dpbandits import audit
+from dpbandits.auditing.exact import exact_law
 from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.report import AuditReport
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.core.privacy import Grid
 from dpbandits.core.values import identical
@@ -21,6 +23,9 @@ from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import Pure
 from dpbandits.noise import Noise
 from dpbandits.noise.protocol import Values
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy
+from dpbandits.policies.contract import About
+from dpbandits.policies.statistics import Statistics
 
 ONE = Fraction(1)
 FEW = 12
@@ -165,6 +170,61 @@ def test_a_way_of_its_own_for_secure_noise_does_not_pass() -> None:
     found = transcript_level(feed(HalfForSecure()), rounds=64, replays=FEW)
     assert found.outcome == "not applicable", found
     assert "kind of noise" in found.evidence
+
+
+class ManySizes(Lap):
+    """Twelve releases with a second draw that nobody is told, each of another size; later ones
+    are told at twice epsilon.
+    """
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        release = memory[0] + 1
+        told = self.noised(total, noise, 1 if release <= 12 else 2)
+        if release <= 12:
+            self.noised(total, noise, release + 1)
+        return [release], Answer(told, count, 1)
+
+
+def test_what_costs_less_by_its_draws_may_tell_more() -> None:
+    """It passed with all neighbours replayed: the eight largest sizes were priced, all of them
+    cheap, since their answers hide most of what was drawn.
+    """
+    found = transcript_level(feed(ManySizes()), rounds=40, replays=60)
+    assert (found.outcome, found.lower_bound) == ("failed", 2.0), found
+
+
+class LaterByCoin(Lap):
+    """Correct for nine releases; then half of them are told without noise."""
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        release = memory[0] + 1
+        if release > 9 and noise.uniform() < 0.5:
+            return [release], Answer(total / self.grid.steps, count, 1)
+        return [release], Answer(self.noised(total, noise), count, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Follows(IndexPolicy, PrivatePolicy):
+    """Follows the leader, by what that mechanism tells."""
+
+    about = About(paper="", algorithm="", bound="", every_round=True)
+
+    def mechanism(self) -> LaterByCoin:
+        return LaterByCoin(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        return [total / n for total, n in zip(s.totals, s.rounds, strict=True)]
+
+
+def test_a_few_decisions_are_no_pass_of_runs_that_replays_say_nothing_of() -> None:
+    """Its first decisions are private, and it passed by them."""
+    policy = Follows(arms=2, epsilon=1, grid=1)
+    levels = transcript_level(policy, rounds=64, replays=FEW), exact_law(policy, 4)
+    report = AuditReport("it", ONE, levels)
+    outcomes = [level.outcome for level in report.levels]
+    assert outcomes == ["not applicable", "passed"], report
+    assert (report.verdict, report.passed) == ("not refuted", False)
+    assert "The exact law is that of the first 4 decisions, with 2 arms" in str(report)
 
 
 @pytest.mark.parametrize(
