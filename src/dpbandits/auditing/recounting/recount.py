@@ -18,7 +18,7 @@ from dpbandits.auditing.recounting.written import (
 from dpbandits.auditing.statistical.counting.events import Event, bound, event_of, reach
 from dpbandits.auditing.statistical.counting.pilot import ALPHA
 from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.tables import Neighbours
+from dpbandits.auditing.statistical.counting.tables import TwoTables
 from dpbandits.auditing.statistical.subjects import Subject
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.policies import POLICIES
@@ -167,7 +167,7 @@ def counted_again(subject: Subject, seen: dict[str, Any], seed: int) -> Integers
     a, b = tables_of(seen)
     event = written_event(seen, subject.outcomes(a, 2, seed))
     with Players(subject, 1) as players:
-        pair = Neighbours(a, b, seen["pair"])
+        pair = TwoTables(a, b, seen["pair"])
         return players.counts(pair, event, int(seen["runs"]), seed + ANOTHER)
 
 
