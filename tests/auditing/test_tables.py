@@ -1,7 +1,8 @@
-"""Tables of many arms and rounds; what is told of a count; errors of a mechanism's own."""
+"""Which tables are tried, and how many fit into memory; errors of a mechanism's own."""
 
 import random
 import tracemalloc
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 
 from dpbandits import audit
 from dpbandits.auditing.foreign import ForeignSubject
-from dpbandits.mechanisms import Answer
-from dpbandits.mechanisms.base import Pure
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import Answer, Block
+from dpbandits.mechanisms.base import Pure, PurePrice
 from dpbandits.noise import Noise
 
 
@@ -50,6 +52,29 @@ def small_counts(rewards: Any, seed: int) -> int:
 def test_a_threshold_of_the_exact_count_is_found() -> None:
     """None of the tables had five ones and lost one of them: it was not refuted."""
     assert audit(small_counts, 1, levels=["statistical"], runs=5000, workers=1).failed
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumOfBoth(PurePrice):
+    """Correct: one noised sum of two coordinates, where a record is in one of them."""
+
+    compares = True
+    proof = "lazy_forgetful"
+
+    def init(self, coordinates: int) -> None:
+        return None
+
+    def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Any, ...]]:
+        total = sum(map(int, block.sums))
+        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        return None, tuple(Answer(noisy / self.grid.steps, count, 1) for count in block.counts)
+
+
+def test_one_record_moves_where_coordinates_are_compared() -> None:
+    """A record of either coordinate moved: 1.875 was certified of what is 1-private."""
+    correct = SumOfBoth(epsilon=Fraction(1), grid=Grid(steps=1))
+    report = audit(correct, levels=["statistical"], runs=20_000, workers=1)
+    assert (report.verdict, report.lower_bound < 1) == ("not refuted", True), report
 
 
 class Overflows(Pure):
