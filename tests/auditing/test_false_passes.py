@@ -68,7 +68,7 @@ class SignOfZero(Lap):
 
 
 class Noted(Answer):
-    """An answer with room for a note."""
+    """It has room."""
 
 
 class LeftFromDebugging(Lap):
@@ -205,8 +205,6 @@ class LaterByCoin(Lap):
 
 @dataclass(frozen=True, kw_only=True)
 class Follows(IndexPolicy, PrivatePolicy):
-    """Follows the leader, by what that mechanism tells."""
-
     about = About(paper="", algorithm="", bound="", every_round=True)
 
     def mechanism(self) -> LaterByCoin:
