@@ -110,6 +110,26 @@ def test_faults_are_named(fault: str, message: str) -> None:
         check_mechanism(Broken(epsilon=ONE, grid=GRID, fault=fault))
 
 
+class Remembers(LazyForgetful):
+    """Says that its memory is public, and keeps the exact sum in it."""
+
+    def start(self) -> Any:
+        return 0
+
+    def fits(self, memory: Any, read: Any) -> bool:
+        return isinstance(memory, int)
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        _, answer = super().step(None, total, count, noise)
+        return memory + total, answer
+
+
+def test_a_memory_that_is_not_public_is_named() -> None:
+    """It passed, and a store would have restored it as if it held released values only."""
+    with pytest.raises(CheckFailed, match="`public_memory` is true, but"):
+        check_mechanism(Remembers(epsilon=ONE, grid=GRID))
+
+
 def test_a_class_is_refused() -> None:
     with pytest.raises(TypeError, match="YourMechanism"):
         check_mechanism(LazyForgetful)  # type: ignore[arg-type]

@@ -3,13 +3,14 @@
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from dpbandits.auditing.effort import Seconds, Work
 from dpbandits.auditing.exact import POINTS, deepest_law
-from dpbandits.auditing.foreign import ForeignSubject
+from dpbandits.auditing.foreign import ForeignSubject, noted
 from dpbandits.auditing.functions import FunctionSubject, RandomizerSubject, arms_for, takes_data
 from dpbandits.auditing.local.level import report_law_level
 from dpbandits.auditing.mechanism_policy import feed
@@ -48,6 +49,11 @@ PATIENCE = 0.05
 """The part of its share of the budget in which a black box must finish one long tape; at least a
 second.
 """
+
+PLAYING = (
+    "raised while an audit played it on made-up rewards; if it depends on them whether this is "
+    "raised, that tells of them"
+)
 
 NO_EPSILON = "Gaussian noise keeps no pure epsilon, whatever its scale"
 """Why runs that did not refute such a claim are no evidence for it."""
@@ -122,7 +128,8 @@ def audited(
     for at, level in enumerate(asked):
         started = time.perf_counter()
         how.tell(level)
-        results.extend(run_level(level, made, claim, share(asked[at:], left, how.budget), how))
+        with noted(PLAYING) if isinstance(made, WHITE) else nullcontext():
+            results.extend(run_level(level, made, claim, share(asked[at:], left, how.budget), how))
         left -= time.perf_counter() - started
     arguments = {
         "version": __version__,

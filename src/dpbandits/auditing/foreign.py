@@ -26,6 +26,9 @@ from dpbandits.core.plan import Action
 LATE = 3200
 """The number of rounds of the longest tapes, which show leaks that come late."""
 
+CELLS = 4_000_000
+"""Rewards of a long tape, at most: the longest is left out where there are thousands of arms."""
+
 SEEN = 64
 """The number of decisions that are looked at, at either end of a long run."""
 
@@ -76,7 +79,7 @@ class ForeignSubject:
             longer = [
                 n
                 for n in (max(4 * self.rounds, 2 * self.arms), LATE)
-                if n > self.rounds and self.lasts(n)
+                if n > self.rounds and n * self.arms <= CELLS and self.lasts(n)
             ]
             tapes = [
                 neighbouring(self.arms, rounds, whole=False)

@@ -11,7 +11,13 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.auditing.statistical.counting.tables import Neighbours, mixed, neighbouring
+from dpbandits.auditing.statistical.counting.tables import (
+    Neighbours,
+    TwoTables,
+    counts_of_ones,
+    mixed,
+    neighbouring,
+)
 from dpbandits.auditing.statistical.subjects import ROUNDS
 from dpbandits.core.arrays import Floats
 from dpbandits.mechanisms.randomizers import Randomizer
@@ -79,9 +85,11 @@ class FunctionSubject:
         self._offered = [name for name in OFFERED if name in signature_parameters(self.function)]
 
     def pairs(self) -> list[Neighbours]:
-        """Data of one round, of two, and of all."""
+        """Data of one round, of two, and of all; and of all with every number of ones."""
         arms = self.arms or 1
-        return mixed([neighbouring(arms, n, whole=arms > 1) for n in sorted({1, 2, self.rounds})])
+        lengths = sorted({1, 2, self.rounds})
+        kinds = [neighbouring(arms, n, whole=arms > 1) for n in lengths]
+        return mixed([*kinds, counts_of_ones(arms, self.rounds)])
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         data = table[:, 0] if self.arms is None else table
@@ -149,7 +157,7 @@ class RandomizerSubject:
             for name, reward in (("0", 0.0), ("1/2", 0.5), ("1", 1.0))
         }
         return [
-            Neighbours(tables[a], tables[b], f"a reward of {a} against {b}")
+            TwoTables(tables[a], tables[b], f"a reward of {a} against {b}")
             for a, b in (("0", "1"), ("0", "1/2"), ("1/2", "1"))
         ]
 

@@ -5,10 +5,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
+
+import numpy as np
 
 from dpbandits.core.plan import EVERY, Cycle, Draw, Hold, Plan, PublicRng
-from dpbandits.mechanisms.base import Mechanism, Separable
+from dpbandits.mechanisms.base import Block, Mechanism, Separable
+from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import About, Feedback, Policy, Release
 
 
@@ -79,13 +82,50 @@ def feedback_of(mechanism: Mechanism) -> Feedback:
     return "semi" if mechanism.width > 1 or mechanism.together else "full"
 
 
+def alone(policy: Feeding) -> bool:
+    """Whether the mechanism says that it treats every coordinate alone, in any number."""
+    return isinstance(policy.fed, Separable) and not policy.fed.compares
+
+
 def longest(policy: Policy) -> int:
     """The most rounds for which the policy can be played."""
     if isinstance(policy, Feeding):
-        inner: Any = getattr(policy.fed, "inner", policy.fed)
-        return int(getattr(inner, "leaves", 10**12)) * policy.each
+        return releases_of(policy.fed) * policy.each
     horizon = getattr(policy, "horizon", None)
     return int(horizon) if policy.about.needs_horizon and horizon is not None else 10**12
+
+
+ENDLESS = 10**12
+"""Releases, of a mechanism that takes any number."""
+
+PROBED = 4_000
+"""More releases than an audit plays. Of a mechanism that says it takes fewer it is seen whether it
+refuses the next one: one that begins anew may do so with the noise it had.
+"""
+
+
+def releases_of(mechanism: Mechanism) -> int:
+    """The most releases that it takes."""
+    said = getattr(getattr(mechanism, "inner", mechanism), "leaves", None)
+    if type(said) is not int or said < 1:
+        return ENDLESS
+    return ENDLESS if said < PROBED and goes_on(mechanism, said) else said
+
+
+def goes_on(mechanism: Mechanism, releases: int) -> bool:
+    """Whether it answers after so many releases of blocks without a reward."""
+    fed = feed(mechanism)
+    where = (EVERY,) if fed.about.feedback == "full" else tuple(range(fed.arms))
+    block = Block(where, np.zeros(fed.arms, np.int64), (1,) * len(where))
+    if where != (EVERY,):
+        block = block._replace(sums=(0,) * fed.arms)
+    memory, noise = mechanism.init(fed.arms), SimulatedNoise(0)
+    try:
+        for _ in range(releases + 1):
+            memory, _ = mechanism.answer(memory, block, noise)
+    except ValueError:
+        return False
+    return True
 
 
 def first_release(policy: Policy) -> int:

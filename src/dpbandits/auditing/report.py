@@ -51,8 +51,7 @@ class AuditReport:
 
     subject: what was audited.
     claim: the epsilon it claims; None if it claims no privacy.
-    passed: no level found more than the claim, and at least one level looked whose reach is above
-        the claim.
+    passed: no level found more than the claim, and an exact one passed (see there).
     lower_bound: the largest epsilon that any level has certified.
     confidence: of all levels together.
     setting: the arguments of the audit: version, seed, budget in seconds or number of runs, arms
@@ -67,23 +66,29 @@ class AuditReport:
     @property
     def verdict(self) -> Literal["passed", "not refuted", "failed", "no verdict"]:
         """ "passed" if an exact level passed, "not refuted" if all levels that looked counted
-        runs.
+        runs, or a few decisions only passed of a run that replays say nothing of.
         """
         if self.failed:
             return "failed"
-        found = {level.outcome for level in self.levels}
-        return (
-            "passed"
-            if "passed" in found
-            else "not refuted"
-            if "not refuted" in found
-            else "no verdict"
+        passing = {level.level for level in self.levels if level.outcome == "passed"}
+        if passing and not (passing == {"exact law"} and self.undecided):
+            return "passed"
+        counted = any(level.outcome == "not refuted" for level in self.levels)
+        return "not refuted" if passing or counted else "no verdict"
+
+    @property
+    def undecided(self) -> bool:
+        """Whether replays of whole runs were asked for, and nothing is sure of them."""
+        return any(
+            level.level == "transcript" and level.outcome == "not applicable"
+            for level in self.levels
         )
 
     @property
     def passed(self) -> bool:
         """Whether an exact level passed and none failed. Runs in which nothing was found are no
-        pass: their verdict is "not refuted".
+        pass: their verdict is "not refuted"; nor is the exact law of a few decisions alone, where
+        replays of whole runs say nothing.
         """
         return self.verdict == "passed"
 

@@ -121,6 +121,17 @@ def coverage(report: AuditReport) -> list[str]:
         done, of = level.details.get("pairs"), level.details.get("of")
         if done is not None and of is not None and done < of:
             said.append(f"The {level.level} level replayed {done:,} of {of:,} neighbours.")
+        if level.level == "transcript" and level.outcome == "passed" and "rounds" in level.details:
+            said.append(
+                f"Replayed were runs of up to {level.details['rounds']:,} rounds, with simulated "
+                "noise: what code does later, or only where it is not audited, they do not show."
+            )
+        if level.level == "exact law" and "rounds" in level.details and level.outcome == "passed":
+            of = level.details
+            said.append(
+                f"The exact law is that of the first {of['rounds']} decisions, with "
+                f"{of['arms']} arms and rewards of 0 and 1."
+            )
     looked = [level.level for level in report.levels if level.outcome != "not applicable"]
     if looked == ["statistical"] and not report.lower_bound:
         said.append(

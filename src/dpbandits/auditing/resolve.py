@@ -24,6 +24,9 @@ MOST_AUDITED_ROUNDS = 10**6
 
 MOST_AUDITED_ARMS = 10**4
 
+MOST_REWARDS = 10**7
+"""The most rewards of one table."""
+
 WHITE = (Policy, Mechanism, Randomizer)
 """The kinds of subjects that declare their own promise and can be looked into."""
 
@@ -188,11 +191,18 @@ def checked_numbers(
     seconds = real_number(budget)
     if seconds is None or not 0 < seconds < math.inf:
         raise ValueError(f"Expected budget={shown(budget)} to be a finite number of seconds > 0.")
+    columns = None if arms is None else whole_number(arms, "arms", 1, MOST_AUDITED_ARMS)
+    long = whole_number(rounds, "rounds", 1, MOST_AUDITED_ROUNDS)
+    if long * (columns or 1) > MOST_REWARDS:
+        raise ValueError(
+            f"Expected rounds × arms to be at most {MOST_REWARDS:,}, got {long:,} rounds of "
+            f"{columns:,} arms: a table of so many rewards does not fit. Take fewer rounds."
+        )
     return AuditSetting(
         budget=float(seconds),
         seed=whole_number(seed, "seed", 0, LARGEST_SEED),
-        arms=None if arms is None else whole_number(arms, "arms", 1, MOST_AUDITED_ARMS),
-        rounds=whole_number(rounds, "rounds", 1, MOST_AUDITED_ROUNDS),
+        arms=columns,
+        rounds=long,
         workers=whole_number(workers, "workers", 1, 10_000),
         runs=None if runs is None else whole_number(runs, "runs", 1),
     )

@@ -13,6 +13,7 @@ from dpbandits.checks.checks import largest_loss, require
 from dpbandits.checks.tape import Recorder
 from dpbandits.core.inputs import refuse_others
 from dpbandits.core.plan import EVERY
+from dpbandits.core.values import identical
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise
@@ -37,10 +38,13 @@ class MechanismTrial(NamedTuple):
             return Block((EVERY,), np.array(rewards), (1,))
         return Block(tuple(range(len(rewards))), rewards, (1,) * len(rewards))
 
-    def play(self, rounds: Rounds, noise: Noise) -> None:
-        memory = self.mechanism.init(len(rounds[0]))
+    def play(self, rounds: Rounds, noise: Noise) -> tuple[Any, list[Any]]:
+        """The memory in the end, and all answers."""
+        memory, told = self.mechanism.init(len(rounds[0])), list[Any]()
         for rewards in rounds:
-            memory, _ = self.mechanism.answer(memory, self.block(rewards), noise)
+            memory, answers = self.mechanism.answer(memory, self.block(rewards), noise)
+            told.append(answers)
+        return memory, told
 
 
 def check_mechanism(
@@ -49,8 +53,8 @@ def check_mechanism(
     """Run every check on a mechanism of yours.
 
     The exact loss of all its answers never exceeds its promise when one record changes, it changes
-    no memory in place (an interrupted reading is done again from there), and its memory survives
-    JSON, as it does in a saved session.
+    no memory in place (an interrupted reading is done again from there), its memory survives
+    JSON, as it does in a saved session, and holds no more than was released, where it says so.
 
     Args:
         coordinates: arms, or actions of a whole record; few, for all changes of a record are tried.
@@ -66,6 +70,7 @@ def check_mechanism(
     memory_stays(trial)
     memory_survives_json(trial)
     promise_covers_loss(trial)
+    memory_is_public(trial)
 
 
 def promise_covers_loss(trial: MechanismTrial) -> None:
@@ -78,6 +83,21 @@ def promise_covers_loss(trial: MechanismTrial) -> None:
     worst = largest_loss(first, (partial(trial.play, rounds) for rounds in neighbours(trial)))
     require(worst <= promise.cost, f"One record can cost {worst}, the promise is {promise.cost}.")
     require(worst > 0, "No change of a reward changes any answer: the check saw nothing.")
+
+
+def memory_is_public(trial: MechanismTrial) -> None:
+    """Where `public_memory` says so, records of which the same was told leave the same memory."""
+    if not trial.mechanism.public_memory:
+        return
+    first = Recorder(2)
+    memory, told = trial.play(trial.rounds, first)
+    for rounds in neighbours(trial):
+        again = Recorder(2, script=first.draws, tosses=first.thrown)
+        other, same = trial.play(rounds, again)
+        require(
+            not identical(told, same) or identical(memory, other),
+            "`public_memory` is true, but what it remembers depends on more than what it released.",
+        )
 
 
 def neighbours(trial: MechanismTrial) -> Iterator[Rounds]:

@@ -136,7 +136,6 @@ def loss(before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]) -> Fract
     return total
 
 
-@final
 @dataclass
 class Recorder(Relay):
     """Seeded noise that writes down every call; with `script`, the same noised values come out

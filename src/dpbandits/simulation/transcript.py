@@ -13,6 +13,7 @@ import numpy as np
 
 from dpbandits.core.plan import Action, PublicRng
 from dpbandits.core.privacy import Entry
+from dpbandits.core.values import identical
 from dpbandits.environments.base import Environment
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
@@ -136,7 +137,7 @@ class Transcript:
         for at, event, answer in self.answers(changes, noise, wrap):
             if asking is not None and event.asked != FINISH:
                 plans.append(asking.after(answer))
-            if answer != event.answer:
+            if not identical(answer, event.answer):
                 return Replay(at, answer, plans)
         return Replay(None, None, plans)
 

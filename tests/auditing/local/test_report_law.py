@@ -166,3 +166,16 @@ def test_no_coin_is_pinned() -> None:
         lambda self, steps, noise: steps if noise.uniform() < 1e-7 else answer(self, steps, noise)
     )
     assert rarely.outcome == "failed"
+
+
+def test_a_name_that_tells_the_reward_does_not_pass() -> None:
+    """Every report carries its randomizer's name, and it passed: only the number was looked at."""
+    seen = [0]
+
+    def noting(self: Randomizer, steps: int, noise: Any) -> int:
+        seen[0] = steps
+        return answer(self, steps, noise)
+
+    told = level(noting, name=property(lambda self: f"after {seen[0]}"))
+    assert (told.outcome, told.lower_bound) == ("not applicable", 0.0), told
+    assert "name" in told.evidence

@@ -14,7 +14,7 @@ import pytest
 from dpbandits import AnytimeLazyUCB, NaiveFTNL, PrefixExponential
 from dpbandits.auditing.statistical import grouped as grouped_runs
 from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.tables import Neighbours
+from dpbandits.auditing.statistical.counting.tables import Neighbours, TwoTables
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.auditing.statistical.subjects import PolicySubject, code
@@ -84,7 +84,7 @@ class Coin:
     name = "coin"
 
     def pairs(self) -> list[Neighbours]:
-        return [Neighbours(np.zeros((1, 1)), np.ones((1, 1)), "one round")]
+        return [TwoTables(np.zeros((1, 1)), np.ones((1, 1)), "one round")]
 
     def outcomes(self, table: Any, runs: int, seed: int) -> Any:
         return np.random.random((runs, 1))  # noqa: NPY002 - the global generator is the point

@@ -28,13 +28,16 @@ of.
 
 
 class Recording(NamedTuple):
-    """One report, the noise it was made with, and how many coins."""
+    """One report, the noise it was made with, and how many coins; and the randomizer's name, which
+    goes with it.
+    """
 
     steps: int
     report: int
     draws: list[RecordedDraw]
     coins: int
     source: int
+    name: str
 
 
 @final
@@ -61,7 +64,8 @@ def recorded(randomizer: Randomizer, steps: int, source: int) -> Recording:
     noise = Pushed(source, up=source % 2 == 0) if source >= SOURCES // 2 else SimulatedNoise(source)
     base: Any = OwnCoins(noise, source)
     seen = Recorder(source, base=base)
-    return Recording(steps, randomizer.randomise(steps, seen), seen.draws, seen.coins, source)
+    report = randomizer.randomise(steps, seen)
+    return Recording(steps, report, seen.draws, seen.coins, source, randomizer.name)
 
 
 def replayed(

@@ -8,17 +8,18 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from dpbandits.auditing.recounting.written import (
-    a_mapping,
     checked_look,
     claim_of,
     counted_levels,
+    expect,
+    setting_of,
     stated_bound,
     tables_of,
 )
 from dpbandits.auditing.statistical.counting.events import Event, bound, event_of, reach
 from dpbandits.auditing.statistical.counting.pilot import ALPHA
 from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.tables import Neighbours
+from dpbandits.auditing.statistical.counting.tables import TwoTables
 from dpbandits.auditing.statistical.subjects import Subject
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.policies import POLICIES
@@ -132,9 +133,8 @@ def again(
     from dpbandits.auditing.audit import black_box
     from dpbandits.auditing.resolve import AuditSetting, resolve
 
-    setting = a_mapping(report.get("setting", {}), "setting")
-    made = a_mapping(setting.get("made", {}), "made")
-    name = subject or made.get("subject")
+    setting = setting_of(report)
+    name = subject or setting.subject
     if name is None:
         return PlayedAgain(
             "not played again: the report does not say how its subject is made; name it as "
@@ -146,9 +146,8 @@ def again(
             f"not played again: that would run {name!r}, which the report names; to run it, name "
             "it yourself"
         )
-    what = resolve(name, made.get("epsilon"), setting.get("arms"))
-    rounds, seed = int(setting.get("rounds", 8)), int(setting.get("seed", 0))
-    how = AuditSetting(0.0, seed, setting.get("arms"), rounds, 1, int(seen["runs"]), name)
+    what, seed = resolve(name, setting.epsilon, setting.arms), setting.seed
+    how = AuditSetting(0.0, seed, setting.arms, setting.rounds, 1, int(seen["runs"]), name)
     tell(f"{name}: playing {seen['runs']:,} runs again")
     found = bound(counted_again(black_box(what, how), seen, seed), int(seen["runs"]), ALPHA)
     agrees = (
@@ -165,9 +164,14 @@ def again(
 def counted_again(subject: Subject, seen: dict[str, Any], seed: int) -> Integers:
     """How often the report's event comes in runs of other seeds."""
     a, b = tables_of(seen)
+    arms = getattr(getattr(subject, "policy", subject), "arms", None)
+    expect(
+        arms is None or a.shape[1:] == (arms,),
+        f"tables of {arms} arms, as the subject has, got rows of shape {a.shape[1:]}.",
+    )
     event = written_event(seen, subject.outcomes(a, 2, seed))
     with Players(subject, 1) as players:
-        pair = Neighbours(a, b, seen["pair"])
+        pair = TwoTables(a, b, seen["pair"])
         return players.counts(pair, event, int(seen["runs"]), seed + ANOTHER)
 
 

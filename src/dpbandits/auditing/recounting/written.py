@@ -5,13 +5,14 @@ nothing in it is taken for granted.
 import math
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.auditing.resolve import MOST_AUDITED_ARMS, MOST_AUDITED_ROUNDS
 from dpbandits.auditing.statistical.counting.pilot import ALPHA, LOOKS, MOST
 from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import LARGEST_SEED, shown, whole_number
 
 NEEDED = ("counts", "runs", "alpha", "tables", "event", "pair")
 
@@ -42,6 +43,7 @@ def counted_levels(report: object) -> list[dict[str, Any]]:
         bool(found),
         "a report with a statistical level that counted an event: only that can be recounted.",
     )
+    expect(len(found) == 1, f"one statistical level, as an audit writes, got {len(found)}.")
     return found
 
 
@@ -57,6 +59,34 @@ def claim_of(report: dict[str, Any]) -> Fraction | None:
         f'the report\'s claim to be a number > 0, such as "1/2", or null, got {shown(said)}.',
     )
     return claim
+
+
+class WrittenSetting(NamedTuple):
+    """With what an audit was made. subject, epsilon: of what it made from a name."""
+
+    arms: int | None
+    rounds: int
+    seed: int
+    subject: str | None
+    epsilon: Any
+
+
+def setting_of(report: dict[str, Any]) -> WrittenSetting:
+    """Its setting, each number within what an audit takes."""
+    setting = a_mapping(report.get("setting", {}), "setting")
+    made = a_mapping(setting.get("made", {}), "made")
+    arms, subject = setting.get("arms"), made.get("subject")
+    expect(
+        subject is None or isinstance(subject, str),
+        f"the report's subject to be a name, got {shown(subject)}.",
+    )
+    return WrittenSetting(
+        None if arms is None else whole_number(arms, "arms", 1, MOST_AUDITED_ARMS),
+        whole_number(setting.get("rounds", 8), "rounds", 1, MOST_AUDITED_ROUNDS),
+        whole_number(setting.get("seed", 0), "seed", 0, LARGEST_SEED),
+        subject,
+        made.get("epsilon"),
+    )
 
 
 def report_number(value: object, what: str) -> float:

@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.auditing.mechanism_policy import feed, longest
+from dpbandits.auditing.mechanism_policy import alone, feed, longest
 from dpbandits.auditing.statistical.counting.tables import (
     Neighbours,
     late_tapes,
@@ -40,21 +40,19 @@ class MechanismSubject:
 
     def pairs(self) -> list[Neighbours]:
         """One record a release, in streams of several lengths, also of so many that a late leak
-        shows; and several records a release.
+        shows; several records a release; and several coordinates, a record being in one of them.
         """
-        arms, whole, most = (
-            self._feed.arms,
-            self._feed.about.feedback != "bandit",
-            longest(self._feed),
-        )
-        streams = [neighbouring(arms, n, whole) for n in sorted({min(n, most) for n in STREAMS})]
-        blocks = [
-            neighbouring(arms, each * n, whole, block=each) for each, n in BLOCKS if n <= most
+        arms, most = self._feed.arms, longest(self._feed)
+        bandit = self._feed.about.feedback == "bandit"
+        how: dict[str, Any] = {"whole": not bandit, "apart": bandit and arms > 1}
+        kinds = [neighbouring(arms, n, **how) for n in sorted({min(n, most) for n in STREAMS})]
+        kinds += [
+            neighbouring(arms, each * n, block=each, **how) for each, n in BLOCKS if n <= most
         ]
+        if alone(self._feed):
+            kinds.append(neighbouring(2, min(2, most), whole=False, apart=True))
         last = min(LATE_RELEASE, most)
-        return mixed(
-            [*streams, *blocks], late_tapes(arms, last, whole) if last > 2 * ROUNDS else ()
-        )
+        return mixed(kinds, late_tapes(arms, last, **how) if last > 2 * ROUNDS else ())
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         self._vectorised = self._vectorised and self.agrees(table)

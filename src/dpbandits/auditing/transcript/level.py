@@ -18,14 +18,13 @@ from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.auditing.transcript.neighbours import SHORT, AuditRun, plays
 from dpbandits.auditing.transcript.outside_randomness import OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.transcript.pricing import (
-    LEAST,
     Found,
     Priced,
     certified_loss,
     priced,
-    searched,
     unbounded,
 )
+from dpbandits.auditing.transcript.searching import LEAST, searched
 from dpbandits.checks.checks import replay_is_blind
 from dpbandits.core.errors import CheckFailed, Diverged, Foreign, Leak, RequestsDiffer
 from dpbandits.policies.contract import Policy

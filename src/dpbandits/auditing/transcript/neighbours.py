@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.mechanism_policy import Feeding, longest
+from dpbandits.auditing.mechanism_policy import Feeding, alone, longest
 from dpbandits.checks.tape import Recorder, Tape
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.protocol import Noise, Relay, Selection, Values
@@ -128,7 +128,7 @@ def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
     """The runs to audit, tiny ones first. Rewards are uneven, even, or between 0 and 1. Noise falls
     as it does, or is pushed far up or down: then outcomes lie beyond both sums, where the ratio is
     largest, and policies take other ways. A bare mechanism is also run with several records in a
-    block.
+    block, and with several coordinates in a release.
     """
     uneven = np.linspace(0.8, 0.2, policy.arms) if policy.arms > 1 else np.array([0.5])
     even, long = np.full(policy.arms, 0.5), min(rounds, longest(policy))
@@ -150,10 +150,27 @@ def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
             AuditRun(several, short, even, noise, seed + 5)
             for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))
         ]
+        if alone(policy):
+            found += beside(policy, tiny, short, seed)
     return [
         *found,
         AuditRun(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
         AuditRun(policy, long, even, Pushed(seed + 8, up=True), seed + 7),
+    ]
+
+
+SIDES = 3
+"""Coordinates that a mechanism which treats each alone is handed in one release: what one of them
+is told may depend on another one, or be noised like it.
+"""
+
+
+def beside(policy: Feeding, tiny: int, short: int, seed: int) -> list[AuditRun]:
+    """Runs with several coordinates a release."""
+    several, even = replace(policy, arms=SIDES), np.full(SIDES, 0.5)
+    return [
+        AuditRun(several, SIDES * tiny, even, SimulatedNoise(seed + 13), seed + 11),
+        AuditRun(several, short, even, Pushed(seed + 14, up=True), seed + 12),
     ]
 
 

@@ -12,9 +12,14 @@ import pickle
 import random
 import sys
 from types import FrameType
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
+
+from dpbandits.checks.tape import Recorder
+from dpbandits.core.errors import Diverged
+from dpbandits.core.privacy import NoiseKind
+from dpbandits.simulation.transcript import Transcript
 
 BY_ITSELF = (
     "It adds noise by itself, in a way that cannot be followed: pass exact values to the noise "
@@ -26,6 +31,10 @@ OWN_COINS = (
     "replays prove nothing."
 )
 UNEVEN = "One changed record changes how often noise is drawn; what that tells, replays cannot say."
+ITS_KIND = (
+    "What it does depends on the kind of noise it is given: with secure noise it does something "
+    "else than with simulated noise. Its replays say nothing of what people meet."
+)
 TIMES = 20
 """Times a pair is replayed again before anything is said of it. A coin of chance p that fell in
 none of the replays of the unchanged table and in all of the changed one's did so with probability
@@ -34,6 +43,24 @@ pⁿ(1 − p)ⁿ, n = 21: below 10⁻¹² for every p.
 
 
 SYSTEM = ("urandom", "getrandom")
+
+
+class SaysSecure(Recorder):
+    """Scripted noise that says it is secure. A path of its own for secure noise, which no
+    simulation takes, would else be looked at by nobody.
+    """
+
+    kind: ClassVar[NoiseKind] = "secure"
+
+
+def heeds_kind(run: Transcript, recorder: Recorder) -> bool:
+    """Whether a written run goes another way with noise of the other kind."""
+    seen = SaysSecure(recorder.seed, script=recorder.draws, tosses=recorder.thrown)
+    try:
+        replay = run.replay({}, seen)
+    except Diverged:
+        return True
+    return replay.at is not None or (seen.draws, seen.thrown) != (recorder.draws, recorder.thrown)
 
 
 @final

@@ -1,5 +1,5 @@
-"""Which neighbours of the runs are replayed, and what that proves: the least and the largest
-possible loss, and the loss that is certified by outcomes that were seen.
+"""What the neighbours that were replayed prove: the least and the largest possible loss, and the
+loss that is certified by outcomes that were seen.
 
 Nothing is said of a pair before it was replayed again and again with the same result.
 """
@@ -9,33 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.effort import Effort, Seconds, Work
 from dpbandits.auditing.mechanism_policy import Feeding
-from dpbandits.auditing.transcript.neighbours import SHORT, AuditRun, record_changes
 from dpbandits.auditing.transcript.outside_randomness import OWN_COINS
 from dpbandits.auditing.transcript.shown_noise import ADDED, log_ratio
 from dpbandits.auditing.transcript.witness import Witness
 from dpbandits.checks.tape import RecordedDraw, loss
-from dpbandits.core.errors import Foreign, Unclear, Undecided
+from dpbandits.core.errors import Foreign, Undecided
 
 SLACK = Fraction(1, 10**9)
 """The error of the logarithm of a ratio of two floats."""
-
-
-LEAST = 12
-"""The pairs that are replayed in every run, even if no work is left. For these pairs, and for some
-others, the policy is asked for its plans again.
-"""
-
-SEARCH = 0.7
-"""The share of a budget of seconds that the search may take. The rest is for prices, and for
-replaying again what was found.
-"""
-
-OTHERS = 16
-
-KEPT = 8
-"""The most pairs of a run that are priced: one for each size of loss, the largest first."""
 
 
 class Pair(NamedTuple):
@@ -79,6 +61,7 @@ class Found(NamedTuple):
     of: int
     worst: tuple[Pair, ...]  # largest loss first
     unclear: str  # why of some neighbours nothing can be said; empty: of all something can
+    others: tuple[Pair, ...] = ()  # the rest, by falling loss: of their draws, like all of these
 
 
 class Case(NamedTuple):
@@ -139,11 +122,33 @@ def priced(runs: list[Found]) -> Priced:
             None if most is None or found.most is None else max(most, found.most),
             case if least > found.least else found.case,
         )
+    found = with_others(found, runs)
     if found.least:
         found.case.confirm()
     if any(run.unclear or (run.witness.self_adding and run.witness.sums is None) for run in runs):
         # what noise would have to do to keep the answers is not known
         return found._replace(most=None)
+    return found
+
+
+def with_others(found: Priced, runs: list[Found]) -> Priced:
+    """The same with the pairs that are not among the worst of their run. Answers may hide the
+    draws of one pair and show those of another, though these cost as much or less.
+    """
+    pairs = sorted(
+        ((pair, run.witness) for run in runs for pair in run.others),
+        key=lambda case: -case[0].loss,
+    )
+    for pair, witness in pairs:
+        if found.most is None or pair.loss <= found.most:
+            break
+        case = case_of(pair, witness)
+        least, most = price(case)
+        found = Priced(
+            max(least, found.least),
+            None if most is None else max(most, found.most),
+            case if least > found.least else found.case,
+        )
     return found
 
 
@@ -202,45 +207,3 @@ def unbounded(runs: list[Found]) -> bool:
                 case.confirm()
                 return True
     return False
-
-
-def searched(todo: list[AuditRun], replays: int, budget: float | None) -> list[Found]:
-    """Search all runs; with a budget of seconds, as many as there is time for. The first run is
-    always searched, the long ones come last.
-    """
-    if budget is None:
-        return [search(Witness(play), play.seed, Work(replays)) for play in todo]
-    whole, search_for, found = Seconds(budget), Seconds(SEARCH * budget), list[Found]()
-    for at, play in enumerate(todo):
-        if at and search_for.left() <= 0:
-            break
-        found.append(
-            search(
-                Witness(play, whole),
-                play.seed,
-                Seconds(search_for.left() / (len(todo) - at)),
-                least=1,
-            )
-        )
-    return found
-
-
-def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> Found:
-    """Search one run: replay as many of its neighbours as the effort allows (but at least some)."""
-    run = witness.run
-    cases = record_changes(run, np.random.default_rng(seed))
-    pairs, unclear = list[Pair](), ""
-    for done, (event, change) in enumerate(cases):
-        if done >= least and effort.left() <= 0:
-            break
-        effort.spend(max(1.0, witness.rounds / SHORT))
-        try:
-            after = witness.replayed(event, change, asking=done < LEAST or done % OTHERS == 0)
-        except Unclear as why:
-            unclear = unclear or str(why)
-        else:
-            pairs.append(pair_of(witness, event, change, after))
-    # whose outcome tells most
-    sizes = {pair.loss: pair for pair in sorted(pairs, key=lambda pair: pair.outcome)}
-    worst = tuple(sizes[size] for size in sorted(sizes, reverse=True)[:KEPT])
-    return Found(witness, len(pairs), len(cases), worst, unclear)

@@ -11,10 +11,12 @@ from dpbandits.auditing.transcript.neighbours import AuditRun
 from dpbandits.auditing.transcript.noise_sums import MOST, NoiseSums, answered, moved, sums_of
 from dpbandits.auditing.transcript.outside_randomness import (
     BY_ITSELF,
+    ITS_KIND,
     OWN_COINS,
     TIMES,
     UNEVEN,
     Outside,
+    heeds_kind,
 )
 from dpbandits.auditing.transcript.shown_noise import ADDED, shows_noise
 from dpbandits.checks.tape import RecordedDraw, Recorder
@@ -35,6 +37,8 @@ class Witness:
         both = [self._unchanged(self.seed).plans for _ in range(2)]
         # None where the policy draws them from a source of its own
         self.plans = both[0] if both[0] == both[1] else None
+        if heeds_kind(self.run, self.recorder):
+            raise Foreign(ITS_KIND)
 
     @property
     def draws(self) -> list[RecordedDraw]:

@@ -5,7 +5,7 @@ Their order mixes all kinds, so that any first part of the list holds some of ea
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,10 +22,30 @@ only what is no fraction of two cannot hide all of these. On the usual grid .97 
 """
 
 
-class Neighbours(NamedTuple):
+class Neighbours(Protocol):
     """Two reward tables that differ in one record: shape (rounds, arms), or (blocks, records of a
     block, arms) where a mechanism is handed the sums of several records at once.
     """
+
+    @property
+    def a(self) -> Floats: ...
+
+    @property
+    def b(self) -> Floats: ...
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def rounds(self) -> int: ...
+
+    @property
+    def block(self) -> int:
+        """Records a block."""
+
+
+class TwoTables(NamedTuple):
+    """Neighbours as they are."""
 
     a: Floats
     b: Floats
@@ -37,8 +57,37 @@ class Neighbours(NamedTuple):
 
     @property
     def block(self) -> int:
-        """Records a block."""
         return self.a.shape[1] if self.a.ndim == 3 else 1
+
+
+class Replaced(NamedTuple):
+    """A table and what its row becomes on either side. Hundreds of pairs share a table: each is
+    made when it is asked for, since many arms would not fit into memory otherwise.
+    """
+
+    table: Floats
+    row: int
+    before: Floats
+    after: Floats
+    label: str
+    block: int
+
+    @property
+    def a(self) -> Floats:
+        return self._with(self.before)
+
+    @property
+    def b(self) -> Floats:
+        return self._with(self.after)
+
+    @property
+    def rounds(self) -> int:
+        return len(self.table)
+
+    def _with(self, row: Floats) -> Floats:
+        table = self.table.copy()
+        table[self.row] = np.where(np.isnan(row), table[self.row], row)
+        return table.reshape(-1, self.block, table.shape[1]) if self.block > 1 else table
 
 
 def backgrounds(arms: int, rounds: int) -> dict[str, Floats]:
@@ -60,10 +109,16 @@ def backgrounds(arms: int, rounds: int) -> dict[str, Floats]:
     }
 
 
-def turns(arms: int, whole: bool) -> dict[str, tuple[Floats, Floats]]:
-    """A record before and after. whole: several of its rewards are read, so that one may rise while
-    the others fall.
+def turns(arms: int, whole: bool, apart: bool = False) -> dict[str, tuple[Floats, Floats]]:
+    """A row before and after. whole: several of its rewards are read, so that one may rise while
+    the others fall. apart: each of its rewards is a record; NaN stands for those that stay.
     """
+    if apart:
+        return {
+            f"{verb} at arm {at + 1}": (only(at, arms, high), only(at, arms, low))
+            for at in sorted({0, arms - 1})
+            for verb, (high, low) in MOVES.items()
+        }
     ones = np.ones(arms)
     found = {verb: (high * ones, low * ones) for verb, (high, low) in MOVES.items()}
     if whole and arms > 1:
@@ -73,28 +128,57 @@ def turns(arms: int, whole: bool) -> dict[str, tuple[Floats, Floats]]:
     return found
 
 
+def only(at: int, arms: int, reward: float) -> Floats:
+    return np.where(np.arange(arms) == at, reward, np.nan)
+
+
 def neighbouring(
-    arms: int, rounds: int, whole: bool, *, block: int = 1, rows: Sequence[int] | None = None
+    arms: int,
+    rounds: int,
+    whole: bool,
+    *,
+    block: int = 1,
+    rows: Sequence[int] | None = None,
+    apart: bool = False,
 ) -> list[Neighbours]:
     """Every background with every row replaced in every way.
 
+    apart: every reward is a record of its own: a mechanism is handed those of several arms at once.
     rows: of those, at most; by default all of a short table, of a longer one those at either end
         and the middle. block: records that a mechanism is handed at once; `rounds` is a multiple of
         it.
     """
-    found = []
-    for row in rows or rows_of(rounds):
-        for name, table in backgrounds(arms, rounds).items():
-            for verb, (before, after) in turns(arms, whole).items():
-                a, b = table.copy(), table.copy()
-                a[row], b[row] = before, after
-                if block > 1:
-                    a, b = a.reshape(-1, block, arms), b.reshape(-1, block, arms)
-                blocks = f", {block} a block" if block > 1 else ""
-                found.append(
-                    Neighbours(a, b, f"{rounds} rounds of {name}{blocks}, round {row + 1} {verb}")
-                )
-    return found
+    tables, blocks = backgrounds(arms, rounds), f", {block} a block" if block > 1 else ""
+    return [
+        Replaced(
+            table,
+            row,
+            before,
+            after,
+            f"{rounds} rounds of {name}{blocks}, round {row + 1} {verb}",
+            block,
+        )
+        for row in rows or rows_of(rounds)
+        for name, table in tables.items()
+        for verb, (before, after) in turns(arms, whole, apart).items()
+    ]
+
+
+def counts_of_ones(arms: int, rounds: int) -> list[Neighbours]:
+    """Every number of ones against one less: what is told of a count from some number on only, or
+    up to it, shows at that number alone.
+    """
+    return [
+        Replaced(
+            np.repeat(np.arange(rounds) < ones, arms).reshape(rounds, arms).astype(float),
+            ones,
+            np.ones(arms),
+            np.zeros(arms),
+            f"{rounds} rounds of 0 but {ones} of 1, round {ones + 1} falls",
+            1,
+        )
+        for ones in rows_of(rounds)
+    ]
 
 
 ALL_ROWS = 8
@@ -132,24 +216,31 @@ def at_turn(late: Sequence[Neighbours], at: int) -> Sequence[Neighbours]:
     return late[at // SELDOM : at // SELDOM + 1] if at % SELDOM == SELDOM - 1 else ()
 
 
-def late_tapes(arms: int, rounds: int, whole: bool) -> list[Neighbours]:
+def late_tapes(arms: int, rounds: int, whole: bool, apart: bool = False) -> list[Neighbours]:
     """Few of them, long: whole moves of a record near the end, and of the first one."""
     wanted = ("of 0, ", "of rewards of all sizes, ")
-    found = neighbouring(arms, rounds, whole, rows=[rounds - 8, 0])
+    found = neighbouring(arms, rounds, whole, rows=[rounds - 8, 0], apart=apart)
     return [
         pair
         for pair in found
-        if pair.label.endswith("falls") and any(text in pair.label for text in wanted)
+        if is_whole(pair.label)
+        and "turns" not in pair.label
+        and any(text in pair.label for text in wanted)
     ]
 
 
 def woven(kind: list[Neighbours]) -> list[Neighbours]:
-    whole = [pair.label.endswith("falls") or "turns" in pair.label for pair in kind]
+    whole = [is_whole(pair.label) for pair in kind]
     some, others = (
         [pair for pair, yes in zip(kind, whole, strict=True) if yes is wanted]
         for wanted in (True, False)
     )
     return list(in_turn([some[::2], some[1::2], others]))
+
+
+def is_whole(label: str) -> bool:
+    """Whether a whole reward moves."""
+    return label.split(" at arm ")[0].endswith("falls") or "turns" in label
 
 
 def in_turn(lists: Sequence[Sequence[Neighbours]]) -> Iterator[Neighbours]:

@@ -1,0 +1,249 @@
+"""What passed and leaks: things that a replay did not compare, or that nobody handed a mechanism.
+Each claims epsilon = 1 and keeps none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpbandits import audit
+from dpbandits.auditing.exact import exact_law
+from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.report import AuditReport
+from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.core.privacy import Grid
+from dpbandits.core.values import identical
+from dpbandits.mechanisms import Answer
+from dpbandits.mechanisms.base import Pure
+from dpbandits.noise import Noise
+from dpbandits.noise.protocol import Values
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy
+from dpbandits.policies.contract import About
+from dpbandits.policies.statistics import Statistics
+
+ONE = Fraction(1)
+FEW = 12
+"""Neighbours that are replayed in each run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lap(Pure):
+    """Correct. What is derived from it tells more."""
+
+    epsilon: Fraction = ONE
+    grid: Grid = Grid(steps=1)
+    proof = "lazy_forgetful"
+
+    def start(self) -> list[int]:
+        return [0]
+
+    def noised(self, total: int, noise: Noise, times: int = 1) -> float:
+        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon * times)
+        return noisy / self.grid.steps
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        return [memory[0] + 1], Answer(self.noised(total, noise), count, 1)
+
+
+class TrueForOne(Lap):
+    """`True` equals 1, and is written otherwise."""
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        draws = True if 2 * total > count else 1
+        return memory, Answer(self.noised(total, noise), count, draws)
+
+
+class SignOfZero(Lap):
+    """-0.0 equals 0.0, and is written otherwise."""
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        noisy = self.noised(total, noise)
+        return memory, Answer(-0.0 if noisy == 0 and total else noisy, count, 1)
+
+
+class Noted(Answer):
+    """It has room."""
+
+
+class LeftFromDebugging(Lap):
+    """The exact sum is an attribute of the answer."""
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        answer = Noted(self.noised(total, noise), count, 1)
+        answer.exact = total  # type: ignore[attr-defined]
+        return memory, answer
+
+
+class Near(float):
+    """Calls everything equal."""
+
+    __hash__ = float.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+
+class EqualToAll(Lap):
+    """The exact sum, in a number that equals every other one."""
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        return memory, Answer(Near(total + 0 * self.noised(total, noise)), count, 1)
+
+
+class Begins(Lap):
+    """Says that it takes one release, and goes on: without noise."""
+
+    leaves = 1
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        if memory[0] == 0:
+            return super().step(memory, total, count, noise)
+        return memory, Answer(total, count, 1)
+
+
+class Beside(Lap):
+    """All coordinates of a release at once, with the mistakes that this invites."""
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        return self.steps([memory], (total,), (count,), noise)[0]
+
+
+class OneDrawForAll(Beside):
+    def steps(
+        self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
+    ) -> list[tuple[Any, Any]]:
+        draw = self.noised(0, noise)
+        parts = zip(memories, totals, counts, strict=True)
+        return [(memory, Answer(int(total) + draw, n, 1)) for memory, total, n in parts]
+
+
+class ToldToTheOthers(Beside):
+    def steps(
+        self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
+    ) -> list[tuple[Any, Any]]:
+        told = [self.noised(int(totals[0]), noise), *([float(totals[0])] * (len(counts) - 1))]
+        return [
+            (memory, Answer(total, n, 1))
+            for memory, total, n in zip(memories, told, counts, strict=True)
+        ]
+
+
+REPLAYED = [TrueForOne, SignOfZero, LeftFromDebugging, EqualToAll, Begins, ToldToTheOthers]
+
+
+@pytest.mark.parametrize("wrong", [*REPLAYED, OneDrawForAll], ids=lambda wrong: wrong.__name__)
+def test_what_passed_and_leaks_is_failed(wrong: type[Lap]) -> None:
+    """All but the last, of which nothing could be said, passed."""
+    found = transcript_level(feed(wrong()), rounds=64, replays=FEW)
+    assert found.outcome == "failed", found
+
+
+@pytest.mark.parametrize("wrong", [OneDrawForAll, ToldToTheOthers])
+def test_runs_show_what_coordinates_tell_of_each_other(wrong: type[Lap]) -> None:
+    report = audit(wrong(), levels=["statistical"], runs=5000, workers=1)
+    assert report.failed, report
+
+
+def test_what_is_correct_still_passes() -> None:
+    assert transcript_level(feed(Lap()), rounds=64, replays=FEW).outcome == "passed"
+
+
+class HalfForSecure(Lap):
+    """A way of its own for secure noise, with half of it."""
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        times = 2 if noise.kind == "secure" else 1
+        return memory, Answer(self.noised(total, noise, times), count, 1)
+
+
+def test_a_way_of_its_own_for_secure_noise_does_not_pass() -> None:
+    """It passed: only simulated noise was ever handed to it."""
+    found = transcript_level(feed(HalfForSecure()), rounds=64, replays=FEW)
+    assert found.outcome == "not applicable", found
+    assert "kind of noise" in found.evidence
+
+
+class ManySizes(Lap):
+    """Twelve releases with a second draw that nobody is told, each of another size; later ones
+    are told at twice epsilon.
+    """
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        release = memory[0] + 1
+        told = self.noised(total, noise, 1 if release <= 12 else 2)
+        if release <= 12:
+            self.noised(total, noise, release + 1)
+        return [release], Answer(told, count, 1)
+
+
+def test_what_costs_less_by_its_draws_may_tell_more() -> None:
+    """It passed with all neighbours replayed: the eight largest sizes were priced, all of them
+    cheap, since their answers hide most of what was drawn.
+    """
+    found = transcript_level(feed(ManySizes()), rounds=40, replays=60)
+    assert (found.outcome, found.lower_bound) == ("failed", 2.0), found
+
+
+class LaterByCoin(Lap):
+    """Correct for nine releases; then half of them are told without noise."""
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        release = memory[0] + 1
+        if release > 9 and noise.uniform() < 0.5:
+            return [release], Answer(total / self.grid.steps, count, 1)
+        return [release], Answer(self.noised(total, noise), count, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Follows(IndexPolicy, PrivatePolicy):
+    about = About(paper="", algorithm="", bound="", every_round=True)
+
+    def mechanism(self) -> LaterByCoin:
+        return LaterByCoin(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        return [total / n for total, n in zip(s.totals, s.rounds, strict=True)]
+
+
+def test_a_few_decisions_are_no_pass_of_runs_that_replays_say_nothing_of() -> None:
+    """Its first decisions are private, and it passed by them."""
+    policy = Follows(arms=2, epsilon=1, grid=1)
+    levels = transcript_level(policy, rounds=64, replays=FEW), exact_law(policy, 4)
+    report = AuditReport("it", ONE, levels)
+    outcomes = [level.outcome for level in report.levels]
+    assert outcomes == ["not applicable", "passed"], report
+    assert (report.verdict, report.passed) == ("not refuted", False)
+    assert "The exact law is that of the first 4 decisions, with 2 arms" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (1, 1, True),
+        (1, True, False),
+        (1, 1.0, False),
+        (0.0, -0.0, False),
+        (float("nan"), float("nan"), True),
+        ((1, [2.0]), (1, [2.0]), True),
+        ((1, [2.0]), (1, [2]), False),
+        ((1,), (1, 1), False),
+        (Answer(1.0, 1, 1), (1.0, 1, 1), False),
+        (np.float64(0), np.float64(0), True),
+        (np.zeros(2), np.zeros(2), True),
+        (np.zeros(2), np.zeros(2, np.float32), False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, False),
+        (None, None, True),
+        ("a", "b", False),
+    ],
+)
+def test_identical_is_what_a_reader_can_tell(one: Any, other: Any, same: bool) -> None:
+    assert identical(one, other) is same
