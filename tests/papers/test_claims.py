@@ -154,6 +154,19 @@ def test_a_run_that_lost_nothing_has_lost_nothing_late() -> None:
     )
 
 
+def test_a_claim_may_have_other_arguments_at_quick_sizes() -> None:
+    claim = Claim(
+        id="c",
+        statement="s",
+        where="w",
+        measure="lowest",
+        arguments={"label": "A", "others": ["B"]},
+        quick={"others": ["Level"]},
+    )
+    assert claim.sized(full=True) == claim
+    assert claim.sized(full=False).arguments == {"label": "A", "others": ["Level"]}
+
+
 def test_unequal_horizons_are_not_compared() -> None:
     short = evidence().curves.filter((pl.col("label") != "A") | (pl.col("round") < 1000))
     with pytest.raises(ValueError, match="equally long"):

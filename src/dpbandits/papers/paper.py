@@ -31,8 +31,9 @@ UNKNOWN = "No reason is known yet."
 class Claim(BaseModel):
     """One statement of a paper. The verdict is no field: it is computed.
 
-    measure, arguments: how it is measured, with its threshold. differs: why, should it differ.
-        later: why it is not attempted.
+    measure, arguments: how it is measured, with its threshold. quick: arguments that are others at
+        quick sizes.
+    differs: why, should it differ. later: why it is not attempted.
     needs: data of the reader's own, without which it cannot be attempted.
     """
 
@@ -43,6 +44,7 @@ class Claim(BaseModel):
     where: str  # in the paper
     measure: str = ""
     arguments: dict[str, Any] = {}
+    quick: dict[str, Any] = {}
     note: str = ""  # how a vague word of the statement was made a number
     differs: str = ""
     later: str = ""
@@ -58,6 +60,12 @@ class Claim(BaseModel):
                 f"{', '.join(MEASURES)}"
             )
         return self
+
+    def sized(self, *, full: bool) -> Self:
+        """The claim as it is asked at the paper's own size, or smaller."""
+        if full:
+            return self
+        return self.model_copy(update={"arguments": self.arguments | self.quick})
 
 
 @dataclass(frozen=True)

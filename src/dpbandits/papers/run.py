@@ -158,7 +158,7 @@ def run_paper(
     }
     curves = pl.concat(r.curves for r in results.values())
     evidence = Evidence(curves, environments, policies)
-    verdicts = [judge(claim, evidence) for claim in paper.claims()]
+    verdicts = [judge(claim.sized(full=full), evidence) for claim in paper.claims()]
     drawings = list(paper.drawings(results))
     for drawing in drawings:
         save(drawing.figure, out / "figures" / drawing.name)
