@@ -1,8 +1,9 @@
 """The index policies of `batches.py` where arms are many: their decisions, bit for bit, by looking
 at a few arms an event.
 
-Arms that were released equally often have the same number of rounds behind their mean, so the one
-with the largest mean has the largest index, at every round. Each such group is a heap by means, and
+Arms with equally many rounds and draws behind their mean are a group: of these the one with the
+largest mean has the largest index, at every round. Mostly that is arms that were released equally
+often. Each such group is a heap by means, and
 the choice is among the groups' best. Of these only those are looked at whose index may be the
 largest: indices grow with t, so the index at a later round is a bound until then.
 
@@ -28,13 +29,22 @@ from dpbandits.simulation.kernels.batches import (
     Numbers,
     batch,
     batch_lazy,
-    next_batch,
     read,
     read_newest,
     score,
+    set_size,
 )
 from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.parts.jit import clip01, crossing, d_eps, inline, jit, kl, kl_level
+from dpbandits.simulation.parts.jit import (
+    clip01,
+    crossing,
+    d_eps,
+    growing_batch,
+    inline,
+    jit,
+    kl,
+    kl_level,
+)
 from dpbandits.simulation.parts.skew import NONE, empty_heaps, pop, push, remove
 
 SLACK, LEAST = 1e-9, 2e-15
@@ -46,17 +56,20 @@ AHEAD = 0.1
 """Logarithm of the ratio of rounds for which bounds are made."""
 
 AT_0, INSIDE, AT_1 = range(3)
-FRESH, LOW, HIGH, CAPPED = range(4)
+FRESH, LOW, HIGH, CAPPED, USED = range(5)
+MEMBERS, ROUNDS, DRAWS = range(3)
 UNTIL, LEVEL, BEST = range(3)
 
 
 class Groups(NamedTuple):
-    """heaps: number 3·g + side holds arms with g releases, number CAPPED those with an index of 1.
-    home: of each arm its heap. released: of each arm how often. bounds, owner: no index in the heap
-    is larger, as long as this arm is its best. stack: room for arms to look at.
+    """heaps: number 3·g + side holds arms of group g, number CAPPED those with an index of 1. home:
+    of each arm its heap. released: of each arm how often. bounds, owner: no index in the heap is
+    larger, as long as this arm is its best. stack: room for arms to look at.
 
-    now: the first arm without a release, the first and last heap that may hold arms, and the number
-    of the heap for an index of 1. valid: bounds hold until this ln t, at which the level is so
+    sizes: of each arm its next batch. kinds: of each group its arms, their rounds and draws, where
+    they do not follow from how often they were released.
+    now: the first arm without a release, the first and last heap that may hold arms, the number of
+    the heap for an index of 1, and groups in use. valid: bounds hold until this ln t, at which the level is so
     much, and as long as the best mean is this one.
     """
 
@@ -66,17 +79,21 @@ class Groups(NamedTuple):
     bounds: Any
     owner: Any
     stack: Any
+    sizes: Any
+    kinds: Any
     now: Any
     valid: Any
 
 
 @jit
 def start(p: Any, s: Any) -> Any:
-    arms, groups, n = len(s.n), 64, 0
-    if p.first > 0:
+    arms, groups, n, free = len(s.n), 64, 0, p.rule == RATE_IMED
+    if free:
+        groups = arms + 1
+    elif p.first > 0:
         groups = 1
         while n < FAR:
-            n, groups = n + next_batch(p, n), groups + 1
+            n, groups = n + growing_batch(n, p.first, p.alpha), groups + 1
     capped = 3 * groups
     return Groups(
         empty_heaps(capped + 1, arms),
@@ -85,7 +102,9 @@ def start(p: Any, s: Any) -> Any:
         np.zeros(capped),
         np.full(capped, NONE),
         np.zeros(arms, np.int64),
-        np.array([0, capped, 0, capped]),
+        np.zeros(arms if free else 0, np.int64),
+        np.zeros((3, groups if free else 0), np.int64),
+        np.array([0, capped, 0, capped, 0]),
         np.array([-1.0, 0.0, 0.0]),
     )
 
@@ -98,6 +117,28 @@ def stride(p: Any) -> int:
     return 1 if p.rule == DP_KLUCB or p.rule == DP_IMED or p.rule == RATE_IMED else 3
 
 
+@jit
+def group_of(p: Any, s: Any, own: Any, arm: int) -> int:
+    """The arm's group; where batches are as long as an index asks for, one that is found, or
+    begun in the place of one that is empty.
+    """
+    if p.rule != RATE_IMED:
+        return own.released[arm]
+    free, now, kinds = NONE, own.now, own.kinds
+    for group in range(now[USED]):
+        if kinds[MEMBERS, group] == 0:
+            free = group if free < 0 else free
+        elif kinds[ROUNDS, group] == s.n[arm] and kinds[DRAWS, group] == s.draws[arm]:
+            kinds[MEMBERS, group] += 1
+            return group
+    if free < 0:
+        free = now[USED]
+        now[USED] += 1
+    own.owner[3 * free : 3 * free + 3] = NONE
+    kinds[MEMBERS, free], kinds[ROUNDS, free], kinds[DRAWS, free] = 1, s.n[arm], s.draws[arm]
+    return free
+
+
 @inline
 def place(p: Any, s: Any, own: Any, arm: int) -> None:
     """Into the heap of the arm's group."""
@@ -105,7 +146,7 @@ def place(p: Any, s: Any, own: Any, arm: int) -> None:
     if stride(p) == 1:
         key = clip01(key)
         side = AT_0 if key == 0.0 else AT_1 if key == 1.0 else INSIDE
-    own.home[arm] = 3 * own.released[arm] + side
+    own.home[arm] = 3 * group_of(p, s, own, arm) + side
     push(own.heaps, own.home[arm], arm, key)
     now[LOW], now[HIGH] = min(now[LOW], own.home[arm]), max(now[HIGH], own.home[arm])
 
@@ -117,6 +158,8 @@ def learn(p: Any, s: Any, own: Any, t: int) -> None:
     if s.open_[arm] == 0:
         if own.released[arm] > 0:
             remove(own.heaps, own.home[arm], arm)
+            if p.rule == RATE_IMED:
+                own.kinds[MEMBERS, own.home[arm] // 3] -= 1
         else:
             own.now[FRESH] += 1
         own.released[arm] += 1
@@ -213,6 +256,12 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         if root[at] >= 0 and at != first and own.bounds[at] >= least:
             arm, top = look_into(p, s, own, at, arm, top, log_t, level)
     s.chosen[0] = arm
+    if p.rule == RATE_IMED:
+        leading = 0
+        for at in range(now[LOW], now[HIGH] + 1):
+            if root[at] >= 0 and clip01(s.means[root[at]]) >= own.valid[BEST]:
+                leading = max(leading, s.n[root[at]])
+        set_size(p, s, own, arm, own.valid[BEST], leading)
     return 1, FAR
 
 
