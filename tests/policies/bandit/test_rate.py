@@ -91,15 +91,16 @@ def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
         mean = float(rng.uniform(-0.2, best))
         total = n + settling_batch(mean, best, n, draws, leading, level, first, alpha, epsilon)
 
-        def settled(rounds: int) -> bool:
-            rate = exact_rate(mean, best, rounds, draws, epsilon)
-            return rate + level * math.log(rounds) >= level * math.log(leading) + MARGIN
-
+        asked = level * math.log(leading) + MARGIN
+        settled = {
+            at: exact_rate(mean, best, at, draws, epsilon) + level * math.log(at) >= asked
+            for at in rungs
+        }
         before = rungs[rungs.index(total) - 1]
         assert before >= n
-        assert before == n or (before < alpha * n and not settled(before))
-        assert total >= alpha * n or settled(total)
-        ends.add((before == n, settled(total)))
+        assert before == n or (before < alpha * n and not settled[before])
+        assert total >= alpha * n or settled[total]
+        ends.add((before == n, settled[total]))
     assert len(ends) == 3  # at once, later, and not at all
 
 

@@ -33,8 +33,8 @@ ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED, RATE_IMED, LAZY_UCB = range(7
 
 class Numbers(NamedTuple):
     """first: rounds in an arm's first batch, each further one growing its arm by alpha (RATE_IMED:
-    by what its index asks for); 0: doubling episodes that forget. scale: of the noise, in grid steps.
-    counted: draws that RATE_IMED counts, at most.
+    by what its index asks for, alpha at most); 0: doubling episodes that forget. scale: of the
+    noise, in grid steps. counted: draws that RATE_IMED counts, at most.
     """
 
     rule: int

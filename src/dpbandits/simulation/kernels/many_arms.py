@@ -69,8 +69,8 @@ class Groups(NamedTuple):
     sizes: of each arm its next batch. kinds: of each group its arms, their rounds and draws, where
     they do not follow from how often they were released.
     now: the first arm without a release, the first and last heap that may hold arms, the number of
-    the heap for an index of 1, and groups in use. valid: bounds hold until this ln t, at which the level is so
-    much, and as long as the best mean is this one.
+    the heap for an index of 1, and groups in use. valid: bounds hold until this ln t, at which the
+    level is so much, and as long as the best mean is this one.
     """
 
     heaps: Any
