@@ -10,7 +10,7 @@ from typing import Any
 import dpbandits as dpb
 from dpbandits.simulation.kernels import batches
 from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.parts.jit import best_share, clip01, inline, jit
+from dpbandits.simulation.parts.jit import best_share, clip01, inline, jit, slowing_total
 from dpbandits.simulation.players import table
 
 
@@ -52,8 +52,14 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     return 1, FAR
 
 
+@inline
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    n = s.n[arm]
+    return p.first if n == 0 else math.ceil(slowing_total(n, p.first, p.alpha)) - n
+
+
 play_rate_klucb = player(
-    "rate_klucb", Numbers=batches.Numbers, choose=choose, batch=batches.batch, read=batches.read
+    "rate_klucb", Numbers=batches.Numbers, choose=choose, batch=batch, read=batches.read
 )
 
 

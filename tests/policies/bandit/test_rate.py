@@ -1,4 +1,4 @@
-"""DPRateIMED: the leader among many arms, its arguments, and the growth of its batches."""
+"""DPRateIMED: the leader among many arms, its arguments, and how long its batches are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.policies.base import IndexPolicy
-from dpbandits.policies.formulas.schedules import slowing_batch
+from dpbandits.policies.formulas.rate import MARGIN, exact_rate, settling_batch
+from dpbandits.policies.formulas.schedules import RUNG, next_rung
 from dpbandits.policies.statistics import Statistics
 
 ARMS = 60
@@ -55,19 +56,77 @@ def test_few_scores_are_computed() -> None:
     assert np.count_nonzero(bounds >= max(scores)) < 20
 
 
-@pytest.mark.parametrize(("alpha", "first"), [(1.5, 64), (2.0, 32), (2.0, 1), (1.01, 7)])
-def test_batches_grow_an_arm_by_less_and_less(alpha: float, first: int) -> None:
-    """By alpha at first; the growth tends to 1, and there are O((ln n)^1.5) batches."""
-    sizes = [slowing_batch(0, first, alpha)]
-    while sizes[-1] < 10**12:
-        sizes.append(sizes[-1] + slowing_batch(sizes[-1], first, alpha))
-    assert sizes[0] == first
-    assert sizes[1] == first + math.ceil((alpha - 1.0) * first)
-    growth = np.array(sizes[1:], float) / np.array(sizes[:-1], float)
-    large = growth[np.array(sizes[:-1]) > 1000 / (alpha - 1.0)]
-    assert np.all(np.diff(large) < 0.01 * (alpha - 1.0))
-    assert large[-1] < 1.0 + 0.25 * (alpha - 1.0)
-    assert len(sizes) < first + 10 + 3.0 * (math.log(10**12) ** 1.5) / (alpha - 1.0)
+def ladder(first: int, most: int) -> list[int]:
+    rungs = [first]
+    while rungs[-1] < most:
+        rungs.append(next_rung(rungs[-1], first))
+    return rungs
+
+
+@pytest.mark.parametrize("first", [1, 7, 32, 320])
+def test_rungs_lie_ever_closer_together(first: int) -> None:
+    """Their ratio tends to 1, and there are O((ln n)^1.5) of them."""
+    rungs = ladder(first, 10**12)
+    assert rungs[1] == first + math.ceil(RUNG * first)
+    growth = np.array(rungs[1:], float) / np.array(rungs[:-1], float)
+    large = growth[np.array(rungs[:-1]) > 1000 / RUNG]
+    assert np.all(np.diff(large) < 0.01 * RUNG)
+    assert large[-1] < 1.0 + 0.25 * RUNG
+    assert len(rungs) < first + 10 + 3.0 * (math.log(10**12) ** 1.5) / RUNG
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("level", [1.0, 2.0])
+def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
+    epsilon: float, level: float
+) -> None:
+    """To the first rung past what its index asks for, and to no rung that grows it by more than
+    alpha but one.
+    """
+    first, alpha, rng, ends = math.ceil(32 / epsilon), 3.0, np.random.default_rng(3), set()
+    for _ in range(500):
+        rungs = ladder(first, 200 * first)
+        n, draws = rungs[int(rng.integers(len(rungs) - 12))], int(rng.integers(1, 9))
+        best, leading = float(rng.uniform(0.05, 1.0)), int(rng.integers(first, 10**6))
+        mean = float(rng.uniform(-0.2, best))
+        total = n + settling_batch(mean, best, n, draws, leading, level, first, alpha, epsilon)
+
+        asked = level * math.log(leading) + MARGIN
+        settled = {
+            at: exact_rate(mean, best, at, draws, epsilon) + level * math.log(at) >= asked
+            for at in rungs
+        }
+        before = rungs[rungs.index(total) - 1]
+        assert before >= n
+        assert before == n or (before < alpha * n and not settled[before])
+        assert total >= alpha * n or settled[total]
+        ends.add((before == n, settled[total]))
+    assert len(ends) == 3  # at once, later, and not at all
+
+
+def test_the_leader_grows_by_less_and_less() -> None:
+    first, alpha, rounds, growth = 32, 3.0, 32, []
+    while rounds < 10**12:
+        size = settling_batch(0.5, 0.5, rounds, 1, rounds, 1.0, first, alpha, 1.0)
+        growth.append(1.0 + size / rounds)
+        rounds += size
+    assert growth[0] == pytest.approx(alpha, abs=RUNG * alpha)
+    assert growth[-1] < 1.6
+    assert rounds in ladder(first, rounds)
+
+
+def test_who_leads_among_equal_means_is_the_one_with_most_rounds() -> None:
+    """So a batch depends on released values and counts, and not on the order of arms."""
+    policy = dpb.DPRateIMED(arms=3, epsilon=1)
+    for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0)):
+        rounds = [(32, 4_000, 50)[i] for i in order]
+        means = [(0.8, 0.8, 0.7)[i] for i in order]
+        totals = tuple(m * n for m, n in zip(means, rounds, strict=True))
+        s = Statistics(totals, tuple(rounds), (1, 1, 1), tuple(rounds), (0, 0, 0), sum(rounds))
+        behind = order.index(2)
+        assert policy.batch(s, behind) == settling_batch(0.7, 0.8, 50, 2, 4_000, 1, 32, 3, 1)
+    unseen = Statistics((0.0,) * 3, (0,) * 3, (0,) * 3, (0,) * 3, (0,) * 3, 0)
+    assert policy.batch(unseen, 1) == 32
 
 
 def test_presets_give_way_to_arguments() -> None:

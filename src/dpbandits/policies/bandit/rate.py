@@ -16,8 +16,7 @@ from dpbandits.policies.bandit.cumulative import MANY, divergence_order
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, largest_below
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.divergences import clip01
-from dpbandits.policies.formulas.rate import rate_imed
-from dpbandits.policies.formulas.schedules import slowing_batch
+from dpbandits.policies.formulas.rate import rate_imed, settling_batch
 from dpbandits.policies.statistics import Statistics
 
 __all__ = ["DPRateIMED"]
@@ -26,7 +25,7 @@ __all__ = ["DPRateIMED"]
 class RateConstants(NamedTuple):
     level: float  # weight of ln n
     first: int  # rounds in a first batch, times epsilon
-    alpha: float  # growth of an arm's rounds by its second batch
+    alpha: float  # most that a batch makes an arm's rounds grow by
     counted: int | None  # draws counted at most; None: all
 
 
@@ -58,8 +57,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     say against an arm, every draw of noise counted.
 
     DPIMED's divergence forgets the draws, so it trusts an unlucky first batch; this does not.
-    Played is the arm with the least rate(mean, best mean) + level·ln n. Later batches grow an arm
-    by ever less, so the constant of ln T is the lower bound's (level 1).
+    Played is the arm with the least rate(mean, best mean) + level·ln n. A later batch is as long
+    as that index still asks for, on a ladder of totals fixed in advance whose rungs lie ever
+    closer, so the constant of ln T is the lower bound's (level 1).
 
     Source: ours; frontier and constants: docs/measured/regret/rate.md, decisions/.
     Guarantee: epsilon-DP.
@@ -70,8 +70,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         preset: "balanced" (default), "mean" (counts one draw only: the lowest mean, and a thicker
             tail) or "safe" (a higher level: the thinnest tail). See docs/measured/regret/rate.md.
         first: rounds in an arm's first batch; None stands for the preset's.
-        alpha: growth of an arm's rounds by its second batch, above 1; later ones grow it by
-            1 + (alpha − 1)/√(1 + ln(rounds/first)). None stands for the preset's.
+        alpha: most that a batch makes an arm's rounds grow by, above 1; the leader's grow by so
+            much at first, later by 1 + (alpha − 1)/√(1 + ln(rounds/first)). None stands for the
+            preset's.
         level: weight of ln n, at least 1 (below 1 regret would not be logarithmic); None stands
             for the preset's.
         counted: draws of noise that are counted, at most; fewer make a smaller index, and a
@@ -79,7 +80,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
 
     >>> policy = DPRateIMED(arms=5, epsilon=1)
     >>> policy.first, policy.alpha, policy.level
-    (32, 2.0, 1.0)
+    (32, 3.0, 1.0)
     """
 
     about: ClassVar[About] = About(
@@ -90,9 +91,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         twin="KLUCB",
     )
     presets: ClassVar[dict[str, RateConstants]] = {
-        "mean": RateConstants(1.0, 32, 2.0, 1),
-        "balanced": RateConstants(1.0, 32, 2.0, None),
-        "safe": RateConstants(2.0, 40, 2.0, None),
+        "mean": RateConstants(1.0, 32, 3.0, 1),
+        "balanced": RateConstants(1.0, 32, 3.0, None),
+        "safe": RateConstants(2.0, 40, 3.0, None),
     }
     preset: str = "balanced"
     first: int | None = None
@@ -145,7 +146,15 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         return above_scores(means, s.rounds, draws, self.level or 1.0, float(self.epsilon))
 
     def batch(self, s: Statistics, arm: int) -> int:
-        return slowing_batch(s.rounds[arm], self.first or 1, self.alpha or 2.0)
+        n, first = s.rounds[arm], self.first or 1
+        if n == 0:
+            return first
+        seen = zip(s.totals, s.rounds, strict=True)
+        best, leading = max((clip01(total / rounds), rounds) for total, rounds in seen if rounds)
+        draws = min(s.draws[arm] + 1, self.counted or s.draws[arm] + 1)
+        mean, eps = s.totals[arm] / n, float(self.epsilon)
+        level, alpha = self.level or 1.0, self.alpha or 3.0
+        return settling_batch(mean, best, n, draws, leading, level, first, alpha, eps)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return divergence_order(means, rounds, float(self.epsilon), self.level or 1.0)

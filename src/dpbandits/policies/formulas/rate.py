@@ -13,9 +13,13 @@ from __future__ import annotations
 import math
 
 from dpbandits.policies.formulas.divergences import clip01
+from dpbandits.policies.formulas.schedules import next_rung, slowing_total
 
 NEWTON = 60
 """Steps at most; about five are taken."""
+
+MARGIN = 0.7
+"""By so much is an arm settled further than the leader's rounds ask for now."""
 
 NEAREST = 1.0 - 2.0**-40
 """theta/eps stays below: at eps itself the moment of the noise ends."""
@@ -80,3 +84,35 @@ def exact_rate(x: float, q: float, n: int, draws: int, eps: float) -> float:
 def rate_imed(mean: float, best: float, n: int, draws: int, level: float, eps: float) -> float:
     """−(exact_rate(mean, best) + level·ln n), best = the largest clipped mean."""
     return -(exact_rate(mean, best, n, draws, eps) + level * math.log(n))
+
+
+def settling_batch(
+    mean: float,
+    best: float,
+    n: int,
+    draws: int,
+    leading: int,
+    level: float,
+    first: int,
+    alpha: float,
+    eps: float,
+) -> int:
+    """Rounds in the next batch of an arm with n released, which end on a rung of the ladder of
+    totals (`next_rung`).
+
+    Of an arm that is behind: until its index, should its mean stay, is past the leader's, which
+    has `leading` rounds; its rounds grow by alpha at most. Of the leader: so that its rounds grow
+    by alpha at first, and by ever less later. draws: in the arm's total after this batch.
+    """
+    x, total = clip01(mean), next_rung(n, first)
+    if x >= best:
+        goal = slowing_total(n, first, alpha)
+        while total < goal:
+            total = next_rung(total, first)
+        return total - n
+    asked = level * math.log(leading) + MARGIN
+    while total < alpha * n:
+        if exact_rate(x, best, total, draws, eps) + level * math.log(total) >= asked:
+            break
+        total = next_rung(total, first)
+    return total - n

@@ -14,14 +14,23 @@ def growing_batch(rounds: int, first: int, alpha: float) -> int:
     return first if rounds == 0 else max(1, math.ceil(min(2.0**62, (alpha - 1.0) * rounds)))
 
 
-def slowing_batch(rounds: int, first: int, alpha: float) -> int:
-    """Rounds in the batch of an arm with `rounds` released: `first`, then what makes its rounds
-    grow by 1 + (alpha − 1)/√(1 + ln(rounds/first)): by alpha at first, by ever less later.
+RUNG = 0.25
+"""How far apart the first two totals of the ladder are."""
+
+
+def next_rung(rounds: int, first: int) -> int:
+    """The total after `rounds` on a ladder that is fixed in advance: larger by the factor
+    1 + RUNG/√(1 + ln(rounds/first)), which tends to 1.
     """
-    if rounds == 0:
-        return first
-    growth = (alpha - 1.0) / math.sqrt(1.0 + max(0.0, math.log(rounds / first)))
-    return max(1, math.ceil(min(2.0**62, growth * rounds)))
+    growth = RUNG / math.sqrt(1.0 + max(0.0, math.log(rounds / first)))
+    return rounds + max(1, math.ceil(min(2.0**61, growth * rounds)))
+
+
+def slowing_total(rounds: int, first: int, alpha: float) -> float:
+    """Rounds grown by 1 + (alpha − 1)/√(1 + ln(rounds/first)): by alpha at first, by ever less
+    later.
+    """
+    return rounds * (1.0 + (alpha - 1.0) / math.sqrt(1.0 + max(0.0, math.log(rounds / first))))
 
 
 def elimination_width(pulls: int, arms: int, beta: float) -> float:

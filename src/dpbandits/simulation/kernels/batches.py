@@ -24,7 +24,7 @@ from dpbandits.simulation.parts.jit import (
     kl_level,
     lazy_ucb,
     rate_imed,
-    slowing_batch,
+    settling_batch,
 )
 from dpbandits.simulation.parts.primitives import gaussian, laplace
 
@@ -33,8 +33,8 @@ ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED, RATE_IMED, LAZY_UCB = range(7
 
 class Numbers(NamedTuple):
     """first: rounds in an arm's first batch, each further one growing its arm by alpha (RATE_IMED:
-    by less and less); 0: doubling episodes that forget. scale: of the noise, in grid steps.
-    counted: draws that RATE_IMED counts, at most.
+    by what its index asks for, alpha at most); 0: doubling episodes that forget. scale: of the
+    noise, in grid steps. counted: draws that RATE_IMED counts, at most.
     """
 
     rule: int
@@ -48,18 +48,20 @@ class Numbers(NamedTuple):
 
 class KeptScores(NamedTuple):
     """Scores of RATE_IMED, which hold until the arm is released again or the best mean moves.
-    rounds: of each arm at its score. best: the best mean then.
+    rounds: of each arm at its score. best: the best mean then. sizes: of each arm its next batch.
     """
 
     scores: Any
     rounds: Any
     best: Any
+    sizes: Any
 
 
 @jit
 def start(p: Any, s: Any) -> Any:
     size = len(s.n) if p.rule == RATE_IMED else 0
-    return KeptScores(np.zeros(size), np.zeros(size, np.int64), np.full(1, -1.0))
+    rounds, sizes = np.zeros((2, size), np.int64)
+    return KeptScores(np.zeros(size), rounds, np.full(1, -1.0), sizes)
 
 
 @jit
@@ -97,32 +99,39 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
             s.chosen[0] = arm
             return 1, FAR
         best = max(best, clip01(s.means[arm]))
-    top, log_t = -math.inf, math.log(t)
+    top, log_t, leading = -math.inf, math.log(t), 0
     level = kl_level(log_t, p.constant) if p.rule == DP_KLUCB else 0.0
     if p.rule == RATE_IMED and own.best[0] != best:
         own.best[0], own.rounds[:] = best, 0
     for arm in range(len(s.n)):
         if p.rule == RATE_IMED:
             value = kept_score(p, s, own, arm, best)
+            if clip01(s.means[arm]) >= best:
+                leading = max(leading, s.n[arm])
         else:
             value = score(p, s, arm, log_t, level, best)
         if value > top:
             s.chosen[0], top = arm, value
+    if p.rule == RATE_IMED:
+        set_size(p, s, own, s.chosen[0], best, leading)
     return 1, FAR
 
 
 @inline
-def next_batch(p: Any, n: int) -> int:
-    """Rounds in the next batch of an arm with n released, where batches do not forget."""
-    if p.rule == RATE_IMED:
-        return slowing_batch(n, p.first, p.alpha)
-    return growing_batch(n, p.first, p.alpha)
+def set_size(p: Any, s: Any, own: Any, arm: int, best: float, leading: int) -> None:
+    """How long the batch that begins will be: as the policy's `batch`."""
+    draws = min(s.draws[arm] + 1, p.counted)
+    own.sizes[arm] = settling_batch(
+        s.means[arm], best, s.n[arm], draws, leading, p.constant, p.first, p.alpha, p.eps
+    )
 
 
 @inline
 def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    if p.rule == RATE_IMED:
+        return own.sizes[arm] if s.n[arm] > 0 else p.first
     if p.first > 0:
-        return next_batch(p, s.n[arm])
+        return growing_batch(s.n[arm], p.first, p.alpha)
     return max(1, s.plays[arm] - s.open_[arm])
 
 

@@ -1,8 +1,9 @@
 """The index policies of `batches.py` where arms are many: their decisions, bit for bit, by looking
 at a few arms an event.
 
-Arms that were released equally often have the same number of rounds behind their mean, so the one
-with the largest mean has the largest index, at every round. Each such group is a heap by means, and
+Arms with equally many rounds and draws behind their mean are a group: of these the one with the
+largest mean has the largest index, at every round. Mostly that is arms that were released equally
+often. Each such group is a heap by means, and
 the choice is among the groups' best. Of these only those are looked at whose index may be the
 largest: indices grow with t, so the index at a later round is a bound until then.
 
@@ -16,9 +17,7 @@ by their numbers.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from dpbandits.simulation.kernels.batches import (
     ADAP_KLUCB,
@@ -28,14 +27,27 @@ from dpbandits.simulation.kernels.batches import (
     Numbers,
     batch,
     batch_lazy,
-    next_batch,
     read,
     read_newest,
     score,
+    set_size,
 )
 from dpbandits.simulation.kernels.driver import FAR, player
+from dpbandits.simulation.kernels.many.groups import (
+    BEST,
+    CAPPED,
+    FRESH,
+    HIGH,
+    INSIDE,
+    LEVEL,
+    LOW,
+    UNTIL,
+    learn,
+    start,
+    stride,
+)
 from dpbandits.simulation.parts.jit import clip01, crossing, d_eps, inline, jit, kl, kl_level
-from dpbandits.simulation.parts.skew import NONE, empty_heaps, pop, push, remove
+from dpbandits.simulation.parts.skew import NONE, pop, push
 
 SLACK, LEAST = 1e-9, 2e-15
 """Of the distance of an index from 1, thousands of times what rounding takes of it; and beside,
@@ -44,83 +56,6 @@ ten times what it takes of 1.
 
 AHEAD = 0.1
 """Logarithm of the ratio of rounds for which bounds are made."""
-
-AT_0, INSIDE, AT_1 = range(3)
-FRESH, LOW, HIGH, CAPPED = range(4)
-UNTIL, LEVEL, BEST = range(3)
-
-
-class Groups(NamedTuple):
-    """heaps: number 3·g + side holds arms with g releases, number CAPPED those with an index of 1.
-    home: of each arm its heap. released: of each arm how often. bounds, owner: no index in the heap
-    is larger, as long as this arm is its best. stack: room for arms to look at.
-
-    now: the first arm without a release, the first and last heap that may hold arms, and the number
-    of the heap for an index of 1. valid: bounds hold until this ln t, at which the level is so
-    much, and as long as the best mean is this one.
-    """
-
-    heaps: Any
-    home: Any
-    released: Any
-    bounds: Any
-    owner: Any
-    stack: Any
-    now: Any
-    valid: Any
-
-
-@jit
-def start(p: Any, s: Any) -> Any:
-    arms, groups, n = len(s.n), 64, 0
-    if p.first > 0:
-        groups = 1
-        while n < FAR:
-            n, groups = n + next_batch(p, n), groups + 1
-    capped = 3 * groups
-    return Groups(
-        empty_heaps(capped + 1, arms),
-        np.zeros(arms, np.int64),
-        np.zeros(arms, np.int64),
-        np.zeros(capped),
-        np.full(capped, NONE),
-        np.zeros(arms, np.int64),
-        np.array([0, capped, 0, capped]),
-        np.array([-1.0, 0.0, 0.0]),
-    )
-
-
-@inline
-def stride(p: Any) -> int:
-    """From a heap that may hold arms to the next: means are cut off by some rules only, else all
-    arms are in heaps of the side INSIDE.
-    """
-    return 1 if p.rule == DP_KLUCB or p.rule == DP_IMED or p.rule == RATE_IMED else 3
-
-
-@inline
-def place(p: Any, s: Any, own: Any, arm: int) -> None:
-    """Into the heap of the arm's group."""
-    key, side, now = s.means[arm], INSIDE, own.now
-    if stride(p) == 1:
-        key = clip01(key)
-        side = AT_0 if key == 0.0 else AT_1 if key == 1.0 else INSIDE
-    own.home[arm] = 3 * own.released[arm] + side
-    push(own.heaps, own.home[arm], arm, key)
-    now[LOW], now[HIGH] = min(now[LOW], own.home[arm]), max(now[HIGH], own.home[arm])
-
-
-@inline
-def learn(p: Any, s: Any, own: Any, t: int) -> None:
-    """A released arm goes to the next group."""
-    arm = s.chosen[0]
-    if s.open_[arm] == 0:
-        if own.released[arm] > 0:
-            remove(own.heaps, own.home[arm], arm)
-        else:
-            own.now[FRESH] += 1
-        own.released[arm] += 1
-        place(p, s, own, arm)
 
 
 @inline
@@ -213,6 +148,12 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         if root[at] >= 0 and at != first and own.bounds[at] >= least:
             arm, top = look_into(p, s, own, at, arm, top, log_t, level)
     s.chosen[0] = arm
+    if p.rule == RATE_IMED:
+        leading = 0
+        for at in range(now[LOW], now[HIGH] + 1):
+            if root[at] >= 0 and clip01(s.means[root[at]]) >= own.valid[BEST]:
+                leading = max(leading, s.n[root[at]])
+        set_size(p, s, own, arm, own.valid[BEST], leading)
     return 1, FAR
 
 

@@ -1,0 +1,1 @@
+"""Index policies with many arms."""
