@@ -51,7 +51,9 @@ def test_what_the_default_gains_is_in_its_table() -> None:
     assert f"{gains['1']} % below `DPKLUCB`'s at ε = 1, {gains['0.1']} % at ε = 0.1" in README
     told = " ".join((recommend.__doc__ or "").split())
     assert f"{gains['1']} % (epsilon = 1) and {gains['0.1']} % (.1) below DPKLUCB's" in told
-    assert all(float(tail) <= 1.0 for _, _, tail in found)
+    tails = {epsilon: round(100 * (float(tail) - 1)) for epsilon, _, tail in found}
+    assert f"99.9 % quantiles {tails['1']} % and {tails['0.1']} % above" in README
+    assert f"99.9 % quantiles {tails['1']} % and {tails['0.1']} % above" in told
     worst = re.search(r"safe, all cells \| worst at T = 10⁶: ([\d.]+) means", rate)
     assert worst
     assert f"lost at most {worst[1]} means at T = 10⁶" in README
