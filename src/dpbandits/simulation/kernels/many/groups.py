@@ -12,7 +12,7 @@ from dpbandits.simulation.parts.jit import clip01, growing_batch, inline, jit
 from dpbandits.simulation.parts.skew import NONE, empty_heaps, push, remove
 
 AT_0, INSIDE, AT_1 = range(3)
-FRESH, LOW, HIGH, CAPPED, USED = range(5)
+FRESH, LOW, HIGH, CAPPED, USED, LEADING, EDGES = range(7)
 MEMBERS, ROUNDS, DRAWS = range(3)
 UNTIL, LEVEL, BEST = range(3)
 
@@ -25,8 +25,9 @@ class Groups(NamedTuple):
     sizes: of each arm its next batch. kinds: of each group its arms, their rounds and draws, where
     they do not follow from how often they were released.
     now: the first arm without a release, the first and last heap that may hold arms, the number of
-    the heap for an index of 1, and groups in use. valid: bounds hold until this ln t, at which the
-    level is so much, and as long as the best mean is this one.
+    the heap for an index of 1, groups in use, most rounds of an arm with the best mean, and
+    arms whose mean is cut off. valid: bounds hold until this ln t, at which the level is so much,
+    and as long as the best mean is this one.
     """
 
     heaps: Any
@@ -60,17 +61,21 @@ def start(p: Any, s: Any) -> Any:
         np.zeros(arms, np.int64),
         np.zeros(arms if free else 0, np.int64),
         np.zeros((3, groups if free else 0), np.int64),
-        np.array([0, capped, 0, capped, 0]),
+        np.array([0, capped, 0, capped, 0, 0, 0]),
         np.array([-1.0, 0.0, 0.0]),
     )
 
 
 @inline
-def stride(p: Any) -> int:
-    """From a heap that may hold arms to the next: means are cut off by some rules only, else all
-    arms are in heaps of the side INSIDE.
-    """
-    return 1 if p.rule == DP_KLUCB or p.rule == DP_IMED or p.rule == RATE_IMED else 3
+def lowest(now: Any) -> int:
+    """The first heap that may hold arms; of the side INSIDE, as long as all arms are there."""
+    return now[LOW] if now[EDGES] > 0 else now[LOW] - now[LOW] % 3 + INSIDE
+
+
+@inline
+def stride(now: Any) -> int:
+    """From a heap that may hold arms to the next."""
+    return 1 if now[EDGES] > 0 else 3
 
 
 @jit
@@ -99,11 +104,12 @@ def group_of(p: Any, s: Any, own: Any, arm: int) -> int:
 def place(p: Any, s: Any, own: Any, arm: int) -> None:
     """Into the heap of the arm's group."""
     key, side, now = s.means[arm], INSIDE, own.now
-    if stride(p) == 1:
+    if p.rule == DP_KLUCB or p.rule == DP_IMED or p.rule == RATE_IMED:
         key = clip01(key)
         side = AT_0 if key == 0.0 else AT_1 if key == 1.0 else INSIDE
     own.home[arm] = 3 * group_of(p, s, own, arm) + side
     push(own.heaps, own.home[arm], arm, key)
+    now[EDGES] += int(side != INSIDE)
     now[LOW], now[HIGH] = min(now[LOW], own.home[arm]), max(now[HIGH], own.home[arm])
 
 
@@ -114,6 +120,8 @@ def learn(p: Any, s: Any, own: Any, t: int) -> None:
     if s.open_[arm] == 0:
         if own.released[arm] > 0:
             remove(own.heaps, own.home[arm], arm)
+            if own.home[arm] != own.now[CAPPED]:
+                own.now[EDGES] -= int(own.home[arm] % 3 != INSIDE)
             if p.rule == RATE_IMED:
                 own.kinds[MEMBERS, own.home[arm] // 3] -= 1
         else:

@@ -36,13 +36,16 @@ from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.kernels.many.groups import (
     BEST,
     CAPPED,
+    EDGES,
     FRESH,
     HIGH,
     INSIDE,
+    LEADING,
     LEVEL,
     LOW,
     UNTIL,
     learn,
+    lowest,
     start,
     stride,
 )
@@ -63,15 +66,21 @@ def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
     """Bring the bounds up to date; returns the heap with the largest, or −1 if all are empty."""
     root, now, valid, best, largest = own.heaps.root, own.now, own.valid, 0.0, NONE
     while now[LOW] < now[HIGH] and root[now[LOW]] < 0:
-        now[LOW] += stride(p)
+        now[LOW] += 1
     if p.rule == DP_IMED or p.rule == RATE_IMED:
-        for at in range(now[LOW], now[HIGH] + 1):
+        now[LEADING] = 0
+        for at in range(lowest(now), now[HIGH] + 1, stride(now)):
             if root[at] >= 0:
-                best = max(best, clip01(s.means[root[at]]))
+                mean, n = clip01(s.means[root[at]]), s.n[root[at]]
+                if mean > best:
+                    best, now[LEADING] = mean, n
+                elif mean == best:
+                    now[LEADING] = max(now[LEADING], n)
+        log_t = 0.0  # indices change with the best mean alone
     if log_t > valid[UNTIL] or best != valid[BEST]:
         valid[UNTIL], valid[BEST], own.owner[:] = log_t + AHEAD, best, NONE
         valid[LEVEL] = kl_level(valid[UNTIL], p.constant) if p.rule == DP_KLUCB else 0.0
-    for at in range(now[LOW], now[HIGH] + 1, stride(p)):
+    for at in range(lowest(now), now[HIGH] + 1, stride(now)):
         arm = root[at]
         if arm >= 0:
             if own.owner[at] != arm:
@@ -121,6 +130,7 @@ def look_into(
             arm, top = other, value
         if cap and value >= 1.0 and other == h.root[at]:
             own.home[other] = own.now[CAPPED]
+            own.now[EDGES] -= int(at % 3 != INSIDE)
             push(h, own.now[CAPPED], pop(h, at), 0.0)
             stack[0], size = h.root[at], 1
         elif value >= top - SLACK * abs(1.0 - top) - LEAST and at % 3 == INSIDE:
@@ -143,17 +153,13 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         arm, top = root[now[CAPPED]], 1.0
     if first >= 0 and own.bounds[first] >= top - LEAST:
         arm, top = look_into(p, s, own, first, arm, top, log_t, level)
-    for at in range(now[LOW], now[HIGH] + 1, stride(p)):
+    for at in range(lowest(now), now[HIGH] + 1, stride(now)):
         least = top - SLACK * abs(1.0 - top) - LEAST
         if root[at] >= 0 and at != first and own.bounds[at] >= least:
             arm, top = look_into(p, s, own, at, arm, top, log_t, level)
     s.chosen[0] = arm
     if p.rule == RATE_IMED:
-        leading = 0
-        for at in range(now[LOW], now[HIGH] + 1):
-            if root[at] >= 0 and clip01(s.means[root[at]]) >= own.valid[BEST]:
-                leading = max(leading, s.n[root[at]])
-        set_size(p, s, own, arm, own.valid[BEST], leading)
+        set_size(p, s, own, arm, own.valid[BEST], now[LEADING])
     return 1, FAR
 
 
@@ -166,7 +172,7 @@ def choose_lazy(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     arm, now = s.chosen[0], own.now
     if s.n[arm] > 0:
         end = t + batch_lazy(p, s, own, arm) - s.open_[arm]
-        for at in range(now[LOW], now[HIGH] + 1, stride(p)):
+        for at in range(lowest(now), now[HIGH] + 1, stride(now)):
             j = own.heaps.root[at]
             if j >= 0 and j != arm:
                 end = crossing(arm, s.means[arm], s.n[arm], j, s.means[j], s.n[j], t, end, p.eps)
