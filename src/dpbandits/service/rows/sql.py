@@ -4,7 +4,6 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from threading import Lock
 from typing import Any, final
 
 from sqlalchemy import Connection, insert, select, text
@@ -14,6 +13,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from dpbandits.core.errors import Error, StoreError
+from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows import tables
 from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
 from dpbandits.service.rows.engines import (
@@ -62,9 +62,8 @@ class SqlBackend(Backend):
             self._engine.dispose()
             raise
         self._groups, self._home = dict[str, str](), os.getpid()
-        self._writing = (
-            Lock()
-        )  # SQLite has one writer, and lets the others sleep; threads wait here
+        # SQLite has one writer, and lets the others sleep; threads wait here
+        self._writing = CallLock()
         self._left = list[Any]()  # a parent's connections, never closed in its child
 
     def _require_durable(self) -> None:
@@ -106,7 +105,7 @@ class SqlBackend(Backend):
         if self._home != os.getpid():
             self._left.append(self._engine.pool)
             self._engine.dispose(close=False)
-            self._home, self._writing = os.getpid(), Lock()
+            self._home, self._writing = os.getpid(), CallLock()
 
     def create(
         self, row: CampaignRow, parts: Sequence[Part], joining: Joining | None = None

@@ -9,11 +9,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from threading import Lock
 from typing import Any, TypeVar, final
 
 from dpbandits.campaign.register import seconds_of
 from dpbandits.core.errors import Error, StoreError, WitnessError
+from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.records import CampaignRow, HeadRow
 from dpbandits.service.turns.asks import Scratch
@@ -52,7 +52,7 @@ class Turning:
         """others: the other segments of this campaign, and how each is opened."""
         self.row, self.backend, self.witness, self.setting = row, backend, witness, setting
         self.others = others
-        self._lock, self._queue = Lock(), deque[Ticket]()
+        self._lock, self._queue = CallLock(), deque[Ticket]()
         self._work: Working | None = None
         self._home = os.getpid()
 
@@ -93,7 +93,7 @@ class Turning:
     def _settle_in(self) -> None:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
         if self._home != os.getpid():
-            self._lock, self._queue = Lock(), deque()
+            self._lock, self._queue = CallLock(), deque()
             self._work, self._home = None, os.getpid()
 
     def _lead(self) -> None:
