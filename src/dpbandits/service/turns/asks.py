@@ -25,8 +25,7 @@ from dpbandits.session.storing.parts import (
 )
 from dpbandits.session.storing.sides import ask_unread
 
-LONGEST_KEY = 200
-"""Characters of a key under which a call is repeated."""
+LONGEST_KEY = 200  # characters of a key under which a call is repeated
 
 
 class CampaignDecision(NamedTuple):

@@ -1,0 +1,1 @@
+"""What a server refuses, and how it says so."""
