@@ -109,10 +109,10 @@ def releases_of(mechanism: Mechanism) -> int:
     said = getattr(getattr(mechanism, "inner", mechanism), "leaves", None)
     if type(said) is not int or said < 1:
         return ENDLESS
-    return ENDLESS if said < PROBED and goes_on(mechanism, said) else said
+    return ENDLESS if said < PROBED and releases_again(mechanism, said) else said
 
 
-def goes_on(mechanism: Mechanism, releases: int) -> bool:
+def releases_again(mechanism: Mechanism, releases: int) -> bool:
     """Whether it answers after so many releases of blocks without a reward."""
     fed = feed(mechanism)
     where = (EVERY,) if fed.about.feedback == "full" else tuple(range(fed.arms))

@@ -18,6 +18,7 @@ __all__ = [
     "MessageError",
     "MissingDataError",
     "NameTakenError",
+    "NotForThisKeyError",
     "NotRecordedError",
     "OracleCheckFailed",
     "RequestsDiffer",
@@ -82,6 +83,10 @@ class UnknownCampaignError(Error, KeyError):
 
     def __str__(self) -> str:  # a KeyError shows its text in quotes
         return str(self.args[0]) if self.args else ""
+
+
+class NotForThisKeyError(Error, PermissionError):
+    """The key is one of this server, and opens something else. Nothing was done."""
 
 
 class WitnessError(Error, RuntimeError):

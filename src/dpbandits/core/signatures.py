@@ -69,7 +69,7 @@ class Explained(ABCMeta):
         )
 
 
-def explained(example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def with_example(example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function that explains its arguments as these classes do. example: a call to copy."""
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:

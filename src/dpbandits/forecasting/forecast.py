@@ -10,7 +10,7 @@ import numpy as np
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number
-from dpbandits.core.signatures import explained
+from dpbandits.core.signatures import with_example
 from dpbandits.forecasting.entrants import Entrant, entrants, twin_of
 from dpbandits.forecasting.naming import Schedule, named_after, plain_schedule, schedule_of
 from dpbandits.forecasting.outcome import EQUAL, Forecast, Foreseen
@@ -37,7 +37,7 @@ class ForecastTrial(NamedTuple):
     delay: int | DelayLaw | None = None
 
 
-@explained("forecast(Prior(base=.03, best=.2, arms=4), visitors=50_000, epsilon=1)")
+@with_example("forecast(Prior(base=.03, best=.2, arms=4), visitors=50_000, epsilon=1)")
 def forecast(
     rates: Prior | Sequence[RateSpan],
     visitors: int,

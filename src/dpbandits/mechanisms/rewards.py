@@ -112,7 +112,7 @@ def checked_rewards(
     return rewards
 
 
-def parts_of(values: object) -> tuple[bool, list[Any]]:
+def reward_parts(values: object) -> tuple[bool, list[Any]]:
     """Whether these are several rewards, and which, in a list that brings no code along."""
     if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim):
         return True, list(values)

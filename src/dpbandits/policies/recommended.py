@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpbandits.core.inputs import shown, whole_number
-from dpbandits.core.signatures import explained
+from dpbandits.core.signatures import with_example
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.bandit.rate import DPRateIMED
@@ -22,7 +22,7 @@ RECOMMENDED = ("DPRateIMED", "DPJointMAT", "DPJointCUCB", "RNMFTNL", "LDPKLUCB",
 """Names of all that `recommend` returns."""
 
 
-@explained("recommend(arms=5, epsilon=1)")
+@with_example("recommend(arms=5, epsilon=1)")
 def recommend(
     *,
     epsilon: Fraction | float | str,

@@ -21,9 +21,9 @@ from dpbandits.session.options import checked_segments, one_segment
 from dpbandits.session.saving.seal import sealed
 from dpbandits.session.saving.segments import (
     FORMAT,
-    named,
     require_one_campaign,
     saved_segments,
+    segment_campaign,
 )
 from dpbandits.session.session import Eligible, Session, User
 from dpbandits.session.wheel.choices import DecisionTable
@@ -53,7 +53,7 @@ class SegmentedSession:
             made[name] = Session(policy, **own, **options)
         base = made[names[0]].campaign if campaign is None else checked_name(campaign)
         for name, session in made.items():
-            session.campaign = named(base, name)
+            session.campaign = segment_campaign(base, name)
         self._open(made)
 
     def _open(self, sessions: Mapping[str, Session]) -> None:

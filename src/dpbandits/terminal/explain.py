@@ -82,7 +82,7 @@ def explanation(name: str, *, short: bool = False) -> Iterator[RenderableType]:
     yield Text(example(cls) + "\n", style="cyan")
     if cls.about.proof:
         yield Text(f"Proof (proofs/{cls.about.proof}.md)")
-        yield Page(proof_page(cls.about.proof).read_text(encoding="utf-8"))
+        yield ProofText(proof_page(cls.about.proof).read_text(encoding="utf-8"))
 
 
 class WholeCells(TableElement):
@@ -95,7 +95,7 @@ class WholeCells(TableElement):
             yield part
 
 
-class Page(Markdown):
+class ProofText(Markdown):
     """A page of proofs."""
 
     elements: ClassVar = {**Markdown.elements, "table_open": WholeCells}

@@ -15,7 +15,7 @@ from dpbandits.core.gate import Home
 from dpbandits.core.ledger import Ledger, Page
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.mechanisms.rewards import parts_of, tried
+from dpbandits.mechanisms.rewards import reward_parts, tried
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
@@ -75,7 +75,7 @@ class Vault(ShownVault, ABC):
             return value.plain
         if type(value) is float:  # the common case
             return self.unit(value)
-        found = tried(parts_of, value)
+        found = tried(reward_parts, value)
         if found is None:
             raise RewardError(
                 f"Expected rewards that can be read; those of type {type(value).__name__} failed "

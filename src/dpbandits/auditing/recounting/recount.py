@@ -12,9 +12,9 @@ from dpbandits.auditing.recounting.written import (
     claim_of,
     counted_levels,
     expect,
-    setting_of,
     stated_bound,
     tables_of,
+    written_setting,
 )
 from dpbandits.auditing.statistical.counting.events import Event, bound, event_of, reach
 from dpbandits.auditing.statistical.counting.pilot import ALPHA
@@ -133,7 +133,7 @@ def again(
     from dpbandits.auditing.audit import black_box
     from dpbandits.auditing.resolve import AuditSetting, resolve
 
-    setting = setting_of(report)
+    setting = written_setting(report)
     name = subject or setting.subject
     if name is None:
         return PlayedAgain(

@@ -71,7 +71,7 @@ class WrittenSetting(NamedTuple):
     epsilon: Any
 
 
-def setting_of(report: dict[str, Any]) -> WrittenSetting:
+def written_setting(report: dict[str, Any]) -> WrittenSetting:
     """Its setting, each number within what an audit takes."""
     setting = a_mapping(report.get("setting", {}), "setting")
     made = a_mapping(setting.get("made", {}), "made")

@@ -151,7 +151,7 @@ def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
             for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))
         ]
         if alone(policy):
-            found += beside(policy, tiny, short, seed)
+            found += runs_beside(policy, tiny, short, seed)
     return [
         *found,
         AuditRun(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
@@ -165,7 +165,7 @@ is told may depend on another one, or be noised like it.
 """
 
 
-def beside(policy: Feeding, tiny: int, short: int, seed: int) -> list[AuditRun]:
+def runs_beside(policy: Feeding, tiny: int, short: int, seed: int) -> list[AuditRun]:
     """Runs with several coordinates a release."""
     several, even = replace(policy, arms=SIDES), np.full(SIDES, 0.5)
     return [

@@ -85,7 +85,7 @@ async def invalid(request: Request, error: Exception) -> JSONResponse:
     """A body of another shape: where, and what was expected there."""
     assert isinstance(error, RequestValidationError)
     found = [
-        {"where": ".".join(map(str, each["loc"][1:])), "what": plainly(str(each["msg"]))}
+        {"where": ".".join(map(str, each["loc"][1:])), "what": in_plain_words(str(each["msg"]))}
         for each in error.errors()[:20]
     ]
     detail = "; ".join(f"{each['where'] or 'body'}: {each['what']}" for each in found)
@@ -97,7 +97,7 @@ async def invalid(request: Request, error: Exception) -> JSONResponse:
     )
 
 
-def plainly(words: str) -> str:
+def in_plain_words(words: str) -> str:
     """What a parser says, in the words of JSON and without the names of classes."""
     words = re.sub(r" or instance of \w+", "", words)
     words = words.replace("a valid dictionary", "an object, {…}")

@@ -11,7 +11,12 @@ import numpy as np
 
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.ruler import Range
-from dpbandits.core.errors import NameTakenError, RewardError, UnknownCampaignError
+from dpbandits.core.errors import (
+    NameTakenError,
+    NotForThisKeyError,
+    RewardError,
+    UnknownCampaignError,
+)
 from dpbandits.core.inputs import number
 from dpbandits.mechanisms.rewards import flaw, tried
 from dpbandits.noise.sources import SimulatedNoise
@@ -76,10 +81,6 @@ def sent_reward(reward: object) -> Any:
     return value
 
 
-class NotForThisKey(PermissionError):
-    """The key is one, and opens something else."""
-
-
 def error_of(answer: httpx.Response) -> Exception:
     """A problem document as the error it was."""
     try:
@@ -87,7 +88,11 @@ def error_of(answer: httpx.Response) -> Exception:
         detail, title = str(said["detail"]), str(said["title"])
     except (ValueError, LookupError, TypeError):
         detail, title = f"The server answered {answer.status_code}.", ""
-    kinds: dict[int, type[Exception]] = {401: PermissionError, 403: NotForThisKey, 404: KeyError}
+    kinds: dict[int, type[Exception]] = {
+        401: PermissionError,
+        403: NotForThisKeyError,
+        404: KeyError,
+    }
     if answer.status_code == 404 and title == "Not found":
         return UnknownCampaignError(detail)
     if answer.status_code == 409:

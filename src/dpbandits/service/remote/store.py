@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 import httpx
 
-from dpbandits.core.errors import StoreError
+from dpbandits.core.errors import NotForThisKeyError, StoreError
 from dpbandits.core.privacy import as_fraction
 from dpbandits.policies.contract import Policy
 from dpbandits.service.remote.campaign import RemoteCampaign
-from dpbandits.service.remote.said import NotForThisKey, error_of, sent_options
+from dpbandits.service.remote.said import error_of, sent_options
 from dpbandits.service.scope import Scope
 from dpbandits.session.saving.policy import policy_to_data
 
@@ -69,7 +69,7 @@ class RemoteStore:
         Raises:
             UnknownCampaignError: there is none of this name.
         """
-        with suppress(NotForThisKey):
+        with suppress(NotForThisKeyError):
             self.call("GET", f"/v1/campaigns/{quote(name)}")
         return RemoteCampaign(self, name)
 

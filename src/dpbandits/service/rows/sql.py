@@ -222,7 +222,9 @@ def told(what: str) -> Iterator[None]:
             "no reward is counted twice."
         )
         advice = DAMAGED if is_damaged(error) else advice
-        raise StoreError(f"The database could not be {what} ({plainly(error)}). {advice}") from None
+        raise StoreError(
+            f"The database could not be {what} ({without_statement(error)}). {advice}"
+        ) from None
 
 
 DAMAGED = (
@@ -237,7 +239,7 @@ def is_damaged(error: Exception) -> bool:
     return code & 0xFF == sqlite3.SQLITE_CORRUPT
 
 
-def plainly(error: Exception) -> str:
+def without_statement(error: Exception) -> str:
     """What went wrong, without any value that was to be written."""
     cause = getattr(error, "orig", None) or error
     said = getattr(getattr(cause, "diag", None), "message_primary", None)

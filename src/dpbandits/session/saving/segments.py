@@ -10,7 +10,7 @@ from dpbandits.session.saving.seal import unsealed
 FORMAT = "dpbandits session with segments"
 
 
-def named(base: str, segment: str) -> str:
+def segment_campaign(base: str, segment: str) -> str:
     """What the decisions of a segment carry.
 
     Raises:

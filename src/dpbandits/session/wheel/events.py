@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 
-class Happened(Protocol):
+class SessionHappening(Protocol):
     """Something that was done to an arm, and after how many decisions."""
 
     @property
@@ -15,17 +15,17 @@ class Happened(Protocol):
     def asked(self) -> int: ...
 
 
-Event = TypeVar("Event", bound=Happened)
+EventKind = TypeVar("EventKind", bound=SessionHappening)
 
 OUT = ("pause", "retire", "suspend")
 """After these an arm is out of play."""
 
 
-def in_order(own: Sequence[Event], alarms: Sequence[Event]) -> tuple[Event, ...]:
+def in_order(own: Sequence[EventKind], alarms: Sequence[EventKind]) -> tuple[EventKind, ...]:
     """Both as they came about: by the number of decisions made. After the same number an arm is
     suspended before it is resumed, and while it is out of play not at all.
     """
-    story, out, left = list[Event](), set[str | int | None](), list(alarms)
+    story, out, left = list[EventKind](), set[str | int | None](), list(alarms)
     for event in own:
         while left and (left[0].asked, left[0].arm in out) < (event.asked, True):
             alarm = left.pop(0)

@@ -29,7 +29,7 @@ BestOption = Annotated[
     str,
     typer.Option(help="With --base: how much better the best arm is, of it: .2 is 20 % more."),
 ]
-EpsilonOption = Annotated[
+EpsilonsOption = Annotated[
     list[str] | None,
     typer.Option(help="A budget, or several, as in .5,1; may be given again. By default .1,.5,1."),
 ]
@@ -52,7 +52,7 @@ def forecast_command(
     base: BaseOption = None,
     best: BestOption = ".2",
     arms: Annotated[int, typer.Option(min=2, help="With --base: how many arms.")] = 2,
-    epsilon: EpsilonOption = None,
+    epsilon: EpsilonsOption = None,
     policy: PolicyOption = None,
     delay: DelayOption = None,
     draws: Annotated[int, typer.Option(min=2, help="Draws of the rates.")] = 200,

@@ -223,14 +223,14 @@ def late_tapes(arms: int, rounds: int, whole: bool, apart: bool = False) -> list
     return [
         pair
         for pair in found
-        if is_whole(pair.label)
+        if is_whole_table(pair.label)
         and "turns" not in pair.label
         and any(text in pair.label for text in wanted)
     ]
 
 
 def woven(kind: list[Neighbours]) -> list[Neighbours]:
-    whole = [is_whole(pair.label) for pair in kind]
+    whole = [is_whole_table(pair.label) for pair in kind]
     some, others = (
         [pair for pair, yes in zip(kind, whole, strict=True) if yes is wanted]
         for wanted in (True, False)
@@ -238,7 +238,7 @@ def woven(kind: list[Neighbours]) -> list[Neighbours]:
     return list(in_turn([some[::2], some[1::2], others]))
 
 
-def is_whole(label: str) -> bool:
+def is_whole_table(label: str) -> bool:
     """Whether a whole reward moves."""
     return label.split(" at arm ")[0].endswith("falls") or "turns" in label
 

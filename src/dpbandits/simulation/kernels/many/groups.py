@@ -67,7 +67,7 @@ def start(p: Any, s: Any) -> Any:
 
 
 @inline
-def lowest(now: Any) -> int:
+def lowest_heap(now: Any) -> int:
     """The first heap that may hold arms; of the side INSIDE, as long as all arms are there."""
     return now[LOW] if now[EDGES] > 0 else now[LOW] - now[LOW] % 3 + INSIDE
 

@@ -45,7 +45,7 @@ from dpbandits.simulation.kernels.many.groups import (
     LOW,
     UNTIL,
     learn,
-    lowest,
+    lowest_heap,
     start,
     stride,
 )
@@ -69,7 +69,7 @@ def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
         now[LOW] += 1
     if p.rule == DP_IMED or p.rule == RATE_IMED:
         now[LEADING] = 0
-        for at in range(lowest(now), now[HIGH] + 1, stride(now)):
+        for at in range(lowest_heap(now), now[HIGH] + 1, stride(now)):
             if root[at] >= 0:
                 mean, n = clip01(s.means[root[at]]), s.n[root[at]]
                 if mean > best:
@@ -80,7 +80,7 @@ def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
     if log_t > valid[UNTIL] or best != valid[BEST]:
         valid[UNTIL], valid[BEST], own.owner[:] = log_t + AHEAD, best, NONE
         valid[LEVEL] = kl_level(valid[UNTIL], p.constant) if p.rule == DP_KLUCB else 0.0
-    for at in range(lowest(now), now[HIGH] + 1, stride(now)):
+    for at in range(lowest_heap(now), now[HIGH] + 1, stride(now)):
         arm = root[at]
         if arm >= 0:
             if own.owner[at] != arm:
@@ -153,7 +153,7 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         arm, top = root[now[CAPPED]], 1.0
     if first >= 0 and own.bounds[first] >= top - LEAST:
         arm, top = look_into(p, s, own, first, arm, top, log_t, level)
-    for at in range(lowest(now), now[HIGH] + 1, stride(now)):
+    for at in range(lowest_heap(now), now[HIGH] + 1, stride(now)):
         least = top - SLACK * abs(1.0 - top) - LEAST
         if root[at] >= 0 and at != first and own.bounds[at] >= least:
             arm, top = look_into(p, s, own, at, arm, top, log_t, level)
@@ -164,7 +164,7 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
 
 
 @inline
-def choose_lazy(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+def choose_until_overtaken(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     """The largest index, until another arm's overtakes it: a group's best is the first of its
     group that can, and none of the arm's own group ever does.
     """
@@ -172,7 +172,7 @@ def choose_lazy(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     arm, now = s.chosen[0], own.now
     if s.n[arm] > 0:
         end = t + batch_lazy(p, s, own, arm) - s.open_[arm]
-        for at in range(lowest(now), now[HIGH] + 1, stride(now)):
+        for at in range(lowest_heap(now), now[HIGH] + 1, stride(now)):
             j = own.heaps.root[at]
             if j >= 0 and j != arm:
                 end = crossing(arm, s.means[arm], s.n[arm], j, s.means[j], s.n[j], t, end, p.eps)
@@ -187,7 +187,7 @@ play_many_lazy = player(
     "many_lazy",
     Numbers=Numbers,
     start=start,
-    choose=choose_lazy,
+    choose=choose_until_overtaken,
     batch=batch_lazy,
     read=read_newest,
     learn=learn,
