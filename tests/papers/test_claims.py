@@ -49,6 +49,14 @@ def word(measure: str, given: Evidence | None = None, **arguments: object) -> st
     return judge(claim, given or evidence()).word
 
 
+LOWEST = Claim(
+    id="c",
+    statement="s",
+    where="w",
+    measure="lowest",
+    arguments={"label": "A", "others": ["B"]},
+    differs="because",
+)
 RULE = {"means": [0.5], "alphas": [0.5], "budgets": [1], "beta": 0.05, "runs": 300}
 SLOPE = {"along": "budget", "values": [1, 0.1], "at_least": 0.1, "runs": 100}
 TRUE_AND_MUTANT = [
@@ -155,14 +163,7 @@ def test_a_run_that_lost_nothing_has_lost_nothing_late() -> None:
 
 
 def test_a_claim_may_have_other_arguments_at_quick_sizes() -> None:
-    claim = Claim(
-        id="c",
-        statement="s",
-        where="w",
-        measure="lowest",
-        arguments={"label": "A", "others": ["B"]},
-        quick={"others": ["Level"]},
-    )
+    claim = LOWEST.model_copy(update={"quick": {"others": ["Level"]}})
     assert claim.sized(full=True) == claim
     assert claim.sized(full=False).arguments == {"label": "A", "others": ["Level"]}
 
@@ -179,14 +180,7 @@ def test_unknown_label_is_an_error_not_a_verdict() -> None:
 
 
 def test_reason_is_given_only_where_it_is_needed() -> None:
-    claim = Claim(
-        id="c",
-        statement="s",
-        where="w",
-        measure="lowest",
-        arguments={"label": "A", "others": ["B"]},
-        differs="because",
-    )
+    claim = LOWEST
     assert judge(claim, evidence()).reason == ""
     mutant = claim.model_copy(update={"arguments": {"label": "B", "others": ["A"]}})
     assert judge(mutant, evidence()).reason == "because"
