@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from dpbandits import AnytimeLazyUCB
 from dpbandits.core.errors import CheckFailed
 from dpbandits.noise import SimulatedNoise
+from dpbandits.simulation.kernels.batches import Numbers
 
 
 def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,10 +40,9 @@ def test_compiled_noise_at_half_scale_is_caught(monkeypatch: pytest.MonkeyPatch)
 
 
 def honest_at(honest: Any, policy: Any, steps: int, eps: float) -> Any:
-    from functools import partial
-
     kernel = honest(policy, steps)
-    return partial(kernel.func, (eps, steps / (2 * eps)), steps)
+    halved = Numbers(*kernel.args[0])._replace(scale=steps / (2 * eps))
+    return partial(kernel.func, tuple(halved), steps)
 
 
 def test_checks_are_seeded() -> None:
