@@ -73,6 +73,20 @@ def test_kl_upper_is_the_inverse_of_kl(p: float, level: float) -> None:
         assert q > 1 - 1e-14
 
 
+@given(st.floats(-16, 0), st.sampled_from((0.0, 1.0)), st.floats(-9, 2.4), st.floats(0.001, 0.999))
+@settings(max_examples=2000, derandomize=True)
+def test_kl_upper_leaves_no_more_than_rounding(
+    power: float, end: float, level_power: float, middle: float
+) -> None:
+    """Also for means next to 0 and to 1, and levels far apart."""
+    level = 10.0**level_power
+    for p in (abs(end - 10.0**power), middle):
+        q = kl_upper(p, level)
+        if 0 < p < 1 and q < 1 - 1e-12:
+            slope = (q - p) / (q * (1 - q))
+            assert abs(kl(p, q) - level) <= 1e-9 * level + 1e-14 + slope * math.ulp(q)
+
+
 @pytest.mark.parametrize(
     ("p", "q", "value"),
     [
