@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
-from benchmarks.controls.losses import ONE
 from benchmarks.controls.repeated import Control, broken, correct
 from benchmarks.odd import CORRECT, MISSED, WRONG, Odd, remembering
 from benchmarks.odd.releases import SPECIMENS as RELEASES
@@ -63,7 +63,7 @@ def odd_control(odd: Odd, level: str, wrong: bool) -> Control:
         wrong,
         level,
         lambda: bare(odd.make(), level),
-        ONE,
+        Fraction(1),
         truth,
         runs=odd.runs or FEW,
         open=not wrong,
