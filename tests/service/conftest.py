@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.service.postgres import Server, missing, running
 
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows.memory import MemoryBackend
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import WitnessFile
-from tests.service.postgres import Server, missing
 
 KINDS = ("memory", "sqlite", "postgresql")
 KEY = bytes(range(32))
@@ -29,12 +28,8 @@ def server() -> Iterator[Server]:
     if why is not None:
         pytest.skip(why)
     # not within pytest's own folder: the server runs as somebody else, who may not enter that
-    with tempfile.TemporaryDirectory(prefix="dpbandits-postgres-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        server = Server(folder)
+    with running() as server:
         yield server
-        server.stop("immediate")
 
 
 @pytest.fixture

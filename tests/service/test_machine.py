@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.service.postgres import Server
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -19,7 +20,6 @@ from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import WitnessFile
 from tests.service.conftest import KEY
 from tests.service.machine import SETTINGS, SideBySide
-from tests.service.postgres import Server
 
 
 def many(examples: int, steps: int = 25) -> settings:

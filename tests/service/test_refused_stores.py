@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from benchmarks.service.postgres import Server
 
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError
@@ -20,7 +21,6 @@ from dpbandits.service.opening import open_store
 from dpbandits.service.rows import tables
 from tests.places import REPOSITORY
 from tests.service.conftest import KEY, Open
-from tests.service.postgres import Server
 from tests.service.timelines import Lite, create, turns
 
 FIRST = REPOSITORY / "tests" / "service" / "first"

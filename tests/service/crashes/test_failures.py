@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.service.postgres import Server
 from sqlalchemy import Connection
 
 import dpbandits as dpb
@@ -22,7 +23,6 @@ from dpbandits.service.turns.asks import AskOp
 from dpbandits.service.turns.tickets import Ticket
 from tests.service.conftest import Open
 from tests.service.machine import Time
-from tests.service.postgres import Server
 from tests.service.timelines import Lite, create, turns
 
 

@@ -6,9 +6,8 @@ import secrets
 from pathlib import Path
 
 import pytest
+from benchmarks.service.postgres import Server
 from benchmarks.service.soak import WRONG, Place, soak
-
-from tests.service.postgres import Server
 
 
 @pytest.mark.long

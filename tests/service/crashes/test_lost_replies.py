@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.service.postgres import Server
 
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
 from tests.service.conftest import KEY
-from tests.service.postgres import Server
 
 
 class Proxy:

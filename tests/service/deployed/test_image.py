@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from benchmarks.service.postgres import free_port
 
 from tests.places import REPOSITORY
 from tests.service.deployed.instructions import (
@@ -23,7 +24,6 @@ from tests.service.deployed.instructions import (
     parsed,
     steps,
 )
-from tests.service.postgres import free_port
 
 
 def test_what_it_copies_is_there() -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from benchmarks.service.postgres import Server
 
 from dpbandits.core.errors import StoreError
 from dpbandits.service.looks import looking
@@ -18,7 +19,6 @@ from tests.service.http.web import client_of
 from tests.service.looks.conftest import looked_at
 from tests.service.looks.played import CAMPAIGNS, everything, go_on
 from tests.service.machine import Time
-from tests.service.postgres import Server
 from tests.service.timelines import Lite, create, turns
 
 WORDS = (
