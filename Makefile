@@ -72,9 +72,11 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.eligible --out docs/measured/regret/eligible.md
 	$(BIN)/python -m benchmarks.forecasts --out docs/measured/forecast.md
 	$(BIN)/python -m benchmarks.cluster --out docs/measured/cluster.md
-	$(BIN)/python -m benchmarks.service --out docs/measured/service.md
+	$(BIN)/python -m benchmarks.service --past 10000000 --out docs/measured/service.md
 	$(BIN)/python -m benchmarks.service.compared --out docs/measured/service_compared.md
 	$(BIN)/python -m benchmarks.service.over_http --out docs/measured/service_http.md
+	! $(BIN)/python -m benchmarks.service.postgres || \
+		$(BIN)/python -m benchmarks.service.over_http --postgresql --workers 2 --out docs/measured/service_http_postgresql.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)
@@ -104,9 +106,11 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(STAMP)
 
-# A thousand kills at each place where it may matter; the better part of an hour.
+# A thousand kills at the places where it may matter, on each database that is here; the better part of two hours.
 soak: $(STAMP)
 	$(BIN)/python -m benchmarks.service.soak --kills 1000 --out docs/measured/service_kills.md
+	! $(BIN)/python -m benchmarks.service.postgres || \
+		$(BIN)/python -m benchmarks.service.soak --postgresql --kills 1000 --out docs/measured/service_kills_postgresql.md
 	$(BIN)/python -m benchmarks.service.steady --minutes 10 --out docs/measured/service_steady.md
 
 # Renew the lock file after a change of dependencies in pyproject.toml.

@@ -3,9 +3,10 @@ beside Optuna's storage.
 
     python -m benchmarks.service.compared --out docs/measured/service_compared.md
 
-Optuna is measured where it is installed (`pip install optuna`); nothing of ours needs it. All three
-write to the same disk and wait for it at every transaction. What they keep differs:
-docs/guides/comparison.md.
+Optuna is measured where it can be imported: `.venv/bin/pip install optuna` before the benchmark
+gives its row, and without it the row says "not installed". Nothing of ours needs it, so `make` does
+not install it. All three write to the same disk and wait for it at every transaction. What they
+keep differs: docs/guides/comparison.md.
 """
 
 from __future__ import annotations
@@ -14,14 +15,13 @@ import argparse
 import importlib.util
 import os
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import dpbandits as dpb
-from benchmarks.service.__main__ import fsyncs
+from benchmarks.service.places import Place, lite
 from benchmarks.table import Row, markdown, show
 
 ARMS = ["a", "b", "c", "d", "e"]
@@ -66,9 +66,8 @@ def by_optuna(folder: Path) -> Pairs | None:
     return pairs
 
 
-def campaign_in(folder: Path) -> Any:
-    store = dpb.open_store(f"sqlite:///{folder}/ours.db", witness=folder / "w", key=bytes(32))
-    return store.create("speed", dpb.DPKLUCB(arms=ARMS, epsilon=1))
+def campaign_at(place: Place) -> Any:
+    return place.open().create("speed", dpb.DPKLUCB(arms=ARMS, epsilon=1))
 
 
 def one_by_one(campaign: Any) -> Pairs:
@@ -97,9 +96,8 @@ def rate(pairs: Pairs, count: int) -> float:
     return best
 
 
-def measured(folder: Path) -> list[Row]:
-    campaign = campaign_in(folder)
-    rows = [Row("lines a second that the disk takes for good", f"{fsyncs(folder):,.0f}", "", None)]
+def measured(place: Place, folder: Path) -> list[Row]:
+    campaign, rows = campaign_at(place), [place.disk()]
     rival, by_hand = by_optuna(folder), by_row(folder)
     said = "not installed" if rival is None else f"{rate(rival, 100):,.0f} pairs/s"
     rows.append(Row("Optuna's storage, one by one", said, "", None))
@@ -123,8 +121,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # where the disk is a disk
-        rows = measured(Path(folder))
+    with lite() as place:
+        rows = measured(place, place.witness.parent)
     title = "Asking and telling on SQLite, one process, beside others"
     show(title, rows)
     if given.out:

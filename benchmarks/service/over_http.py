@@ -1,8 +1,11 @@
 """What a server does in a second, with the clients on the same machine.
 
-    python -m benchmarks.service.over_http --out docs/measured/service_http.md [--url URL --name …]
+    python -m benchmarks.service.over_http --out docs/measured/service_http.md
+        [--postgresql | --url URL] [--workers N]
 
-url: of an empty store; by default SQLite in a new folder. workers: of the server (PostgreSQL).
+By default the store is SQLite's, in a new folder; with --postgresql it is on a database server that
+is started for it, and with --url it is any that is empty. Workers are processes of the server, on
+PostgreSQL.
 """
 
 from __future__ import annotations
@@ -10,10 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,17 +27,12 @@ from urllib.parse import quote
 import httpx
 import numpy as np
 
-from benchmarks.service.__main__ import fsyncs
+from benchmarks.service.places import add_place, place_of, repeated
+from benchmarks.service.postgres import free_port
 from benchmarks.table import Row, markdown, show
 
 POLICY = {"name": "DPKLUCB", "arms": ["a", "b", "c", "d", "e"], "epsilon": "1"}
 CALLERS, BATCH = 64, 20
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @contextmanager
@@ -81,6 +77,9 @@ class Caller:
     def __init__(self, base: str) -> None:
         self._connection, self.took = HTTPConnection(base.removeprefix("http://")), list[float]()
 
+    def close(self) -> None:
+        self._connection.close()
+
     def call(self, path: str, body: Any) -> Any:
         began = time.perf_counter()
         headers = {"Content-Type": "application/json"}
@@ -115,40 +114,52 @@ class Caller:
 def load(base: str, names: list[str], callers: int, batch: int, turns: int) -> Pace:
     """So many callers at once, who share the campaigns."""
     create(base, names)
-    with ThreadPoolExecutor(callers) as pool:
+    with crowd_of(base, callers) as crowd, ThreadPoolExecutor(callers) as pool:
         began = time.perf_counter()
         work = [
-            pool.submit(Caller(base).turns, names[i % len(names)], batch, turns)
-            for i in range(callers)
+            pool.submit(each.turns, names[i % len(names)], batch, turns)
+            for i, each in enumerate(crowd)
         ]
         times = np.concatenate([np.array(each.result()) for each in work])
         passed = time.perf_counter() - began
     return Pace(callers * turns * batch / passed, *np.quantile(times, [0.5, 0.99]).tolist())
 
 
+@contextmanager
+def crowd_of(base: str, callers: int) -> Iterator[list[Caller]]:
+    """So many callers, each with its own connection."""
+    crowd = [Caller(base) for _ in range(callers)]
+    try:
+        yield crowd
+    finally:
+        for each in crowd:
+            each.close()
+
+
 def create(base: str, names: list[str]) -> None:
-    for name in names:
-        body = {"name": name, "policy": POLICY, "max_pending": 10**6}
-        Caller(base).call("/v1/campaigns", body)
+    with crowd_of(base, 1) as (caller,):
+        for name in names:
+            body = {"name": name, "policy": POLICY, "max_pending": 10**6}
+            caller.call("/v1/campaigns", body)
 
 
 def apart(base: str, names: list[str], callers: int, batch: int, turns: int) -> tuple[float, float]:
     """Decisions asked a second while nobody tells, and told a second while nobody asks."""
     create(base, names)
-    crowd = [(Caller(base), names[i % len(names)]) for i in range(callers)]
+    whose = [names[i % len(names)] for i in range(callers)]
 
-    def asks(each: tuple[Caller, str]) -> list[list[Any]]:
-        return [each[0].ask(each[1], batch) for _ in range(turns)]
+    def asks(caller: Caller, name: str) -> list[list[Any]]:
+        return [caller.ask(name, batch) for _ in range(turns)]
 
-    def tells(each: tuple[Caller, str], made: list[list[Any]]) -> None:
+    def tells(caller: Caller, name: str, made: list[list[Any]]) -> None:
         for some in made:
-            each[0].tell(each[1], some)
+            caller.tell(name, some)
 
-    with ThreadPoolExecutor(callers) as pool:
+    with crowd_of(base, callers) as crowd, ThreadPoolExecutor(callers) as pool:
         began = time.perf_counter()
-        made = list(pool.map(asks, crowd))
+        made = list(pool.map(asks, crowd, whose))
         between = time.perf_counter()
-        list(pool.map(tells, crowd, made))
+        list(pool.map(tells, crowd, whose, made))
         ended = time.perf_counter()
     decisions = callers * turns * batch
     return decisions / (between - began), decisions / (ended - between)
@@ -156,55 +167,43 @@ def apart(base: str, names: list[str], callers: int, batch: int, turns: int) -> 
 
 def measured(base: str) -> list[Row]:
     """The settings of the specification: of campaigns, callers and batches."""
-    rows = list[Row]()
-
-    def add(what: str, pace: Pace, limit: str, met: bool) -> None:
-        rows.append(Row(what, str(pace), limit, met))
-
     load(base, ["warm"], 4, BATCH, 5)
-    pace = load(base, ["one"], CALLERS, BATCH, 8)
-    what = f"one campaign, {CALLERS} callers, batches of {BATCH}"
-    add(what, pace, "2,000/s", pace.rate >= 2_000)
-    pace = load(base, [f"many {i}" for i in range(16)], CALLERS, BATCH, 8)
-    add(f"16 campaigns, {CALLERS} callers, batches of {BATCH}", pace, "5,000/s", pace.rate >= 5_000)
-    asked, told = apart(base, [f"apart {i}" for i in range(16)], CALLERS, BATCH, 8)
-    what = "the same callers, who all ask first and then all tell"
+    crowd = f"{CALLERS} callers, batches of {BATCH}"
+    one = load(base, ["one"], CALLERS, BATCH, 8)
+    rows = [Row(f"one campaign, {crowd}", str(one), "2,000/s", one.rate >= 2_000)]
+    names = [f"apart {i}" for i in range(16)]
+    asked, told = apart(base, names, CALLERS, BATCH, 8)
+    what = f"16 campaigns, {crowd}, all ask first and then all tell"
     text = f"{asked:,.0f} asked/s, then {told:,.0f} told/s"
-    rows.append(Row(what, text, "5,000 told/s", told >= 5_000))
-    pace = load(base, ["single"], 8, 1, 60)
-    calls, met = 2 * pace.rate, 2 * pace.rate >= 300 and pace.slow <= 50
-    rows.append(
-        Row(
-            "one campaign, 8 callers, single calls",
-            f"{calls:,.0f} calls/s; a call {pace.median:.0f} ms, 99 % {pace.slow:.0f} ms",
-            "300 calls/s, 99 % 50 ms",
-            met,
-        )
-    )
+    rows.append(Row(what, text, "5,000 told/s in sum", told >= 5_000))
+    many = load(base, [f"many {i}" for i in range(16)], CALLERS, BATCH, 8)
+    what = f"16 campaigns, {crowd}, asks and tells by turns: for the record"
+    rows.append(Row(what, str(many), "", None))
+    single = load(base, ["single"], 8, 1, 60)
+    calls, met = 2 * single.rate, 2 * single.rate >= 300 and single.slow <= 50
+    text = f"{calls:,.0f} calls/s; a call {single.median:.0f} ms, 99 % {single.slow:.0f} ms"
+    rows.append(Row("one campaign, 8 callers, single calls", text, "300 calls/s, 99 % 50 ms", met))
     return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--url")
+    add_place(parser)
     parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:  # where the disk is a disk
-        folder = Path(name)
-        disk = f"{fsyncs(folder):,.0f}"
-        rows = [Row("lines a second that the disk takes for good", disk, "", None)]
-        url = given.url or f"sqlite:///{folder}/speed.db"
-        with server(url, folder / "witness", given.workers) as base:
+    with place_of(given) as place:
+        rows = [place.disk()]
+        with server(place.url, place.witness, given.workers) as base:
             rows += measured(base)
-    kind = url.partition(":")[0]
-    title = f"Campaigns over HTTP, on {kind}, {given.workers} process(es)"
+    title = f"Campaigns over HTTP, on {place.kind}, {given.workers} process(es)"
     show(title, rows)
     if given.out:
         text = f"\nServer and callers shared {os.cpu_count()} threads; load of the machine when it "
         text += f"ended: {os.getloadavg()[0]:.1f}.\n"
         text += "\n`N/s asked and told`: N decisions asked and the same N told, in each second.\n"
-        command = f"python -m benchmarks.service.over_http --out {given.out}"
+        command = f"python -m benchmarks.service.over_http{repeated(given)}"
+        command += f" --out {given.out}"
         given.out.write_text(markdown(title, command, rows) + text, "utf-8")
 
 

@@ -130,7 +130,7 @@ class Server:
 
         place = f"host=127.0.0.1 port={self.port} user=postgres dbname={database}"
         with psycopg.connect(place, autocommit=True) as connection:
-            cursor = connection.execute(sql)  # type: ignore[call-overload]  # any text
+            cursor = connection.execute(sql)
             return list(cursor) if cursor.description else []
 
     def fresh(self, name: str) -> str:

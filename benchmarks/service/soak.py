@@ -2,7 +2,7 @@
 count what was lost or done twice.
 
     python -m benchmarks.service.soak --kills 1000 --out docs/measured/service_kills.md
-        [--url postgresql+psycopg://…]
+        [--postgresql | --url URL]
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 import random
 import signal
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,16 +19,15 @@ from pathlib import Path
 from typing import Any
 
 import dpbandits as dpb
+from benchmarks.service.places import Place, add_place, place_of, repeated
 from benchmarks.table import Row, markdown, show
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.looks.campaign import MOST_AT_ONCE
-from dpbandits.service.opening import open_store
 from dpbandits.service.rows.sql import SqlBackend
 from dpbandits.service.rows.sql_rows import SqlRows
 from dpbandits.service.witness import WitnessFile
 from dpbandits.session.storing.changes import Watch
 
-KEY = bytes(range(32))
 WRONG = ("lost", "folded twice", "folded too little", "drawn twice", "generations lost")
 CALLS = 12
 """Asks and tells of a child that nobody kills."""
@@ -101,17 +99,6 @@ class Told:
             self.twice += self.releases.setdefault(step, answers) != answers
         else:
             getattr(self, what).update(said)
-
-
-@dataclass
-class Place:
-    """Where the campaign lies."""
-
-    url: str
-    witness: Path
-
-    def open(self) -> Any:
-        return open_store(self.url, key=KEY, witness=self.witness)
 
 
 def work(place: Place, say: Callable[..., None], name: str) -> None:
@@ -202,18 +189,17 @@ def rows(found: Counter[str], where: Counter[str]) -> list[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=1_000)
-    parser.add_argument("--url")
+    add_place(parser)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        url = given.url or f"sqlite:///{folder}/soak.db"
-        found, where = soak(Place(url, Path(folder) / "witness"), given.kills, given.seed)
-    title = f"{where.total():,} kills, on {url.partition(':')[0]}"
+    with place_of(given) as place:
+        found, where = soak(place, given.kills, given.seed)
+    title = f"{where.total():,} kills, on {place.kind}"
     show(title, rows(found, where))
     if given.out:
-        command = f"python -m benchmarks.service.soak --kills {given.kills} --out {given.out}"
-        command += " --url postgresql+psycopg://…" if given.url else ""
+        command = f"python -m benchmarks.service.soak{repeated(given)} --kills {given.kills}"
+        command += f" --out {given.out}"
         given.out.write_text(markdown(title, command, rows(found, where)), "utf-8")
     bad = [name for name in WRONG if found[name]]
     raise SystemExit(f"broken: {bad}" if bad else 0)

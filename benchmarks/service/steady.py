@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -15,7 +14,8 @@ from typing import NamedTuple
 
 import psutil
 
-from benchmarks.service.over_http import BATCH, POLICY, Caller, server
+from benchmarks.service.over_http import BATCH, create, crowd_of, server
+from benchmarks.service.places import add_place, place_of, repeated
 from benchmarks.table import Row, markdown, show
 
 CAMPAIGNS, CALLERS, GROWTH = 4, 8, 1.05
@@ -35,9 +35,7 @@ class Crowd:
 
     def __init__(self, base: str) -> None:
         self._stopped, self._done = threading.Event(), [0] * CALLERS
-        for name in range(CAMPAIGNS):
-            body = {"name": f"steady {name}", "policy": POLICY, "max_pending": 10**6}
-            Caller(base).call("/v1/campaigns", body)
+        create(base, [f"steady {i}" for i in range(CAMPAIGNS)])
         self._threads = [
             threading.Thread(target=self._call, args=(base, i)) for i in range(CALLERS)
         ]
@@ -50,11 +48,11 @@ class Crowd:
         return sum(self._done)
 
     def _call(self, base: str, number: int) -> None:
-        caller = Caller(base)
-        while not self._stopped.is_set():
-            caller.turns(f"steady {number % CAMPAIGNS}", BATCH, 1)
-            caller.took.clear()
-            self._done[number] += BATCH
+        with crowd_of(base, 1) as (caller,):
+            while not self._stopped.is_set():
+                caller.turns(f"steady {number % CAMPAIGNS}", BATCH, 1)
+                caller.took.clear()
+                self._done[number] += BATCH
 
     def stop(self) -> None:
         self._stopped.set()
@@ -100,20 +98,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=int, default=10)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--url")
+    add_place(parser)
     parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:  # where the disk is a disk
-        url = given.url or f"sqlite:///{name}/steady.db"
-        with server(url, Path(name) / "witness", given.workers) as base:
-            found = rows(watched(base, given.minutes))
+    with place_of(given) as place, server(place.url, place.witness, given.workers) as base:
+        found = rows(watched(base, given.minutes))
     show(TITLE, found)
     if given.out:
         text = f"""
-{CAMPAIGNS} campaigns on {url.partition(":")[0]}, {CALLERS} callers on the same machine, batches of
+{CAMPAIGNS} campaigns on {place.kind}, {CALLERS} callers on the same machine, batches of
 {BATCH}; {os.cpu_count()} threads, load of the machine when it ended: {os.getloadavg()[0]:.1f}.
 """
-        command = f"python -m benchmarks.service.steady --minutes {given.minutes} --out {given.out}"
+        command = f"python -m benchmarks.service.steady{repeated(given)}"
+        command += f" --minutes {given.minutes} --out {given.out}"
         given.out.write_text(markdown(TITLE, command, found) + text, "utf-8")
 
 

@@ -6,8 +6,9 @@ import secrets
 from pathlib import Path
 
 import pytest
+from benchmarks.service.places import Place
 from benchmarks.service.postgres import Server
-from benchmarks.service.soak import WRONG, Place, soak
+from benchmarks.service.soak import WRONG, soak
 
 
 @pytest.mark.long
