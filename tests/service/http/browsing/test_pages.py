@@ -5,67 +5,22 @@ nothing is asked of another origin.
 from __future__ import annotations
 
 import re
-import shutil
-import socket
-import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import uvicorn
 
-from dpbandits.service.http.app import make_app
-from dpbandits.service.store import CampaignStore
+from tests.service.http.browsing.chromium import (
+    at_work,
+    complaints,
+    in_chromium,
+    shown_by_chromium,
+)
 from tests.service.http.test_dashboard import EVIL, Numbers, said, visited
 from tests.service.http.web import client_of
 
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--enable-logging=stderr", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
-]
-
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's package chromium"),
-]
-
-
-@contextmanager
-def at_work(store: CampaignStore) -> Iterator[str]:
-    """The address of a server of this store."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    config = uvicorn.Config(
-        make_app(store, open=True), port=port, log_level="warning", ws="none", lifespan="off"
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
-
-
-def shown_by_chromium(address: str, profile: Path, *more: str) -> tuple[str, str]:
-    """The page as it stands after a while, and what the browser wrote meanwhile."""
-    assert CHROMIUM is not None
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", *more, "--dump-dom", address]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    return done.stdout, done.stderr
-
-
-def complaints(log: str) -> list[str]:
-    """What pages, and the browser about them, wrote to the console."""
-    return [line for line in log.splitlines() if "CONSOLE" in line or "Refused to" in line]
+pytestmark = in_chromium
 
 
 def test_the_page_in_chromium(tmp_path: Path) -> None:
