@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-import shutil
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
@@ -19,11 +18,8 @@ import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows import tables
-from tests.places import REPOSITORY
 from tests.service.conftest import KEY, Open
 from tests.service.timelines import Lite, create, turns
-
-FIRST = REPOSITORY / "tests" / "service" / "first"
 
 
 def test_a_server_that_forgets_is_refused(server: Server, tmp_path: Path) -> None:
@@ -76,23 +72,6 @@ def test_the_tables_are_those_of_the_migrations(make: Open) -> None:
     with backend._engine.connect() as connection:
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, tables.metadata) == []
-
-
-def test_a_database_of_the_first_version_opens(tmp_path: Path) -> None:
-    """`tests/service/first` was written by version 0001: 20 decisions, of which 12 were told."""
-    lite = Lite(tmp_path)
-    lite.witness.parent.mkdir()
-    shutil.copyfile(FIRST / "trial.witness", lite.witness)
-    database = sqlite3.connect(lite.file)
-    database.executescript((FIRST / "trial.sql").read_text("utf-8"))
-    database.close()
-    with lite.open() as store:
-        campaign = store["c"]
-        summary = campaign.summary()
-        assert (summary.generation, summary.asked, summary.waiting) == (1, 20, 8)
-        turns(campaign, 40)
-        assert campaign.generation == 1
-        assert len(campaign.releases()) > summary.step
 
 
 def test_no_reward_is_seen_in_files_logs_or_errors(

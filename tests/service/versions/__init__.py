@@ -1,0 +1,1 @@
+"""Databases of every version, as they were written then, and what this code makes of them."""
