@@ -5,7 +5,7 @@ went by, beside what the disk can do.
 
 Calls of a campaign with a past and of one that has just begun are timed by turns, so that what else
 the machine does burdens both alike; the two lie in databases of their own. A figure is the median
-of many calls. With 10⁷ past decisions it takes about ten minutes and 5 GB on the disk.
+of many calls. With 10⁷ past decisions it takes about ten minutes and 3 GB on the disk.
 """
 
 from __future__ import annotations
