@@ -94,7 +94,7 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
 
         def look(work: Working, rows: CampaignRows) -> list[CampaignDecision] | None:
             said = rows.response(op.principal, str(op.key))
-            return None if said is None else asked_before(said, asked, work)
+            return None if said is None else asked_before(said, asked, work, rows)
 
         return self[side]._turning.look(look)
 

@@ -12,7 +12,7 @@ from dpbandits.service.looks.segments import ShownSegments
 from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.turns.asks import CampaignDecision
 from dpbandits.service.turns.tells import TellStatus, require_rewards
-from dpbandits.service.turns.working import Working
+from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.session import Eligible, User
 from dpbandits.session.storing.beforehand import ArmMove, require_joined, require_move
 
@@ -100,8 +100,8 @@ class SegmentedCampaign(ShownSegments[Campaign]):
         unknown = [at for at, place in enumerate(found) if place is None]
         names = [id_of(decisions[at]) for at in unknown]
         for part in parts if unknown else ():
-            opened = part._turning.look(lambda work, _: work.ids.opened(names))
-            for at, place in zip(unknown, opened, strict=True):
+            known = part._turning.look(partial(known_in, names))
+            for at, place in zip(unknown, known, strict=True):
                 found[at] = part if place is not None else found[at]
         return [parts[0] if place is None else place for place in found]
 

@@ -19,6 +19,7 @@ from dpbandits.service.rows.records import (
     ReleaseRow,
     RowChange,
     ScopeRow,
+    StatusRow,
 )
 
 Joining = tuple[str, Callable[[ScopeRow], ScopeRow]]
@@ -52,8 +53,8 @@ class CampaignRows(ABC):
         """One decision."""
 
     @abstractmethod
-    def statuses(self, seqs: Sequence[int]) -> dict[int, str]:
-        """Where these decisions stand."""
+    def statuses(self, seqs: Sequence[int]) -> list[StatusRow]:
+        """Where those of these decisions stand that there are, in any order."""
 
     @abstractmethod
     def decisions(self, after: int, limit: int) -> list[DecisionRecord]:

@@ -15,6 +15,7 @@ from dpbandits.service.rows.records import (
     ReadingRow,
     ReleaseRow,
     RowChange,
+    StatusRow,
 )
 
 Happened = tuple[RowChange, int, int, int]
@@ -68,9 +69,9 @@ class MemoryRows(CampaignRows):
     def decision(self, seq: int) -> DecisionRecord | None:
         return self._tables.decisions.get(seq)
 
-    def statuses(self, seqs: Sequence[int]) -> dict[int, str]:
-        known = self._tables.decisions
-        return {seq: known[seq].status for seq in seqs if seq in known}
+    def statuses(self, seqs: Sequence[int]) -> list[StatusRow]:
+        rows = [self._tables.decisions[seq] for seq in seqs if seq in self._tables.decisions]
+        return [StatusRow(row.seq, row.status, row.nonce) for row in rows]
 
     def decisions(self, after: int, limit: int) -> list[DecisionRecord]:
         known = self._tables.decisions

@@ -60,7 +60,7 @@ def said_in(head: HeadRow) -> Mapping[str, Any]:
 
 class DecisionRecord(NamedTuple):
     """A decision. action, observe, label: as JSON. pseudonym, window: whose place it took, until it
-    is resolved. moved: the version that changed it last.
+    is resolved. moved: the version that changed it last. nonce: part of its name (see `turns.ids`).
     """
 
     seq: int
@@ -78,6 +78,7 @@ class DecisionRecord(NamedTuple):
     window: int | None
     status: Status
     moved: int
+    nonce: int
 
 
 class MovedRow(NamedTuple):
@@ -90,6 +91,15 @@ class MovedRow(NamedTuple):
     learn: bool
     due_at: float | None
     status: Status
+    nonce: int
+
+
+class StatusRow(NamedTuple):
+    """Where a decision stands, for whoever names it."""
+
+    seq: int
+    status: Status
+    nonce: int
 
 
 class ReleaseRow(NamedTuple):

@@ -18,6 +18,7 @@ from dpbandits.service.rows.records import (
     ReadingRow,
     ReleaseRow,
     RowChange,
+    StatusRow,
 )
 from dpbandits.service.rows.statements import HEAD_OF, RESOLVE, insertion, runs
 
@@ -32,6 +33,7 @@ def columns_of(table: Table, kind: Any) -> list[Any]:
 
 HEAD = columns_of(tables.head, HeadRow)
 MOVED = columns_of(tables.decision, MovedRow)
+STATUS = columns_of(tables.decision, StatusRow)
 DECISION = columns_of(tables.decision, DecisionRecord)
 READING = columns_of(tables.ledger, ReadingRow)
 RELEASE = columns_of(tables.release, ReleaseRow)
@@ -83,14 +85,11 @@ class SqlRows(CampaignRows):
         row = self._connection.execute(query).one_or_none()
         return None if row is None else DecisionRecord(*row)
 
-    def statuses(self, seqs: Sequence[int]) -> dict[int, str]:
-        c, found = tables.decision.c, dict[int, str]()
+    def statuses(self, seqs: Sequence[int]) -> list[StatusRow]:
+        c, found = tables.decision.c, list[StatusRow]()
         for at in range(0, len(seqs), MANY):
-            query = select(c.seq, c.status).where(
-                c.campaign == self._uid, c.seq.in_(seqs[at : at + MANY])
-            )
-            for seq, status in self._connection.execute(query):
-                found[seq] = status
+            query = select(*STATUS).where(c.campaign == self._uid, c.seq.in_(seqs[at : at + MANY]))
+            found += starmap(StatusRow, self._connection.execute(query))
         return found
 
     def decisions(self, after: int, limit: int) -> list[DecisionRecord]:

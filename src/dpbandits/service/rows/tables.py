@@ -75,6 +75,7 @@ decision = Table(
     Column("window", BigInteger),
     Column("status", String(8), nullable=False),
     Column("moved", BigInteger, nullable=False),
+    Column("nonce", BigInteger, nullable=False, server_default=text("0")),
     PrimaryKeyConstraint("campaign", "seq"),
     Index("decision_moved", "campaign", "moved"),
     # a campaign that is opened reads what waits, however much does not

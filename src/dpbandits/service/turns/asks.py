@@ -14,7 +14,7 @@ from dpbandits.core.plan import Action
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, said_in
-from dpbandits.service.turns.working import Working, latest_of
+from dpbandits.service.turns.working import Working, known_in, latest_of
 from dpbandits.session.decisions import Decision
 from dpbandits.session.storing.parts import (
     fill_places,
@@ -114,7 +114,7 @@ class AskOp:
                 return made
             said = scratch.rows.response(*place)
             if said is not None:
-                return asked_before(said, self, work)
+                return asked_before(said, self, work, scratch.rows)
             other = scratch.rows.answered_by(*place) if self.sides else None
             if other is not None:
                 return AnsweredBeside(other)
@@ -176,17 +176,17 @@ def closed_window(work: Working, scratch: Scratch) -> int | None:
     return max((window for window in closed if window is not None), default=None)
 
 
-def asked_before(said: str, op: AskOp, work: Working) -> list[CampaignDecision]:
+def asked_before(said: str, op: AskOp, work: Working, rows: CampaignRows) -> list[CampaignDecision]:
     """The decisions that a call made the first time.
 
     Raises:
         ValueError: another call was made with this key.
         DecisionError: they were given up when the database was put back.
     """
-    first, rows = json.loads(said)
-    decisions = [decision_from(row) for row in rows]
-    opened = work.ids.opened(each.id for each in decisions)
-    if any(place is None or place.generation < work.head.generation for place in opened):
+    first, made = json.loads(said)
+    decisions = [decision_from(each) for each in made]
+    known = known_in((each.id for each in decisions), work, rows)
+    if any(place is None or place.generation < work.head.generation for place in known):
         raise DecisionError(
             "The decisions that were asked for with this key were given up, for the database was "
             "put back. Ask with another key. None was made."

@@ -13,7 +13,6 @@ from typing import Any
 from dpbandits.core.errors import WitnessError
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, HeadRow, ReadingRow, RowChange, said_in
-from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.working import (
     CampaignSetting,
     Working,
@@ -107,8 +106,6 @@ def fence(
     not_before(work.session, witness.latest_time(work.row.uid))
     if seen is not None and not witness.knows(work.row.uid, mark_of(work.head)):
         unseen = [[work.head.before + 1, work.head.step]]
-    if seen is None or (seen.generation, seen.step) < (work.head.generation, work.head.before):
-        work.ids = DecisionIds.fresh()  # a generation of this number may have been before
     seen = seen or mark_of(work.head)
     generation = max(seen.generation, work.head.generation) + 1
     chain = next_chain(seen.chain, "fence", generation)

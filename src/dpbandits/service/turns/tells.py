@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 from dpbandits.core.errors import DecisionError, MessageError
 from dpbandits.service.turns.asks import Scratch
-from dpbandits.service.turns.working import Working
+from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.storing.beforehand import require_reward
 from dpbandits.session.storing.parts import (
-    counts_of,
     its_time_passed,
     owned_by,
     set_places,
@@ -125,7 +124,7 @@ def require_rewards(work: Working, pairs: Iterable[tuple[object, object]]) -> No
     told = list(pairs)
     opened = work.ids.opened(name for name, _ in told)
     for place, (_, reward) in zip(opened, told, strict=True):
-        if place is not None and place.generation == work.head.generation:
+        if place is not None and work.nonces.get(place.seq) == place.nonce:
             require_reward(work.session, place.seq, meant_for(place.seq, reward))
 
 
@@ -143,18 +142,15 @@ def placed(
 ) -> list[tuple[TellStatus, int | None]]:
     """Of each name, what is said of it, and the decision if its answer counts now."""
     windowed = work.session.attribution_window is not None
-    asked, _ = counts_of(work.session)
-    found = list[tuple[TellStatus, int | None]]()
-    resolved, seen = list[int](), set[int]()
-    opened = work.ids.opened(names)
-    for place in opened:
-        if place is None or place.generation > work.head.generation or place.seq > asked:
+    found, seen = list[tuple[TellStatus, int | None]](), set[int]()
+    for place in known_in(names, work, scratch.rows):
+        if place is None:
             found.append(("unknown", None))
         elif place.generation < work.head.generation:
             found.append(("gone", None))
         elif not waits(work.session, place.seq):
-            resolved.append(place.seq)
-            found.append(("already", None))
+            gone = place.status in ("void", "passed", "lost")
+            found.append(("gone" if gone else "already", None))
         elif windowed and its_time_passed(work.session, place.seq):
             found.append(("gone", None))
         elif place.seq in seen:  # where answers are waited for, nobody learns that one came
@@ -162,18 +158,4 @@ def placed(
         else:
             seen.add(place.seq)
             found.append(("recorded", place.seq))
-    if resolved:
-        gone = gone_among(resolved, work, scratch)
-        for at, place in enumerate(opened):
-            if place is not None and found[at] == ("already", None) and place.seq in gone:
-                found[at] = "gone", None
     return found
-
-
-def gone_among(seqs: Sequence[int], work: Working, scratch: Scratch) -> set[int]:
-    """Those of these decisions that are void, or whose time has passed: as it is stored, or since
-    this transaction began.
-    """
-    stand: dict[int, Any] = scratch.rows.statuses(sorted(set(seqs)))
-    stand |= {seq: work.watch.resolved[seq] for seq in seqs if seq in work.watch.resolved}
-    return {seq for seq, status in stand.items() if status in ("void", "passed", "lost")}

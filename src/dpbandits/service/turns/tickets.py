@@ -70,12 +70,13 @@ def answers_named(
     again.
     """
     known = {row.seq: row.propensity for row in change.asked}
+    nonce = change.asked[0].nonce if change.asked else 0  # one for all that a transaction made
     found, kept = list[Any](), dict[tuple[str, str], str]()
     for ticket, answer in zip(batch, answers, strict=True):
         if not isinstance(answer, AskedDecisions):
             found.append(answer)
             continue
-        names = work.ids.names(work.head.generation, (each.id for each in answer.plays))
+        names = work.ids.names(nonce, change.head.generation, (each.id for each in answer.plays))
         found.append(under_names(answer.plays, names, known))
         if isinstance(ticket.op, AskOp) and ticket.op.key is not None:
             kept[ticket.op.principal, ticket.op.key] = compact([ticket.op.mark(work), found[-1]])

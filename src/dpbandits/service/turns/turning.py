@@ -154,7 +154,7 @@ class Turning:
                 if not same:
                     rows.write(change)
             if not same:
-                work.head = change.head
+                work.committed(change)
                 if mark_of(change.head) != mark_of(before):
                     self._witnessed(change.head, before)
         except BaseException:

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from dpbandits.campaign.register import Clock
 from dpbandits.core.errors import StoreError
@@ -14,7 +14,7 @@ from dpbandits.core.lines import lines_of
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import CampaignRow, HeadRow, MovedRow, said_in
+from dpbandits.service.rows.records import CampaignRow, HeadRow, MovedRow, RowChange, said_in
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.session.decisions import Play
@@ -24,6 +24,7 @@ from dpbandits.session.storing.changes import Watch
 from dpbandits.session.storing.looking import session_to_look_at
 from dpbandits.session.storing.parts import (
     SessionRows,
+    counts_of,
     rows_in,
     session_from_parts,
 )
@@ -48,7 +49,7 @@ class CampaignSetting:
 class Working:
     """A campaign as its newest transaction left it.
 
-    plays: those of stored decisions, each kept once.
+    plays: those of stored decisions, each kept once. nonces: of the decisions that wait.
     """
 
     row: CampaignRow
@@ -57,9 +58,52 @@ class Working:
     watch: Watch
     ids: DecisionIds
     plays: dict[Any, Play]
+    nonces: dict[int, int]
 
     def __repr__(self) -> str:
         return f"Working({self.row.name!r}, version={self.head.version})"
+
+    def committed(self, change: RowChange) -> None:
+        """What was written stands."""
+        self.head = change.head
+        self.nonces.update((row.seq, row.nonce) for row in change.asked)
+        for seq in change.resolved:
+            self.nonces.pop(seq, None)
+
+
+class KnownDecision(NamedTuple):
+    """A decision of a campaign's, by its name. status: where it stands."""
+
+    generation: int
+    seq: int
+    status: str
+
+
+def known_in(
+    names: Iterable[object], work: Working, rows: CampaignRows
+) -> list[KnownDecision | None]:
+    """Of each name, which decision it names; None for what was made up, and for the names of a
+    timeline that was lost: their numbers may be other people's now.
+    """
+    (asked, _), head = counts_of(work.session), work.head
+    opened = [
+        place if place and place.generation <= head.generation and place.seq <= asked else None
+        for place in work.ids.opened(names)
+    ]
+    nonces, resolved = work.nonces, work.watch.resolved  # since this transaction began
+    stored = {place.seq for place in opened if place and place.seq not in nonces}
+    stand: dict[int, tuple[int, str]] = {
+        row.seq: (row.nonce, row.status) for row in rows.statuses(sorted(stored))
+    }
+    found = list[KnownDecision | None]()
+    for place in opened:
+        if place is None or (place.seq not in nonces and place.seq not in stand):
+            found.append(None)
+            continue
+        nonce, generation, seq = place
+        own, status = stand.get(seq) or (nonces[seq], resolved.get(seq, "waiting"))
+        found.append(KnownDecision(generation, seq, status) if own == nonce else None)
+    return found
 
 
 def working_at(
@@ -78,8 +122,8 @@ def working_at(
         before = None  # the database was put back, or fenced
     since = 0 if before is None else before.head.version
     kept = SessionRows() if before is None else rows_in(before.session)
-    plays = {} if before is None else before.plays
-    bring_in(kept, rows.moved(since), plays)
+    plays, nonces = ({}, {}) if before is None else (before.plays, before.nonces)
+    bring_in(kept, rows.moved(since), plays, nonces)
     readings = [
         (r.coordinate, r.start, r.stop, r.cost)
         for r in rows.readings(since)
@@ -89,7 +133,7 @@ def working_at(
     kept.lines = lines_of(kept.lines, [each[:3] for each in readings], cost)
     if setting.looking:
         session = session_to_look_at(session_in(head), kept, setting.policy, setting.clock)
-        return Working(row, head, session, Watch(session), DecisionIds.fresh(), plays)
+        return Working(row, head, session, Watch(session), DecisionIds.fresh(), plays, nonces)
     kept.held = {seq: steps for seq, steps in kept.held.items() if seq in kept.waiting}
     for seq, body in rows.held(since).items():
         kept.held[seq] = setting.seal.opened(body, f"{row.uid} held {seq}")
@@ -97,7 +141,7 @@ def working_at(
     ids = DecisionIds(bytes.fromhex(private.pop("ids")))
     parts = session_in(head), private, kept
     session = session_of(row, parts, setting, before)
-    return Working(row, head, session, Watch(session), ids, plays)
+    return Working(row, head, session, Watch(session), ids, plays, nonces)
 
 
 def goes_on(before: HeadRow, head: HeadRow) -> bool:
@@ -173,14 +217,18 @@ def noise_to_go_on(
     return setting.noise
 
 
-def bring_in(kept: SessionRows, moved: Iterable[MovedRow], plays: dict[Any, Play]) -> None:
+def bring_in(
+    kept: SessionRows, moved: Iterable[MovedRow], plays: dict[Any, Play], nonces: dict[int, int]
+) -> None:
     """Decisions that moved: those that wait come in, in their order; those that do no more go."""
     waiting, due = kept.waiting, kept.due
-    for seq, action, observe, label, learn, due_at, status in moved:
+    for seq, action, observe, label, learn, due_at, status, nonce in moved:
         if status != "waiting":
             dict.pop(waiting, seq, None)
             due.pop(seq, None)
+            nonces.pop(seq, None)
             continue
+        nonces[seq] = nonce
         key = action, observe, label, learn  # as stored: decisions that play the same share it
         play = plays.get(key)
         if play is None:

@@ -17,7 +17,7 @@ from dpbandits.service.rows.records import (
     said_in,
 )
 from dpbandits.service.sealing import StoreSeal
-from dpbandits.service.turns.ids import DecisionIds
+from dpbandits.service.turns.ids import DecisionIds, fresh_nonce
 from dpbandits.service.turns.working import Working
 from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import VERSION
@@ -64,13 +64,8 @@ def change_in(
     (public, private), version = small_parts(work.session), head.version + 1
     releases, readings = released_rows(work, found.releases, now)
     step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
-    texts = PlayTexts()
-    asked = [
-        decision_row(
-            each, texts, head.generation, step, now, (eligible or {}).get(each.seq), version
-        )
-        for each in found.asked
-    ]
+    texts, at = PlayTexts(), (head.generation, step, now, version, fresh_nonce())
+    asked = [decision_row(each, texts, (eligible or {}).get(each.seq), *at) for each in found.asked]
     marks = head.generation, step, chain, head.step, head.chain
     shown = head_public(public, head, notes)
     new = HeadRow(version, *marks, *counts_of(work.session), shown, closed or head.closed)
@@ -160,11 +155,12 @@ class PlayTexts:
 def decision_row(
     asked: AskedPlay,
     texts: PlayTexts,
+    eligible: str | None,
     generation: int,
     step: int,
     now: float,
-    eligible: str | None,
     version: int,
+    nonce: int,
 ) -> DecisionRecord:
     play = asked.play
     who, window = asked.place or (None, None)
@@ -182,4 +178,5 @@ def decision_row(
         window,
         "waiting",
         version,
+        nonce,
     )
