@@ -7,7 +7,6 @@ import secrets
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -18,7 +17,7 @@ import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows import tables
-from tests.service.conftest import KEY, Open
+from tests.service.conftest import Open
 from tests.service.timelines import Lite, create, turns
 
 
@@ -46,23 +45,6 @@ def test_a_database_of_somebody_else_is_refused(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(StoreError, match="a database of its own"):
         Lite(tmp_path).open()
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [(KEY, bytes(32)), (KEY, None), (None, KEY)],
-    ids=["another", "none", "one"],
-)
-def test_another_key_is_refused(tmp_path: Path, first: Any, second: Any) -> None:
-    lite = Lite(tmp_path)
-    with lite.open(key=first) as store:
-        turns(create(store), 3)
-    with lite.open(key=second) as store:
-        for call in (store["c"].ask, store["c"].summary):
-            with pytest.raises(StoreError, match="with the key it was made with"):
-                call()
-    with lite.open(key=first) as store:
-        turns(store["c"], 3)
 
 
 def test_the_tables_are_those_of_the_migrations(make: Open) -> None:

@@ -66,7 +66,8 @@ def open_store(
 
     Raises:
         ValueError: no such address.
-        StoreError: no such database, or one that cannot be used.
+        StoreError: no such database, one that cannot be used, or one whose campaigns were made with
+            another key.
         ImportError: the `service` extra is not installed.
     """
     if not isinstance(url, str) or ":" not in url:
@@ -86,10 +87,14 @@ def open_store(
     from dpbandits.service.rows.sql import SqlBackend
 
     backend = SqlBackend(url)
-    place = Path(witness) if witness is not None else beside(url)
-    # no file is made beside campaigns that have their witness elsewhere
-    seen = WitnessFile(place, make=place.exists() or not backend.campaigns())
-    return CampaignStore(backend, seen, key=key, noise=noise, clock=clock)
+    try:
+        place = Path(witness) if witness is not None else beside(url)
+        # no file is made beside campaigns that have their witness elsewhere
+        seen = WitnessFile(place, make=place.exists() or not backend.campaigns())
+        return CampaignStore(backend, seen, key=key, noise=noise, clock=clock)
+    except BaseException:
+        backend.close()
+        raise
 
 
 def store_to_look_at(

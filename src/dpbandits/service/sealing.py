@@ -17,6 +17,11 @@ from dpbandits.session.saving.seal import checked_key
 PLAIN, SEALED = b"p", b"s"
 
 
+def private_place(uid: str) -> str:
+    """Where the private part of a campaign belongs."""
+    return f"{uid} private"
+
+
 @final
 class StoreSeal:
     """Seals private rows, and makes the keys under which people are known.
@@ -65,7 +70,7 @@ class StoreSeal:
             except InvalidTag:
                 pass
         raise StoreError(
-            "The private rows of this campaign were written "
+            "The private rows of this store were written "
             + ("without a key" if kind == PLAIN else "with a key, and this is not it")
             + ". Open the store with the key it was made with: open_store(url, key=…), or "
             "DPBANDITS_KEY in the environment."

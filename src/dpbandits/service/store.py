@@ -21,7 +21,7 @@ from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.memory import no_scope
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
 from dpbandits.service.scope import Scope, joined
-from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.sealing import StoreSeal, private_place
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.beginning import (
     LONGEST_NAME,
@@ -53,6 +53,9 @@ class CampaignStore(Campaigns[Campaign]):
 
     A campaign has the same verbs as a `Session`; its calls return once what they did is on disk.
     Threads and processes may share a store.
+
+    Raises:
+        StoreError: its campaigns were made with another key, or without one.
     """
 
     def __init__(
@@ -66,6 +69,18 @@ class CampaignStore(Campaigns[Campaign]):
     ) -> None:
         super().__init__(backend, witness, clock)
         self._seal, self._noise = StoreSeal(key), noise
+        self._require_key()
+
+    def _require_key(self) -> None:
+        """Refuse to work with another key than the one that some campaign was made with.
+
+        Raises:
+            StoreError: so it is.
+        """
+        found = self._backend.some_private()
+        if found is not None:
+            uid, body = found
+            self._seal.opened(body, private_place(uid))
 
     def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Campaign:
         setting = CampaignSetting(self._seal, self._clock, self._noise, policy)
@@ -120,6 +135,8 @@ class CampaignStore(Campaigns[Campaign]):
         Raises:
             ValueError: the name is taken, options contradict each other, or the scope has not so
                 much left. Nothing was created.
+            StoreError: another key has been at work since this store was opened, or the database
+                cannot be written.
         """
         require_creatable(name, noise, options)
         require_policy(policy)
@@ -130,6 +147,7 @@ class CampaignStore(Campaigns[Campaign]):
         uid, rule = secrets.token_hex(16), asked_rule(policy, options)
         sessions = self._sessions(name, uid, policy, noise, options, rule)
         now = seconds_of(self._clock())
+        self._require_key()
         row, parts = beginning(uid, name, sessions, self._seal, options, now, rule)
 
         def join(found: ScopeRow) -> ScopeRow:

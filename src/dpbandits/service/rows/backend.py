@@ -132,6 +132,10 @@ class Backend(ABC):
         """One campaign, by its name."""
 
     @abstractmethod
+    def some_private(self) -> tuple[str, bytes] | None:
+        """A campaign's uid and its private part, sealed; None: there is no campaign."""
+
+    @abstractmethod
     def transaction(self, uid: str) -> AbstractContextManager[CampaignRows]:
         """Lock a campaign, with all segments of it. What is written is committed as the block is
         left, and rolled back where an exception leaves it.

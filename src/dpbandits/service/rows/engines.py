@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -113,3 +113,24 @@ def big_engine(url: URL) -> Engine:
         hide_parameters=True,
         connect_args={"connect_timeout": PATIENCE, "options": f"-c lock_timeout={PATIENCE}s"},
     )
+
+
+def require_durable(engine: Engine) -> None:
+    """Refuse a database that may forget what it committed: then noise would be drawn twice.
+
+    Raises:
+        StoreError: so it is.
+    """
+    settings = ("fsync", "full_page_writes", "synchronous_commit")
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            off = int(connection.execute(text("PRAGMA synchronous")).scalar_one()) < 2
+            forgets = ["synchronous"] if off else []
+        else:
+            said = {name: connection.execute(text(f"SHOW {name}")).scalar() for name in settings}
+            forgets = [name for name, value in said.items() if value == "off"]
+    if forgets:
+        raise StoreError(
+            f"Expected a database that keeps what it commits; {', '.join(forgets)} is off, so "
+            "a loss of power could bring back blocks that were read. Switch it on."
+        )

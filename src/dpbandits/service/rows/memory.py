@@ -57,6 +57,10 @@ class MemoryBackend(Backend):
     def campaign(self, name: str) -> CampaignRow | None:
         return self._campaigns.get(name)
 
+    def some_private(self) -> tuple[str, bytes] | None:
+        with self._lock:
+            return next(((uid, self._rows(uid).private()) for uid in self._tables), None)
+
     @contextmanager
     def transaction(self, uid: str) -> Iterator[CampaignRows]:
         with self._lock:

@@ -22,6 +22,7 @@ from dpbandits.service.rows.engines import (
     known_url,
     lite_engine,
     looking_engine,
+    require_durable,
 )
 from dpbandits.service.rows.memory import no_scope, taken_name
 from dpbandits.service.rows.migrating import bring_up, require_newest
@@ -57,7 +58,7 @@ class SqlBackend(Backend):
                     require_newest(self._engine)
                 else:
                     bring_up(self._engine)
-                    self._require_durable()
+                    require_durable(self._engine)
         except BaseException:
             self._engine.dispose()
             raise
@@ -65,24 +66,6 @@ class SqlBackend(Backend):
         # SQLite has one writer, and lets the others sleep; threads wait here
         self._writing = CallLock()
         self._left = list[Any]()  # a parent's connections, never closed in its child
-
-    def _require_durable(self) -> None:
-        """Refuse a database that may forget what it committed: then noise would be drawn twice."""
-        settings = ("fsync", "full_page_writes", "synchronous_commit")
-        with self._engine.connect() as connection:
-            if self._lite:
-                off = int(connection.execute(text("PRAGMA synchronous")).scalar_one()) < 2
-                forgets = ["synchronous"] if off else []
-            else:
-                said = {
-                    name: connection.execute(text(f"SHOW {name}")).scalar() for name in settings
-                }
-                forgets = [name for name, value in said.items() if value == "off"]
-        if forgets:
-            raise StoreError(
-                f"Expected a database that keeps what it commits; {', '.join(forgets)} is off, so "
-                "a loss of power could bring back blocks that were read. Switch it on."
-            )
 
     @contextmanager
     def _begun(self, *, write: bool = True) -> Iterator[Connection]:
@@ -137,6 +120,12 @@ class SqlBackend(Backend):
         with self._begun(write=False) as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else CampaignRow(*row)
+
+    def some_private(self) -> tuple[str, bytes] | None:
+        c = tables.private_state.c
+        with self._begun(write=False) as connection:
+            row = connection.execute(select(c.campaign, c.body).limit(1)).one_or_none()
+        return None if row is None else (row.campaign, bytes(row.body))
 
     @contextmanager
     def transaction(self, uid: str) -> Iterator[CampaignRows]:

@@ -15,7 +15,7 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow, HeadRow, MovedRow, RowChange, said_in
-from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.sealing import StoreSeal, private_place
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import VERSION
@@ -137,7 +137,7 @@ def working_at(
     kept.held = {seq: steps for seq, steps in kept.held.items() if seq in kept.waiting}
     for seq, body in rows.held(since).items():
         kept.held[seq] = setting.seal.opened(body, f"{row.uid} held {seq}")
-    private = setting.seal.opened(rows.private(), f"{row.uid} private")
+    private = setting.seal.opened(rows.private(), private_place(row.uid))
     ids = DecisionIds(bytes.fromhex(private.pop("ids")))
     parts = session_in(head), private, kept
     session = session_of(row, parts, setting, before)

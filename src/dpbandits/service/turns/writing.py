@@ -16,7 +16,7 @@ from dpbandits.service.rows.records import (
     Status,
     said_in,
 )
-from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.sealing import StoreSeal, private_place
 from dpbandits.service.turns.ids import DecisionIds, fresh_nonce
 from dpbandits.service.turns.working import Working
 from dpbandits.session.decisions import Play
@@ -117,7 +117,7 @@ def head_public(
 def sealed_private(
     private: Mapping[str, Any], ids: DecisionIds, seal: StoreSeal, uid: str
 ) -> bytes:
-    return seal.sealed({**private, "ids": ids.key.hex()}, f"{uid} private")
+    return seal.sealed({**private, "ids": ids.key.hex()}, private_place(uid))
 
 
 def sealed_held(held: Mapping[int, Any], seal: StoreSeal, uid: str) -> dict[int, bytes]:
