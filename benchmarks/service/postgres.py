@@ -113,8 +113,10 @@ class Server:
             timeout=120,
         )
 
-    def start(self) -> None:
-        said = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=on"
+    def start(self, *settings: str) -> None:
+        """settings: of the server, as name=value; the last one of a name counts."""
+        said = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1"
+        said += "".join(f" -c {each}" for each in ("fsync=on", *settings))
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", said, "-w", "start")
 

@@ -1,0 +1,153 @@
+"""What the database itself refuses, whoever writes to it: to read a reward twice, and to alter what
+was released. And that it keeps what it commits.
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from dpbandits.core.errors import StoreError
+from dpbandits.service.opening import open_store
+from dpbandits.service.rows.engines import file_engine, known_url, require_durable
+from tests.service.conftest import KEY
+from benchmarks.service.postgres import Server
+from tests.service.timelines import Lite, create, turns
+
+LINE = "campaign, generation, coordinate, start, stop, cost, step, kind, moved"
+RELEASE = "campaign, step, generation, coordinates, answers, asked, made_at, chain"
+
+
+class Written:
+    """A database in which a campaign has released, and one of its ledger's lines."""
+
+    def __init__(self, url: str, witness: Path) -> None:
+        with open_store(url, witness=witness, key=KEY) as store:
+            turns(create(store), 60)
+        self.engine = create_engine(url)
+        query = "SELECT campaign, coordinate, start, stop FROM ledger ORDER BY start DESC"
+        self.uid, self.arm, self.start, self.stop = self.run(query)[0]
+        assert 0 < self.start < self.stop - 2
+
+    def run(self, sql: str) -> list[Any]:
+        """Run a statement by itself, as anybody may who has the database."""
+        with self.engine.connect() as connection:
+            found = connection.exec_driver_sql(sql)
+            rows = [*found] if found.returns_rows else []
+            connection.commit()
+        return rows
+
+    def rows(self) -> list[Any]:
+        """The ledger and the releases."""
+        return [self.run(f"SELECT * FROM {table} ORDER BY 1, 2") for table in ("ledger", "release")]
+
+    def line(self, start: int, stop: int, generation: int = 1) -> str:
+        """SQL that adds a line to the ledger."""
+        values = f"'{self.uid}', {generation}, {self.arm}, {start}, {stop}, '1', 99, 'read', 99"
+        return f"INSERT INTO ledger ({LINE}) VALUES ({values})"
+
+    def refuses(self, sql: str) -> None:
+        """Nothing changes, and the statement fails."""
+        before = self.rows()
+        with pytest.raises(DBAPIError):
+            self.run(sql)
+        assert self.rows() == before
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def written(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    url = f"sqlite:///{tmp_path}/trial.db"
+    if request.param == "postgresql":
+        url = request.getfixturevalue("server").fresh(secrets.token_hex(8))
+    made = Written(url, tmp_path / "elsewhere")
+    yield made
+    made.engine.dispose()
+
+
+def test_the_database_refuses_a_reading_that_overlaps_another(written: Written) -> None:
+    start, stop = written.start, written.stop
+    for low, high in (
+        (start, stop),
+        (start - 1, start + 1),
+        (start + 1, stop - 1),
+        (stop - 1, stop + 9),
+        (0, stop + 99),
+        (0, 1),
+    ):
+        written.refuses(written.line(low, high))
+    written.refuses(written.line(stop, stop + 4) + f", ({written.line(0, 9).split('VALUES (')[1]}")
+    for low, high, generation in ((stop, stop + 4, 1), (start, stop, 2)):
+        written.run(written.line(low, high, generation))
+        written.refuses(written.line(low, high, generation))
+
+
+def test_the_database_alters_no_line_and_no_release(written: Written) -> None:
+    for sql in (
+        "UPDATE ledger SET stop = stop + 1",
+        "UPDATE ledger SET kind = 'lost'",
+        "UPDATE ledger SET cost = '0'",
+        "DELETE FROM ledger",
+        "UPDATE release SET answers = '[0]'",
+        "UPDATE release SET step = step + 1000",
+        "DELETE FROM release",
+        f"INSERT INTO release ({RELEASE}) SELECT {RELEASE} FROM release",
+    ):
+        written.refuses(sql)
+    anew = f"SELECT {RELEASE.replace('answers', '9')} FROM release"
+    values = LINE.replace("kind", "'lost'")
+    if written.engine.dialect.name == "sqlite":
+        written.refuses(f"INSERT OR REPLACE INTO release ({RELEASE}) {anew}")
+        written.refuses(
+            f"INSERT OR REPLACE INTO ledger (id, {LINE}) SELECT id, {values} FROM ledger"
+        )
+        written.refuses("UPDATE OR REPLACE ledger SET id = 1")
+        return
+    change = "ON CONFLICT (campaign, step) DO UPDATE SET answers = '9'"
+    written.refuses(f"INSERT INTO release ({RELEASE}) SELECT {RELEASE} FROM release {change}")
+    for table in ("ledger", "release", "ledger, release"):
+        written.refuses(f"TRUNCATE {table}")
+
+
+@pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
+def test_a_server_that_could_lose_a_commit_is_refused(
+    server: Server, tmp_path: Path, setting: str
+) -> None:
+    url = server.fresh(secrets.token_hex(8))
+    open_store(url, witness=tmp_path / "w", key=KEY).close()
+    server.stop()
+    server.start(f"{setting}=off")
+    try:
+        with pytest.raises(StoreError, match=f"; {setting} is off"):
+            open_store(url, witness=tmp_path / "w", key=KEY)
+    finally:
+        server.stop()
+        server.start()
+    open_store(url, witness=tmp_path / "w", key=KEY).close()
+
+
+def test_every_connection_to_a_file_waits_for_the_disk(tmp_path: Path) -> None:
+    with Lite(tmp_path).open() as store:
+        turns(create(store), 20)
+        engine = store.backend._engine
+        connections = [engine.connect() for _ in range(3)]
+        for connection in connections:
+            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+            connection.close()
+
+
+@pytest.mark.parametrize("level", ["OFF", "NORMAL"])
+def test_a_file_that_could_lose_a_commit_is_refused(tmp_path: Path, level: str) -> None:
+    engine: Engine = file_engine(known_url(f"sqlite:///{tmp_path}/trial.db"))
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: object) -> None:
+        connection.execute(f"PRAGMA synchronous={level}")
+
+    with pytest.raises(StoreError, match="synchronous is off"):
+        require_durable(engine)
+    engine.dispose()
