@@ -75,6 +75,23 @@ class Assignment:
                 f"min_share={self.min_share:g}. Nothing was changed."
             )
 
+    @property
+    def words(self) -> str:
+        """For a statement.
+
+        >>> Assignment(shuffled=True, min_share=.01).words.split(", ")[0]
+        'the first blocks of all arms come in one random order'
+        """
+        said = []
+        if self.shuffled:
+            said.append("the first blocks of all arms come in one random order")
+        if self.min_share:
+            said.append(f"each arm gets {self.min_share:.6g} of rounds or more")
+        return (
+            f"{', '.join(said)}; by coins from a seed that stays secret until the end and that no "
+            "reward enters, so they cost no privacy"
+        )
+
     def to_data(self) -> list[Any]:
         """Plain data, for JSON."""
         return [self.shuffled, self.min_share]

@@ -71,7 +71,11 @@ class Reports(WaitingTimes):
         """The privacy statement of this session, to print: for an ethics board, or the people
         themselves.
         """
-        about, wheel = self.policy.about, self._wheel
+        return self._statement(None if self._people is None else self._people.people)
+
+    def _statement(self, people: int | None) -> str:
+        """people: who were asked for; None where that is said elsewhere, or is not known here."""
+        about, wheel, drawn = self.policy.about, self._wheel, self._assignment
         units = "numbers in [0, 1]" if self.rewards is None else self.rewards.words
         return statement(
             StatementFacts(
@@ -79,6 +83,7 @@ class Reports(WaitingTimes):
                 policy=self.policy.name,
                 source=f"{about.paper}, {about.algorithm}",
                 guarantee=self.guarantee,
+                each=self._vault.guarantee,
                 reward_range=units,
                 arms=self.arms,
                 asked=wheel.asked,
@@ -89,5 +94,12 @@ class Reports(WaitingTimes):
                 spent=self.spent,
                 guardrail=self.guardrail,
                 waits=self.attribution_window,
+                assignment=None if drawn is None else drawn.words,
+                chooses=self.policy.chooses,
+                events=self.events,
+                cap=None if self._people is None else self._people.cap,
+                span=None if self._people is None else self._people.span,
+                caution=None if self.rewards is None else self.rewards.caution,
+                people=people,
             )
         )

@@ -10,6 +10,7 @@ from typing import Any, Self, final
 
 from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.campaign.roster import ArmStanding
+from dpbandits.campaign.statement import people_words
 from dpbandits.core.errors import DecisionError, SharedError
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import Entry, Guarantee
@@ -27,6 +28,9 @@ from dpbandits.session.saving.segments import (
 )
 from dpbandits.session.session import Eligible, Session, User
 from dpbandits.session.wheel.choices import DecisionTable
+
+ONE_SEGMENT = "Each record is in one segment, so what is promised to it is what its segment's says."
+OVER_ALL = "A user's learned rounds are counted over all segments."
 
 
 @final
@@ -194,10 +198,10 @@ class SegmentedSession:
 
     def statement(self) -> str:
         """The privacy statements of the segments."""
-        head = (
-            "Each record is in one segment, so what is promised to it is what its segment's says."
-        )
-        return "\n\n".join([head, *(each.statement() for each in self._sessions.values())])
+        head, people = [ONE_SEGMENT], next(iter(self._sessions.values()))._people
+        if people is not None and people.people is not None:
+            head.append(f"{OVER_ALL} {people_words(people.people)}")
+        return "\n\n".join([*head, *(each._statement(None) for each in self._sessions.values())])
 
     def to_json(self, *, key: bytes | None = None) -> str:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).

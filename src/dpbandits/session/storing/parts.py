@@ -95,11 +95,18 @@ def session_from_parts(
     known, said = stored_policy(public, policy, rows)
     whole = with_state(known, said, dict(private))
     session = Session._continued(known, whole, dict(private), noise, clock, user_key, rows.waiting)
+    people_apart(session)
     held = [[id, np.asarray(steps).tolist()] for id, steps in rows.held.items()]
     session._vault.restore_held(held, session._wheel.pending)
     if session._attribution is not None:
         session._attribution.due = rows.due
     return session
+
+
+def people_apart(session: Session) -> None:
+    """Its people are kept a row each, so the session does not know how many there are."""
+    if session._people is not None:
+        session._people.complete = False
 
 
 def stored_policy(
