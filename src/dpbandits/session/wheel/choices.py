@@ -36,6 +36,18 @@ class DecisionRow(NamedTuple):
     waiting: bool
 
 
+class SegmentDecision(NamedTuple):
+    """One decision of one segment: see `DecisionRow`."""
+
+    segment: str
+    id: int
+    action: Action
+    label: ArmLabel
+    propensity: float | None
+    learn: bool
+    waiting: bool
+
+
 @final
 @dataclass(frozen=True)
 class DecisionTable:
