@@ -51,6 +51,13 @@ class Assignment:
         rest = max(0.0, 1.0 - self.min_share * len(arms))
         return [self.min_share + rest * share for share in base]
 
+    def needs_plan(self, rooms: Mapping[int, int], arms: int) -> bool:
+        """Whether the law of so many arms depends on what the policy would play.
+
+        rooms: see `law`.
+        """
+        return not (self.shuffled and any(rooms.values())) and self.min_share * arms < 1.0
+
     def drawn(
         self, law: Sequence[float], arms: Sequence[int], seed: int, id: int
     ) -> tuple[int, float]:

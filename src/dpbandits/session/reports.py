@@ -49,7 +49,9 @@ class Reports(WaitingTimes):
         are not kept.
 
         A decision that follows from a plan has probability 1, whatever analysts may wish: give
-        `min_share=` or `assignment="shuffled"` where effects are to be estimated by weighting.
+        `min_share=` or `assignment="shuffled"` where effects are to be estimated by weighting. They
+        give it with index policies, such as DPKLUCB; of an arm that is drawn from a posterior
+        (LazyDPTS, NoiseAwareTS) it is not known, nor of a least share beside such draws: None.
         """
         wheel = self._wheel
         return DecisionTable(wheel.asked, wheel.chosen, wheel.pending, wheel.roster.labels)

@@ -25,7 +25,8 @@ class HowChosen(NamedTuple):
 
 class DecisionRow(NamedTuple):
     """One decision. propensity: 1 where the policy's plan settled the action; None where it was
-    drawn from a posterior, whose probabilities are not worked out. waiting: no answer yet.
+    drawn from a posterior, whose probabilities are not worked out, or from a law that depends on
+    such a draw (`min_share=`). waiting: no answer yet.
     """
 
     id: int
