@@ -17,13 +17,13 @@ from dpbandits.campaign.register import Clock, Place, register_of
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.traffic import Traffic
+from dpbandits.campaign.watching.answers import Unanswered
 from dpbandits.core.gate import Gate
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.plan import Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.core.values import checked_default, checked_name, checked_noise, checked_seed
-from dpbandits.local.messages import randomizer_to_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
@@ -97,6 +97,7 @@ class Standing:
         self._begin(policy, noise, guardrail)
         self._assign(assignment, min_share, named=campaign is not None)
         self._attribution = attribution_of(attribution_window, clock)
+        self._unanswered = None if self._attribution is not None else Unanswered()
         self._special = special(self)
 
     def _begin(self, policy: Policy, noise: Noise, guardrail: Guardrail | None) -> None:
@@ -229,22 +230,7 @@ class Standing:
         """Coordinates released so far."""
         return self._vault.releases
 
-    def description(self) -> str:
-        """In the local model: what users' devices need to know before they answer, as JSON
-        (`dpbandits.local.client.Client`).
 
-        Raises:
-            TypeError: this policy's users send their rewards as they are.
-        """
-        if self._randomizer is None:
-            raise TypeError(
-                f"Expected a policy that is private in the local model; {self.policy.name} has "
-                "no randomizer."
-            )
-        return randomizer_to_json(self._randomizer, self.campaign)
-
-
-def special(session: Standing) -> bool:
+def special(own: Standing) -> bool:
     """Whether its decisions do not come from the plan alone."""
-    parts = session._people, session._assignment, session._attribution
-    return any(part is not None for part in parts)
+    return any(part is not None for part in (own._people, own._assignment, own._attribution))

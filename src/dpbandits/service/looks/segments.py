@@ -12,7 +12,7 @@ from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.segmented import SegmentedBeliefs, segmented_beliefs
 from dpbandits.campaign.statement import WIDTH
-from dpbandits.campaign.traffic import SampleRatio
+from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.policies.contract import Policy

@@ -9,6 +9,7 @@ from dpbandits.campaign.register import Clock, Register
 from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
 from dpbandits.campaign.traffic import Traffic
+from dpbandits.campaign.watching.answers import unanswered_from_data
 from dpbandits.core.gate import gated
 from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
@@ -184,6 +185,8 @@ class Saved(SpecialAsks):
         session._vault.restore_held([] if private is None else private["held"], at.pending)
         session._events = at.events
         session._wheel = wheel_at(session._wheel, at, public)
+        # documents that were written before nobody counted in
+        session._unanswered = unanswered_from_data(public.get("unanswered"), at.asked)
         restore_harm(session._wheel, public["harm"])
         session._wheel.chosen = at.chosen
         session.generation = at.generation
@@ -201,7 +204,9 @@ class Saved(SpecialAsks):
         own |= {"people": None if self._people is None else self._people.to_data(self._owners)}
         assignment = self._assignment
         own |= {"assignment": None if assignment is None else assignment.to_data()}
+        unanswered = self._unanswered
         own |= {"traffic": self._traffic.to_data()}
+        own |= {"unanswered": None if unanswered is None else unanswered.to_data()}
         own |= {"chosen": chosen_to_data(self._wheel.chosen, self._wheel.asked)}
         window = self._attribution
         own |= {"attribution": None if window is None else window.to_data()}

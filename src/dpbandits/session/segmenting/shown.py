@@ -10,7 +10,7 @@ from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.segmented import SegmentedBeliefs, SegmentedTable, segmented_beliefs
 from dpbandits.campaign.statement import people_words
-from dpbandits.campaign.traffic import SampleRatio
+from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.core.plan import Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.policies.contract import Policy

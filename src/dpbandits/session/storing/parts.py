@@ -61,6 +61,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
         if window is not None:
             window.due = due
     public["vault"]["ledger"].pop("lines")
+    public["unanswered"] = None
     public["policy"] = policy_to_data(session.policy)
     return public, private
 
@@ -95,7 +96,7 @@ def session_from_parts(
     known, said = stored_policy(public, policy, rows)
     whole = with_state(known, said, dict(private))
     session = Session._continued(known, whole, dict(private), noise, clock, user_key, rows.waiting)
-    people_apart(session)
+    kept_apart(session)
     held = [[id, np.asarray(steps).tolist()] for id, steps in rows.held.items()]
     session._vault.restore_held(held, session._wheel.pending)
     if session._attribution is not None:
@@ -103,8 +104,11 @@ def session_from_parts(
     return session
 
 
-def people_apart(session: Session) -> None:
-    """Its people are kept a row each, so the session does not know how many there are."""
+def kept_apart(session: Session) -> None:
+    """People and decisions are kept a row each, so the session knows neither how many people there
+    are nor who of them answered.
+    """
+    session._unanswered = None
     if session._people is not None:
         session._people.complete = False
 

@@ -5,8 +5,10 @@ Rewards are not in it, for they are not kept.
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, final
 
+from dpbandits.campaign.watching.answers import Answers, Unanswered
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import frame_of
 from dpbandits.core.values import damaged, entries, whole
@@ -91,6 +93,28 @@ class DecisionTable:
     def _columns(self) -> dict[str, list[Any]]:
         rows = list(self)
         return {name: [getattr(row, name) for row in rows] for name in DecisionRow._fields}
+
+
+def answers_in(
+    chosen: Mapping[int, HowChosen], unanswered: Unanswered, before: int, arms: int
+) -> Answers:
+    """How many decisions of each arm were answered, among those that came before this one. What
+    nobody learns from is left out.
+    """
+    starts = sorted(since for since in chosen if since < before)
+    told, missing = [0] * arms, [0] * arms
+    for since, until in pairwise([*starts, before]):
+        arm, _, learn = chosen[since]
+        if isinstance(arm, int) and learn:
+            told[arm] += until - since
+    for ids, instead in ((unanswered.expired, missing), (unanswered.void, None)):
+        for id in (each for each in ids if each < before):
+            arm, _, learn = chosen[starts[bisect_right(starts, id) - 1]]
+            if isinstance(arm, int) and learn:
+                told[arm] -= 1
+                if instead is not None:
+                    instead[arm] += 1
+    return Answers(tuple(told), tuple(missing))
 
 
 def chosen_to_data(chosen: Mapping[int, HowChosen], asked: int) -> list[list[Any]]:
