@@ -79,7 +79,8 @@ class Reports(WaitingTimes):
         is about several arms.
         """
         wheel = self._wheel
-        if self._unanswered is None or self.policy.about.feedback != "bandit":
+        private = self._attribution is not None
+        if private or self._unanswered is None or self.policy.about.feedback != "bandit":
             return None
         before = min(wheel.pending, default=wheel.asked + 1)
         return answers_in(wheel.chosen, self._unanswered, before, self.policy.arms)

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from dpbandits.campaign.assignment import assignment_of
-from dpbandits.campaign.attribution import attribution_of
+from dpbandits.campaign.attribution import attribution_of, require_clock
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.register import Clock, Place, register_of
 from dpbandits.campaign.roster import ArmStanding
@@ -81,6 +81,7 @@ class Standing:
         guardrail: Guardrail | None = None,
     ) -> None:
         require_policy(policy)
+        require_clock(clock, window, attribution_window)
         self._people = register_of(privacy_unit, max_contributions, window, clock, user_key)
         if self._people is not None:
             policy = policy_for_users(policy, self._people)
@@ -97,7 +98,6 @@ class Standing:
         self._begin(policy, noise, guardrail)
         self._assign(assignment, min_share, named=campaign is not None)
         self._attribution = attribution_of(attribution_window, clock)
-        self._unanswered = None if self._attribution is not None else Unanswered()
         self._special = special(self)
 
     def _begin(self, policy: Policy, noise: Noise, guardrail: Guardrail | None) -> None:
@@ -110,6 +110,7 @@ class Standing:
         require_agreement(policy, self._vault.guarantee)
         self._wheel = wheel_for(policy, self._vault, self.seed, guardrail, mechanism)
         self._events: tuple[SessionEvent, ...] = ()
+        self._unanswered: Unanswered | None = Unanswered()
         self.generation = 0
 
     def _assign(self, assignment: str, min_share: float | None, *, named: bool) -> None:

@@ -52,7 +52,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
         if window is not None:
             window.due = OrderedDict()
         public = session._public(1)
-        private = session._vault.private_state()
+        private = session._private()
     finally:
         wheel.pending, session._vault.held, session._owners = pending, held, owners
         wheel.chosen = chosen
@@ -222,7 +222,7 @@ def begun_anew(
     said, secret = small_parts(session)
     asked = session._wheel.asked
     _, _, last, block = first["offer"]
-    kept = ("events", "traffic", "people", "chosen", "attribution", "arms")
+    kept = ("seed", "events", "traffic", "people", "chosen", "attribution", "arms")
     counted = {"asked": asked, "asked_before_plan": asked, "unread": asked}
     offer = {"offer": [None, asked + 1, min(FOREVER, last + asked), block]}
     plans = [
@@ -231,4 +231,5 @@ def begun_anew(
     ]
     own = {name: said[name] for name in kept}
     public = {**first, **own, **counted, **offer, "plans": plans}
-    return public, {**private, "noise": secret["noise"]}, SessionRows()
+    still: dict[str, Any] = {name: secret[name] for name in ("noise", "seed") if name in secret}
+    return public, {**private, **still}, SessionRows()
