@@ -30,7 +30,12 @@ def test_each_segment_learns_for_itself_at_the_price_of_one(make: Open) -> None:
             asked = campaign.ask(40, segment=segment)
             campaign.tell_many([(each, float(each.label == liked)) for each in asked])
     again = make()["trial"]
-    means = {name: [row.mean or 0.0 for row in found] for name, found in again.beliefs().items()}
+    found = again.beliefs()
+    assert [row.segment for row in found] == ["DE", "DE", "FR", "FR"]
+    assert found.to_polars().columns[:2] == ["segment", "label"]
+    assert again.sample_ratio()["FR"] == again["FR"].sample_ratio()
+    assert again.alarms == {"DE": (), "FR": ()}
+    means = {name: [row.mean or 0.0 for row in found[name]] for name in SEGMENTS}
     assert means["DE"][0] > means["DE"][1]
     assert means["FR"][0] < means["FR"][1]
     assert again.spent == 1

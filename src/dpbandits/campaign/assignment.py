@@ -51,6 +51,13 @@ class Assignment:
         rest = max(0.0, 1.0 - self.min_share * len(arms))
         return [self.min_share + rest * share for share in base]
 
+    def needs_plan(self, rooms: Mapping[int, int], arms: int) -> bool:
+        """Whether the law of so many arms depends on what the policy would play.
+
+        rooms: see `law`.
+        """
+        return not (self.shuffled and any(rooms.values())) and self.min_share * arms < 1.0
+
     def drawn(
         self, law: Sequence[float], arms: Sequence[int], seed: int, id: int
     ) -> tuple[int, float]:
@@ -74,6 +81,23 @@ class Assignment:
                 f"Expected at most {int(1 / self.min_share)} arms: each of them was promised "
                 f"min_share={self.min_share:g}. Nothing was changed."
             )
+
+    @property
+    def words(self) -> str:
+        """For a statement.
+
+        >>> Assignment(shuffled=True, min_share=.01).words.split(", ")[0]
+        'the first blocks of all arms come in one random order'
+        """
+        said = []
+        if self.shuffled:
+            said.append("the first blocks of all arms come in one random order")
+        if self.min_share:
+            said.append(f"each arm gets {self.min_share:.6g} of rounds or more")
+        return (
+            f"{', '.join(said)}; by coins from a seed that stays secret until the end and that no "
+            "reward enters, so they cost no privacy"
+        )
 
     def to_data(self) -> list[Any]:
         """Plain data, for JSON."""

@@ -89,6 +89,28 @@ class AttributionWindow:
         return window
 
 
+def require_clock(clock: object, *windows: object) -> None:
+    """Refuse what is no clock, and a clock with nothing to time.
+
+    windows: what there is to time; none are given: that is not looked at.
+
+    Raises:
+        TypeError, ValueError: so it is.
+    """
+    if clock is None:
+        return
+    if not callable(clock):
+        raise TypeError(
+            f"Expected clock={shown(clock)} to be a function that returns the time, as a datetime "
+            "or a number of seconds; for example time.time."
+        )
+    if windows and all(window is None for window in windows):
+        raise ValueError(
+            "Expected no clock=: this session has nothing to time. Make it with window= or "
+            "attribution_window=, too."
+        )
+
+
 def attribution_of(window: object, clock: Clock | None) -> AttributionWindow | None:
     """What this option asks for; None where every answer counts as it comes.
 

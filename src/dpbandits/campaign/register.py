@@ -42,7 +42,8 @@ class Register:
     """Places taken, by pseudonym. An interruption loses a place at worst; none is given twice.
 
     cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
-    used: by pseudonym, the window and the places taken in it.
+    used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
+        a store loads those people only whom a call is about.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Register:
         self.own_key = key is None
         self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, EARLIEST
         self.used: dict[str, tuple[int, int]] = {}
+        self.complete = True
 
     def pseudonym(self, user: object) -> str:
         """What a person is called here.
@@ -94,6 +96,20 @@ class Register:
             self.used[who] = period, taken - 1
 
     @property
+    def people(self) -> int | None:
+        """How many people were asked for so far. Who takes part is public. None where a store keeps
+        them apart.
+        """
+        return len(self.used) if self.complete else None
+
+    @property
+    def span(self) -> str | None:
+        """How long a window is, in words; None: one cap for ever."""
+        if self.window is None:
+            return None
+        return str(timedelta(seconds=self.window)).removesuffix(", 0:00:00")
+
+    @property
     def words(self) -> str:
         """For a guarantee.
 
@@ -101,10 +117,9 @@ class Register:
         'all rewards replaced, at most 3 learned rounds'
         """
         rounds = "1 learned round" if self.cap == 1 else f"{self.cap} learned rounds"
-        if self.window is None:
+        if self.span is None:
             return f"all rewards replaced, at most {rounds}"
-        window = str(timedelta(seconds=self.window)).removesuffix(", 0:00:00")
-        return f"all rewards of one window of {window} replaced, at most {rounds} in it"
+        return f"all rewards of one window of {self.span} replaced, at most {rounds} in it"
 
     def to_data(self, owners: Mapping[int, Place]) -> dict[str, Any]:
         """Plain data, for JSON: pseudonyms, no names and no key."""

@@ -106,8 +106,29 @@ class Range:
         """
         better = "smaller" if self.minimise else "larger"
         outside = "clipped to the nearer bound" if self.clip else "refused"
+        return f"values {self._between}, {better} is better, values outside {outside}"
+
+    @property
+    def _between(self) -> str:
         low, high = (f"{end:.15g}" for end in self._ends)
-        return f"values from {low} to {high}, {better} is better, values outside {outside}"
+        return f"from {low} to {high}"
+
+    @property
+    def caution(self) -> str | None:
+        """What has to be said beside every mean of clipped values; None where nothing is clipped.
+
+        It follows from the declared range alone. How much was clipped is private.
+
+        >>> Range(0, 250, clip=True).caution.split(", ")[0]
+        'Values outside the range from 0 to 250 enter as its nearer bound'
+        """
+        if not self.clip:
+            return None
+        return (
+            f"Values outside the range {self._between} enter as its nearer bound, so means are "
+            "those of clipped values: the mean of what was told may lie further out, by how much "
+            "is not known."
+        )
 
     def to_data(self) -> list[Any]:
         """Plain data, for JSON."""

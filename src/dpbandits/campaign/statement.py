@@ -13,18 +13,29 @@ from dpbandits.version import __version__
 
 WIDTH = 88
 
+NEWEST = 50
+"""Events that are printed."""
+
 
 @dataclass(frozen=True, slots=True)
 class StatementFacts:
-    """What a statement is made of. people: decisions asked; told: rewards recorded; unread:
-    decisions resolved without reading any reward; reward_range: in words; waits: the
-    attribution window, in seconds.
+    """What a statement is made of. All of it is public.
+
+    guarantee: of the session, in its unit. each: of one learned round; the same where rounds are
+        the unit. reward_range, assignment: in words; None: nothing is left to chance. chooses:
+        whether a decision may be restricted to some arms. events: what was done to arms, and after
+        how many decisions.
+    asked: decisions; told: rewards recorded; unread: decisions resolved without reading any reward.
+    cap, span: learned rounds of a user, and in which window, in words. people: users that were
+        asked for; None where they are not counted here. caution: on the bias of means. waits: the
+        attribution window, in seconds.
     """
 
     campaign: str
     policy: str
     source: str
     guarantee: Guarantee | None
+    each: Guarantee | None
     reward_range: str
     arms: Sequence[tuple[object, str]]
     asked: int
@@ -35,6 +46,13 @@ class StatementFacts:
     spent: Fraction | None
     guardrail: Guardrail | None = None
     waits: float | None = None
+    assignment: str | None = None
+    chooses: bool = False
+    events: Sequence[tuple[str, object, int]] = ()
+    cap: int | None = None
+    span: str | None = None
+    caution: str | None = None
+    people: int | None = None
 
 
 def statement(facts: StatementFacts) -> str:
@@ -42,11 +60,14 @@ def statement(facts: StatementFacts) -> str:
     parts = [
         f"PRIVACY STATEMENT of the session {facts.campaign}",
         f"Policy: {facts.policy} ({facts.source}).",
-        promise(facts.guarantee),
-        f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}.",
+        promise(facts.guarantee, facts.span),
+        price_words(facts),
+        f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}. {facts.caution or ''}",
         window_words(facts.waits),
         rail_words(facts.guardrail),
         arms_words(facts.arms),
+        choice_words(facts),
+        people_words(facts.people),
         f"Decisions made: {facts.asked:,}. Rewards recorded: {facts.told:,}. Resolved without "
         f"reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
         ledger_words(facts),
@@ -55,14 +76,16 @@ def statement(facts: StatementFacts) -> str:
     return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
 
 
-def promise(guarantee: Guarantee | None) -> str:
-    """The guarantee, and what it means."""
+def promise(guarantee: Guarantee | None, span: str | None) -> str:
+    """The guarantee, and what it means. span: one window of a user's, in words."""
     if guarantee is None:
         return "Guarantee: NONE. This policy is not private: its decisions may reveal a reward."
     if guarantee.measure == "pure":
         other = "one reward been another"
         if guarantee.unit == "user":
             other = "all rewards of one user been others"
+            if span is not None:
+                other = f"all rewards of one user in one window of {span} been others"
         meaning = (
             "whatever anybody learns from all decisions and all that was published together, they "
             f"would have learned with almost the same probability, up to the factor e^ε, "
@@ -75,6 +98,69 @@ def promise(guarantee: Guarantee | None) -> str:
         warning = " WARNING: the noise is simulated, so for people's data this promises nothing."
     public = ", ".join(guarantee.public)
     return f"Guarantee: {guarantee}; {meaning}. Public are: {public}.{warning}"
+
+
+def price_words(facts: StatementFacts) -> str:
+    """What one round costs, and what a user pays in all."""
+    if facts.guarantee is None or facts.each is None:
+        return ""
+    one, power = figure(facts.each), "" if facts.each.measure == "pure" else "²"
+    if facts.guarantee.unit == "round":
+        return (
+            f"Price: {one} for each round. Whoever appears in m rounds is protected in each of "
+            f"them, and in all of them together at m{power} times that."
+        )
+    where = "in all" if facts.span is None else f"in each window of {facts.span}"
+    said = (
+        f"Price: {one} for each learned round. A user has at most {facts.cap:,} of them {where}, "
+        f"their first ones, so {figure(facts.guarantee)} per user"
+    )
+    if facts.span is None:
+        return f"{said}. Rewards of further rounds are not read."
+    return (
+        f"{said} and window. The promise is for one window: over w windows a user who has learned "
+        f"rounds in all of them pays w{power} times that, and no bound on w is promised. Rewards "
+        "of further rounds are not read."
+    )
+
+
+def figure(guarantee: Guarantee) -> str:
+    """The number of a guarantee."""
+    if guarantee.epsilon is not None:
+        return f"ε = {printed(guarantee.epsilon)}"
+    assert guarantee.rho is not None
+    return f"ρ = {printed(guarantee.rho)}"
+
+
+def people_words(people: int | None) -> str:
+    """How many users took part."""
+    if people is None:
+        return ""
+    return f"Users asked for, whether learned from or not: {people:,}."
+
+
+def choice_words(facts: StatementFacts) -> str:
+    """How arms are chosen beside the policy's plan, and what was done to them."""
+    said = []
+    if facts.assignment is not None:
+        said.append(f"Assignment: {facts.assignment}.")
+    if facts.chooses:
+        said.append(
+            "Arms may be added, paused or retired, and a decision may be restricted to some arms. "
+            "This is public and costs no privacy, provided that nobody does it because of rewards "
+            "that they saw elsewhere."
+        )
+    if facts.events:
+        newest = facts.events[-NEWEST:]
+        done = "; ".join(event_words(*event) for event in newest)
+        which = "Events" if len(newest) == len(facts.events) else f"The newest {NEWEST} events"
+        said.append(f"{which}: {done}.")
+    return " ".join(said)
+
+
+def event_words(what: str, arm: object, asked: int) -> str:
+    about = "open blocks" if arm is None else f"arm {arm}"
+    return f"{what} {about} after {asked:,} decisions"
 
 
 def grid_words(guarantee: Guarantee | None) -> str:

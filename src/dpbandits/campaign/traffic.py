@@ -17,7 +17,6 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.core.inputs import numbers_in, real_number, shown, whole_number
-from dpbandits.core.tables import frame_of
 from dpbandits.core.values import damaged, entries, part, whole
 
 CONCENTRATION = 1000.0
@@ -203,48 +202,3 @@ def restored_numbers(data: object, what: str, length: int) -> tuple[float, ...]:
     if not all(type(value) in (int, float) and 0 <= value < math.inf for value in values):
         raise damaged(f"traffic.{what} are no numbers of at least 0")
     return tuple(map(float, values))
-
-
-@final
-@dataclass(frozen=True)
-class SampleRatio:
-    """What `Traffic` says, with the arms' labels. evidence: see there."""
-
-    labels: tuple[str, ...]
-    traffic: Traffic
-
-    @property
-    def evidence(self) -> float:
-        return self.traffic.evidence
-
-    def alarm(self, level: float = 0.001) -> bool:
-        """Whether traffic is not as planned; false with probability `level` at most, however often
-        one looks.
-        """
-        return self.evidence <= level
-
-    def to_polars(self) -> Any:
-        """As a `polars.DataFrame`: label, decisions, expected."""
-        return frame_of(self._columns(), "polars")
-
-    def to_pandas(self) -> Any:
-        """As a `pandas.DataFrame`: label, decisions, expected."""
-        return frame_of(self._columns(), "pandas")
-
-    def _columns(self) -> dict[str, list[Any]]:
-        counts, expected = list(self.traffic.counts), list(self.traffic.expected)
-        return {"label": list(self.labels), "decisions": counts, "expected": expected}
-
-    def __str__(self) -> str:
-        counts, expected = self.traffic.counts, self.traffic.expected
-        if not any(counts):
-            return "No decision was left to chance so far: there is nothing to test."
-        rows = zip(self.labels, counts, expected, strict=True)
-        lines = [f"{label}: {made:,} decisions, {want:,.1f} planned" for label, made, want in rows]
-        said = "is NOT" if self.alarm() else "may well be"
-        return "\n".join(lines) + (
-            f"\nTraffic {said} as planned (evidence against it: p = {self.evidence:.2g} at any "
-            f"time, of the {sum(counts):,} decisions that were left to chance)."
-        )
-
-    __repr__ = __str__

@@ -175,10 +175,11 @@ class CampaignStore(Campaigns[Campaign]):
         people = options.get("privacy_unit", "round") == "user"
         if (people or rule is not None) and self._seal.user_key(uid) is None:
             raise ValueError(f"{KEYLESS} Nothing was created.")
+        timed = any(options.get(each) is not None for each in ("window", "attribution_window"))
         chooses = policy.chooses and policy.about.feedback == "bandit"
         known: dict[str, Any] = {
             "noise": noise or self._noise or SecureNoise(),
-            "clock": self._clock,
+            "clock": self._clock if timed else None,
             "user_key": self._seal.user_key(uid) if people else None,
             "assignment": "shuffled" if chooses else "planned",
             **{name: value for name, value in options.items() if name not in OPTIONS},

@@ -8,7 +8,7 @@ these calls can be made again: it goes on from where it was.
 from dpbandits.campaign.roster import ArmStanding, Roster
 from dpbandits.core.gate import gated
 from dpbandits.core.plan import Hold
-from dpbandits.session.decisions import Decision, find_pending
+from dpbandits.session.decisions import Decision, Play, find_pending
 from dpbandits.session.options import require_choice
 from dpbandits.session.reports import Reports
 from dpbandits.session.standing import SessionEvent
@@ -82,6 +82,8 @@ class LiveSession(Reports):
             wheel = self._wheel
             id, _ = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             wheel.leave_unread(id)
+            if self._unanswered is not None:
+                self._unanswered.void.add(id)
             self._vault.held.pop(id, None)
             if self._attribution is not None:
                 self._attribution.forget(id)
@@ -137,9 +139,17 @@ class LiveSession(Reports):
             id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             self._require_time(id)
             if self._attribution is None:
-                wheel.tell(id, play, None, self._default_steps(play))
+                self._expire(id, play)
         finally:
             self._gate.leave(caller)
+
+    def _expire(self, id: int, play: Play) -> None:
+        """The default enters. That nobody answered is noted also where what it completes fails."""
+        try:
+            self._wheel.tell(id, play, None, self._default_steps(play))
+        finally:
+            if self._unanswered is not None and id not in self._wheel.pending:
+                self._unanswered.expired.add(id)
 
     @gated
     def finish(self) -> None:

@@ -59,9 +59,13 @@ def read_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> list[ReadP
             reward = wheel.vault.check(play.observe or play.action, pairs[len(read)][1])
             read.append((id, play, reward))
     except Exception as error:
-        place = f"Pair {len(read)} (counted from 0) of {len(pairs)}"
-        raise type(error)(f"{place}: {error}") from None
+        raise pair_refused(error, len(read), len(pairs)) from None
     return read
+
+
+def pair_refused(error: Exception, at: int, of: int) -> Exception:
+    """The same error, which says about which pair it is."""
+    return type(error)(f"Pair {at} (counted from 0) of {of}: {error}")
 
 
 def tell_pairs(pairs: list[ReadPair], wheel: Wheel) -> None:
@@ -72,12 +76,16 @@ def tell_pairs(pairs: list[ReadPair], wheel: Wheel) -> None:
             settle(wheel)
             wheel.tell(id, play, reward)
     except BaseException as error:
-        done = before - len(wheel.pending)
-        error.add_note(
-            f"tell_many: the first {done} of {len(pairs)} pairs are resolved; the others are "
-            "pending and can be told again."
-        )
+        note_resolved(error, before - len(wheel.pending), len(pairs))
         raise
+
+
+def note_resolved(error: BaseException, done: int, of: int) -> None:
+    """Say with an error how many pairs are resolved."""
+    error.add_note(
+        f"tell_many: the first {done} of {of} pairs are resolved; the others are "
+        "pending and can be told again."
+    )
 
 
 def hold_pairs(pairs: list[ReadPair], vault: Vault) -> None:

@@ -5,19 +5,18 @@ where people come back their learned rounds are counted over all segments.
 """
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from typing import Any, Self, final
 
-from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.campaign.roster import ArmStanding
-from dpbandits.core.errors import DecisionError, SharedError
+from dpbandits.core.errors import DecisionError, MessageError, SharedError
+from dpbandits.core.gate import gated
 from dpbandits.core.inputs import shown
-from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.values import checked_name
+from dpbandits.local.messages import report_from_json
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import Decision
-from dpbandits.session.options import checked_segments, one_segment
+from dpbandits.session.options import checked_segments
+from dpbandits.session.pairs import Answered, checked_pairs
 from dpbandits.session.saving.seal import sealed
 from dpbandits.session.saving.segments import (
     FORMAT,
@@ -25,12 +24,14 @@ from dpbandits.session.saving.segments import (
     saved_segments,
     segment_campaign,
 )
+from dpbandits.session.segmenting.shown import SegmentReports
+from dpbandits.session.segmenting.tells import read_of_segments, tell_segments
 from dpbandits.session.session import Eligible, Session, User
-from dpbandits.session.wheel.choices import DecisionTable
+from dpbandits.session.wheel.turn import settle
 
 
 @final
-class SegmentedSession:
+class SegmentedSession(SegmentReports):
     """A session for each segment, behind the verbs of one. `Session(…, segments=[…])` makes it.
 
     A decision says by its `campaign` which segment it is of; so decisions are told, not their ids.
@@ -62,21 +63,8 @@ class SegmentedSession:
             # one register for all, and so one gate: two threads might take one place together
             session._people = first._people
             session._gate, session._inside, session._home = first._gate, first._inside, first._home
-        self._sessions = dict(sessions)
+        self._sessions, self._gate = dict(sessions), first._gate
         self._by_campaign = {each.campaign: each for each in self._sessions.values()}
-
-    def __repr__(self) -> str:
-        inner = ", ".join(f"{name}: {session!r}" for name, session in self._sessions.items())
-        return f"SegmentedSession({inner})"
-
-    def __getitem__(self, segment: str) -> Session:
-        """The session of one segment."""
-        return one_segment(self._sessions, segment)
-
-    @property
-    def segments(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(self._sessions)
 
     def ask(
         self,
@@ -97,9 +85,36 @@ class SegmentedSession:
         self._of(decision).tell(decision, reward)
 
     def tell_many(self, tells: Iterable[tuple[Decision, object]]) -> None:
-        """Several pairs, told in this order, one after the other."""
-        for decision, reward in list(tells):
-            self.tell(decision, reward)
+        """Several pairs, told in this order; all are checked first, so a wrong one among them
+        changes nothing, in no segment (see `Session.tell_many`).
+        """
+        self._tell_pairs(checked_pairs(tells))
+
+    @gated
+    def _tell_pairs(self, pairs: list[Answered]) -> None:
+        caller = self._gate.enter()
+        try:
+            for session in self._sessions.values():
+                if session._attribution is None:
+                    settle(session._wheel)
+            tell_segments(read_of_segments(pairs, self._of))
+        finally:
+            self._gate.leave(caller)
+
+    def tell_message(self, text: str) -> None:
+        """In the local model: a user's answer as their device sent it (see
+        `Session.tell_message`).
+
+        Raises:
+            MessageError: no such message, or one for another campaign. Nothing was recorded.
+        """
+        found = self._by_campaign.get(report_from_json(text).campaign)
+        if found is None:
+            raise MessageError(
+                "Expected a report for one of this session's segments, got one for another "
+                "campaign. Nothing was recorded."
+            )
+        found.tell_message(text)
 
     def expire(self, decision: Decision) -> None:
         """No reward came (see `Session.expire`)."""
@@ -108,6 +123,22 @@ class SegmentedSession:
     def void(self, decision: Decision) -> None:
         """A decision that was never carried out (see `Session.void`)."""
         self._of(decision).void(decision)
+
+    def finish(self) -> None:
+        """No more rewards come, in any segment (see `Session.finish`).
+
+        Raises:
+            TypeError: the policy plays on for ever.
+            ValueError: in one of the segments no reward was ever told. Nothing was released.
+        """
+        silent = [name for name, each in self._sessions.items() if not each._vault.records]
+        if silent and self.policy.about.goal == "estimate":
+            raise ValueError(
+                f"Expected a reward in every segment before finish; none was told in "
+                f"{', '.join(map(repr, silent))}. Nothing was released."
+            )
+        for session in self._sessions.values():
+            session.finish()
 
     def settle(self) -> None:
         """Make what is due, in every segment."""
@@ -157,48 +188,6 @@ class SegmentedSession:
         for session in self._sessions.values():
             session._moved(arm, to, what)
 
-    @property
-    def arms(self) -> dict[str, tuple[tuple[ArmLabel | int, ArmStanding], ...]]:
-        """Every arm there ever was, and where it stands, by segment."""
-        return {name: session.arms for name, session in self._sessions.items()}
-
-    def decisions(self) -> dict[str, DecisionTable]:
-        """Every decision, by segment."""
-        return {name: session.decisions() for name, session in self._sessions.items()}
-
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """What is promised: each record is in one segment, so it is that of one."""
-        return next(iter(self._sessions.values())).guarantee
-
-    @property
-    def ledger(self) -> dict[str, tuple[Entry, ...]]:
-        """What was read, by segment."""
-        return {name: session.ledger for name, session in self._sessions.items()}
-
-    @property
-    def spent(self) -> Fraction | None:
-        """The largest of the segments' totals; None if anything was read without noise."""
-        totals = [session.spent for session in self._sessions.values()]
-        known = [total for total in totals if total is not None]
-        return max(known) if len(known) == len(totals) else None
-
-    @property
-    def pending(self) -> tuple[Decision, ...]:
-        """Decisions that wait for their rewards, segment by segment."""
-        return tuple(d for session in self._sessions.values() for d in session.pending)
-
-    def beliefs(self, confidence: float = 0.95) -> dict[str, Beliefs]:
-        """What is believed of every arm, by segment; each holds with this confidence alone."""
-        return {name: each.beliefs(confidence) for name, each in self._sessions.items()}
-
-    def statement(self) -> str:
-        """The privacy statements of the segments."""
-        head = (
-            "Each record is in one segment, so what is promised to it is what its segment's says."
-        )
-        return "\n\n".join([head, *(each.statement() for each in self._sessions.values())])
-
     def to_json(self, *, key: bytes | None = None) -> str:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).
 
@@ -235,7 +224,9 @@ class SegmentedSession:
         return loaded
 
     def _of(self, decision: object) -> Session:
-        found = self._by_campaign.get(decision.campaign) if type(decision) is Decision else None
+        found = None
+        if type(decision) is Decision and type(decision.campaign) is str:
+            found = self._by_campaign.get(decision.campaign)
         if found is None:
             raise DecisionError(
                 "Expected a decision of one of this session's segments (not its id, for each "

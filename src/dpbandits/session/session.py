@@ -56,7 +56,8 @@ class Session(Saved):
             that share of its budget.
         window: with "user": the cap, and the promise, are for each window of this length; by
             default for ever.
-        clock: says the time, for windows; by default this machine's.
+        clock: a function that says the time, for `window` and `attribution_window`; by default
+            this machine's.
         user_key: a secret of at least 16 bytes under which users are known; needed to save.
         attribution_window: how long an answer is waited for; whoever did not answer by then counts
             with `default`. Who answered is then as private as the reward.

@@ -11,19 +11,19 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from dpbandits.campaign.assignment import assignment_of
-from dpbandits.campaign.attribution import attribution_of
+from dpbandits.campaign.attribution import attribution_of, require_clock
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.register import Clock, Place, register_of
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.traffic import Traffic
+from dpbandits.campaign.watching.answers import Unanswered
 from dpbandits.core.gate import Gate
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.plan import Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.core.values import checked_default, checked_name, checked_noise, checked_seed
-from dpbandits.local.messages import randomizer_to_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
@@ -81,6 +81,7 @@ class Standing:
         guardrail: Guardrail | None = None,
     ) -> None:
         require_policy(policy)
+        require_clock(clock, window, attribution_window)
         self._people = register_of(privacy_unit, max_contributions, window, clock, user_key)
         if self._people is not None:
             policy = policy_for_users(policy, self._people)
@@ -109,6 +110,7 @@ class Standing:
         require_agreement(policy, self._vault.guarantee)
         self._wheel = wheel_for(policy, self._vault, self.seed, guardrail, mechanism)
         self._events: tuple[SessionEvent, ...] = ()
+        self._unanswered: Unanswered | None = Unanswered()
         self.generation = 0
 
     def _assign(self, assignment: str, min_share: float | None, *, named: bool) -> None:
@@ -229,22 +231,7 @@ class Standing:
         """Coordinates released so far."""
         return self._vault.releases
 
-    def description(self) -> str:
-        """In the local model: what users' devices need to know before they answer, as JSON
-        (`dpbandits.local.client.Client`).
 
-        Raises:
-            TypeError: this policy's users send their rewards as they are.
-        """
-        if self._randomizer is None:
-            raise TypeError(
-                f"Expected a policy that is private in the local model; {self.policy.name} has "
-                "no randomizer."
-            )
-        return randomizer_to_json(self._randomizer, self.campaign)
-
-
-def special(session: Standing) -> bool:
+def special(own: Standing) -> bool:
     """Whether its decisions do not come from the plan alone."""
-    parts = session._people, session._assignment, session._attribution
-    return any(part is not None for part in parts)
+    return any(part is not None for part in (own._people, own._assignment, own._attribution))

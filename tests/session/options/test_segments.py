@@ -36,7 +36,7 @@ def play(s: dpb.SegmentedSession, rounds: int) -> None:
 def test_each_segment_learns_for_itself_at_the_price_of_one() -> None:
     s = segmented()
     play(s, 1_000)
-    means = {name: [row.mean or 0.0 for row in found] for name, found in s.beliefs().items()}
+    means = {name: [row.mean or 0.0 for row in found] for name, found in s.beliefs().parts.items()}
     assert means["DE"][0] > means["DE"][1]
     assert means["FR"][0] < means["FR"][1]
     assert s.spent == 1
@@ -180,7 +180,7 @@ def test_a_change_of_arms_is_made_in_all_segments_or_in_none() -> None:
         s.retire_arm("b")
     assert ("b", "active") in s["FR"].arms
     s.drop_open()
-    assert set(s.decisions()) == set(s.arms) == {"DE", "FR"}
+    assert set(s.decisions().segments) == set(s.arms) == {"DE", "FR"}
 
 
 def unnamed(*segments: str, **options: Any) -> Any:

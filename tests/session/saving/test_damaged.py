@@ -120,7 +120,7 @@ def complaint(text: str) -> str:
         ("public.vault.records", 15, "do not add up"),
         ("public.vault.turns", 7, "do not add up"),
         ("public.step", 1.5, "step"),
-        ("public.seed", None, "seed=None"),
+        ("public.seed", None, "lacks seed in private"),
         ("public.default", None, "default=None"),
         ("public.rng", {"x": 1}, "rng"),
         ("public.plan_finished", 5, "plan_finished is not a list"),

@@ -98,6 +98,37 @@ def test_decisions_have_the_probability_they_had() -> None:
 
 
 @pytest.mark.parametrize(
+    ("policy", "later"),
+    [
+        (dpb.LazyDPTS(arms=3, epsilon=4), {None}),
+        (NoiseAwareTS(arms=3, epsilon=4), {None, 0.05, 0.9}),  # it draws, and goes by counts
+        (POLICY, {0.05, 0.9}),
+    ],
+)
+def test_a_propensity_is_never_given_a_draw_that_nobody_knows(policy: Any, later: Any) -> None:
+    """Beside draws from a posterior they were .9 or .05, whichever arm that draw had been for. The
+    law of first blocks that are shuffled depends on no such draw.
+    """
+    s = session(policy, min_share=0.05, assignment="shuffled")
+    first = {row.propensity is None for row in decided(s, 3)}
+    assert first == {False}
+    play(s, 400, np.random.default_rng(6))
+    rows = decided(s, 100)
+    found = {row.propensity and round(row.propensity, 9) for row in rows}
+    assert found <= later
+    assert (None in found) is (None in later)
+    assert not s.sample_ratio().alarm(1e-6)
+    even = decided(session(policy, min_share=1 / 3), 30)  # what the policy plays is no matter
+    assert {round(row.propensity or 0, 9) for row in even} == {round(1 / 3, 9)}
+
+
+def decided(s: dpb.Session, count: int) -> list[Any]:
+    for _ in range(count):
+        s.ask()
+    return list(s.decisions())[-count:]
+
+
+@pytest.mark.parametrize(
     "policy",
     [POLICY, UCB1(arms=3), DPSE(arms=3, epsilon=1, horizon=500), NoiseAwareTS(arms=3, epsilon=1)],
 )

@@ -5,7 +5,7 @@ is looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
 from dpbandits.campaign.believing.believed import Believed
@@ -48,7 +48,8 @@ class Beliefs:
     best: the label of the arm that is named the best with this confidence; None: not yet. more:
     about how many more people that takes, if means are as released and people are shared equally
     among the arms in question; None where nobody can say. changed: labels of arms whose intervals
-    of different times have nothing in common: their mean has changed, as a rule.
+    of different times have nothing in common: their mean has changed, as a rule. caution: where the
+    declared range clips rewards, what that does to means.
     """
 
     rows: tuple[Belief, ...]
@@ -56,6 +57,7 @@ class Beliefs:
     best: str | None
     more: int | None
     changed: tuple[str, ...] = ()
+    caution: str | None = None
 
     def __iter__(self) -> Iterator[Belief]:
         return iter(self.rows)
@@ -87,6 +89,8 @@ class Beliefs:
         notes = [self.advice, METHOD]
         if self.changed:
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
+        if self.caution:
+            notes.append(self.caution)
         return "\n".join((text_of_rows(self.rows), *notes))
 
     __repr__ = __str__
@@ -129,12 +133,12 @@ def beliefs(
         ValueError: a confidence outside (0, 1), or an arm that is none.
     """
     confidence = checked_confidence(confidence)
-    delta = 1.0 - confidence
+    delta, caution = 1.0 - confidence, None if ruler is None else ruler.caution
     compared = range(len(history.arms)) if among is None else checked_arms(history, among)
     law = history.reader.law
     if law is None:
         rows = tuple(Belief(arm.label, 0, None, None, None, None) for arm in history.arms)
-        return Beliefs(rows, confidence, None, None)
+        return Beliefs(rows, confidence, None, None, caution=caution)
     noise = NoiseMoments(law)
     found = {arm: interval(history, arm, delta, noise) for arm in range(len(history.arms))}
     known = {arm: each for arm, each in found.items() if each is not None}
@@ -147,8 +151,8 @@ def beliefs(
     )
     intervals = {arm: known[arm] for arm in newest}
     if unseen:  # one of them may be the best: nobody is named, and nobody knows when
-        return Beliefs(rows, confidence, None, None, changed_of(history, intervals))
-    return advised(history, rows, confidence, intervals, newest, noise)
+        return Beliefs(rows, confidence, None, None, changed_of(history, intervals), caution)
+    return replace(advised(history, rows, confidence, intervals, newest, noise), caution=caution)
 
 
 def advised(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpbandits.campaign.traffic import SampleRatio
+from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import NO_HOLDOUT, ShownHoldout, ShownSegments

@@ -9,7 +9,7 @@ from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.holdout import Side
 from dpbandits.campaign.roster import ArmStanding
-from dpbandits.campaign.traffic import SampleRatio
+from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.expected import ExpectedLoss, expected_loss

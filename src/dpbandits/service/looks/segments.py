@@ -6,11 +6,13 @@ from fractions import Fraction
 from textwrap import fill
 from typing import Any, Generic, TypeVar
 
-from dpbandits.campaign.believing.beliefs import Beliefs, checked_confidence
+from dpbandits.campaign.believing.beliefs import checked_confidence
 from dpbandits.campaign.believing.uplift import Uplift, uplift_of
 from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.roster import ArmStanding
+from dpbandits.campaign.segmented import SegmentedBeliefs, segmented_beliefs
 from dpbandits.campaign.statement import WIDTH
+from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.policies.contract import Policy
@@ -19,6 +21,7 @@ from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import LedgerLine, Summary, summary_over
 from dpbandits.service.rows.records import CampaignRow
 from dpbandits.session.options import one_segment
+from dpbandits.session.standing import SessionEvent
 
 ShownPart = TypeVar("ShownPart", bound=ShownCampaign)
 
@@ -90,9 +93,24 @@ class ShownSegments(Generic[ShownPart]):
         """Every reading, by segment."""
         return {name: part.ledger for name, part in self._parts.items()}
 
-    def beliefs(self, confidence: float = 0.95) -> dict[str, Beliefs]:
-        """What is believed of every arm, by segment; each holds with this confidence alone."""
-        return {name: part.beliefs(confidence) for name, part in self._parts.items()}
+    def beliefs(self, confidence: float = 0.95) -> SegmentedBeliefs:
+        """What is believed of every arm, by segment; each segment's hold with this confidence
+        alone.
+        """
+        return segmented_beliefs({n: part.beliefs(confidence) for n, part in self._parts.items()})
+
+    def harm(self) -> SegmentedBeliefs:
+        """What is believed of every arm's harm, by segment (see `Session.harm`)."""
+        return segmented_beliefs({name: part.harm() for name, part in self._parts.items()})
+
+    @property
+    def alarms(self) -> dict[str, tuple[SessionEvent, ...]]:
+        """Arms that passed the guardrail, by segment (see `Campaign.alarms`)."""
+        return {name: part.alarms for name, part in self._parts.items()}
+
+    def sample_ratio(self) -> dict[str, SampleRatio]:
+        """Whether traffic is as planned, by segment."""
+        return {name: part.sample_ratio() for name, part in self._parts.items()}
 
     def statement(self) -> str:
         """The privacy statements of the segments."""

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from dpbandits.campaign.believing.beliefs import Belief
 from dpbandits.campaign.believing.uplift import SideMean, Uplift
-from dpbandits.campaign.traffic import SampleRatio, Traffic
+from dpbandits.campaign.traffic import Traffic
+from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.service.looks.reports import (
     DecisionPage,

@@ -73,7 +73,8 @@ def side_session(
     if side == "policy":
         return Session(policy, campaign=name, **options)
     # with the same arms, so that an arm has one number and one name on all sides
-    plain = {**options, "assignment": "planned", "min_share": None}
+    # nothing is left to chance here, and the seed that is given foretells the policy's side
+    plain = {**options, "assignment": "planned", "min_share": None, "seed": None}
     session = Session(single_arm_policy(policy), campaign=name, **plain)
     play_only(session, rule.control)
     return session

@@ -11,7 +11,7 @@ from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.roster import Roster, roster_from_data
 from dpbandits.core.plan import Action, Progress, PublicRng
 from dpbandits.core.privacy import Entry
-from dpbandits.core.values import SAVES, checked_name, checked_seed, damaged, entries, whole
+from dpbandits.core.values import SAVES, checked_name, checked_seed, damaged, entries, part, whole
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics
@@ -102,6 +102,17 @@ def position(
         chosen_from_data(public["chosen"], asked, partial(action_from, policy)),
         plans_from_data(policy, public["plans"], asked, step),
     )
+
+
+def seed_said(public: Mapping[str, Any], private: Mapping[str, Any] | None) -> object:
+    """The seed of the public coins. Where it foretells who gets what, it is in the private part;
+    earlier documents have it in the public one.
+
+    private: None for a session that is only looked at, which tosses no coin.
+    """
+    if public["seed"] is not None:
+        return public["seed"]
+    return 0 if private is None else part(private, "private", "seed")["seed"]
 
 
 def told_from(policy: Policy, data: object, asked: int) -> ToldPairs:

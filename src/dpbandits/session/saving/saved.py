@@ -3,12 +3,13 @@
 from typing import Any, Self
 
 from dpbandits.campaign.assignment import assignment_from_data
-from dpbandits.campaign.attribution import AttributionWindow
+from dpbandits.campaign.attribution import AttributionWindow, require_clock
 from dpbandits.campaign.guardrail import rail_from_data
 from dpbandits.campaign.register import Clock, Register
 from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
 from dpbandits.campaign.traffic import Traffic
+from dpbandits.campaign.watching.answers import unanswered_from_data
 from dpbandits.core.gate import gated
 from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
@@ -16,7 +17,12 @@ from dpbandits.noise.sources import SecureNoise, noise_from_state
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import read_document, write_document
-from dpbandits.session.saving.position import position, position_to_data, wheel_at
+from dpbandits.session.saving.position import (
+    position,
+    position_to_data,
+    seed_said,
+    wheel_at,
+)
 from dpbandits.session.special import SpecialAsks
 from dpbandits.session.standing import special
 from dpbandits.session.wheel.choices import chosen_to_data
@@ -80,10 +86,11 @@ class Saved(SpecialAsks):
     def to_json(self, *, key: bytes | None = None) -> str:
         """The whole session as a JSON document in two parts.
 
-        "public" may be shown to anyone. "private" holds open sums and mechanism memory: keep it as
-        you keep the rewards themselves. Continue once only, from the newest copy (the one with the
-        largest "generation"): then every release is noised once. Each further continuation of one
-        copy costs the people in its open blocks (with a tree: all its people) another epsilon.
+        "public" may be shown to anyone. "private" holds open sums, mechanism memory and, where arms
+        are assigned by chance, the seed: keep it as you keep the rewards themselves. Continue once
+        only, from the newest copy (the one with the largest "generation"): then every release is
+        noised once. Each further continuation of one copy costs the people in its open blocks (with
+        a tree: all its people) another epsilon.
 
         key: a secret of at least 16 bytes. The document then carries a MAC, and is loaded with the
             same key only: nobody without it can change what is read again. Without a key a checksum
@@ -109,8 +116,8 @@ class Saved(SpecialAsks):
                 settle(
                     self._wheel
                 )  # a copy would draw the noise of a release that was begun once more
-            private = self._vault.private_state()
-            text = write_document(self.policy, self._public(self.generation + 1), private, key)
+            public, private = self._public(self.generation + 1), self._private()
+            text = write_document(self.policy, public, private, key)
             self.generation += 1
             return text
         finally:
@@ -143,6 +150,7 @@ class Saved(SpecialAsks):
             version, was saved with another key, or of another policy than the given one; or `noise`
             is of another kind than the saved one, or weaker.
         """
+        require_clock(clock)
         policy, public, private = read_document(text, policy, key)
         return cls._continued(policy, public, private, noise, clock, user_key)
 
@@ -160,7 +168,7 @@ class Saved(SpecialAsks):
         """A session from its parts. private: None for one that is only looked at. waiting: its
         pending decisions, where they are kept apart.
         """
-        at = position(policy, public, waiting)
+        at = position(policy, public | {"seed": seed_said(public, private)}, waiting)
         session = cls(
             policy,
             noise=source_of(public["noise"], private, noise),
@@ -184,16 +192,25 @@ class Saved(SpecialAsks):
         session._vault.restore_held([] if private is None else private["held"], at.pending)
         session._events = at.events
         session._wheel = wheel_at(session._wheel, at, public)
+        # documents that were written before nobody counted in
+        session._unanswered = unanswered_from_data(public.get("unanswered"), at.asked)
         restore_harm(session._wheel, public["harm"])
         session._wheel.chosen = at.chosen
         session.generation = at.generation
         return session
 
+    def _private(self) -> dict[str, Any]:
+        """The private part of a saved session. Where arms are drawn by chance, the seed foretells
+        who gets what.
+        """
+        private = self._vault.private_state()
+        return private if self._assignment is None else private | {"seed": self.seed}
+
     def _public(self, generation: int) -> dict[str, Any]:
         """The public part of a saved session."""
-        own = {
+        own: dict[str, Any] = {
             "campaign": self.campaign,
-            "seed": self.seed,
+            "seed": self.seed if self._assignment is None else None,
             "default": self.default,
             "max_pending": self.max_pending,
         }
@@ -201,7 +218,9 @@ class Saved(SpecialAsks):
         own |= {"people": None if self._people is None else self._people.to_data(self._owners)}
         assignment = self._assignment
         own |= {"assignment": None if assignment is None else assignment.to_data()}
+        unanswered = None if self._attribution is not None else self._unanswered
         own |= {"traffic": self._traffic.to_data()}
+        own |= {"unanswered": None if unanswered is None else unanswered.to_data()}
         own |= {"chosen": chosen_to_data(self._wheel.chosen, self._wheel.asked)}
         window = self._attribution
         own |= {"attribution": None if window is None else window.to_data()}

@@ -19,7 +19,7 @@ from dpbandits.noise.protocol import Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.saving.document import with_state
 from dpbandits.session.session import Session
-from dpbandits.session.storing.parts import SessionRows, stored_policy
+from dpbandits.session.storing.parts import SessionRows, kept_apart, stored_policy
 
 
 class Onlooker(NamedTuple):
@@ -99,6 +99,7 @@ def session_to_look_at(
     whole = with_state(known, said, None)
     noise = Silent() if said["noise"]["kind"] == "secure" else SilentSimulation()
     session = Session._continued(known, whole, None, noise, clock, key, rows.waiting)
+    kept_apart(session)
     if session._attribution is not None:
         session._attribution.due = rows.due
     return session

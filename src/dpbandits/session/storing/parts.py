@@ -52,7 +52,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
         if window is not None:
             window.due = OrderedDict()
         public = session._public(1)
-        private = session._vault.private_state()
+        private = session._private()
     finally:
         wheel.pending, session._vault.held, session._owners = pending, held, owners
         wheel.chosen = chosen
@@ -61,6 +61,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
         if window is not None:
             window.due = due
     public["vault"]["ledger"].pop("lines")
+    public["unanswered"] = None
     public["policy"] = policy_to_data(session.policy)
     return public, private
 
@@ -95,11 +96,21 @@ def session_from_parts(
     known, said = stored_policy(public, policy, rows)
     whole = with_state(known, said, dict(private))
     session = Session._continued(known, whole, dict(private), noise, clock, user_key, rows.waiting)
+    kept_apart(session)
     held = [[id, np.asarray(steps).tolist()] for id, steps in rows.held.items()]
     session._vault.restore_held(held, session._wheel.pending)
     if session._attribution is not None:
         session._attribution.due = rows.due
     return session
+
+
+def kept_apart(session: Session) -> None:
+    """People and decisions are kept a row each, so the session knows neither how many people there
+    are nor who of them answered.
+    """
+    session._unanswered = None
+    if session._people is not None:
+        session._people.complete = False
 
 
 def stored_policy(
@@ -211,7 +222,7 @@ def begun_anew(
     said, secret = small_parts(session)
     asked = session._wheel.asked
     _, _, last, block = first["offer"]
-    kept = ("events", "traffic", "people", "chosen", "attribution", "arms")
+    kept = ("seed", "events", "traffic", "people", "chosen", "attribution", "arms")
     counted = {"asked": asked, "asked_before_plan": asked, "unread": asked}
     offer = {"offer": [None, asked + 1, min(FOREVER, last + asked), block]}
     plans = [
@@ -220,4 +231,5 @@ def begun_anew(
     ]
     own = {name: said[name] for name in kept}
     public = {**first, **own, **counted, **offer, "plans": plans}
-    return public, {**private, "noise": secret["noise"]}, SessionRows()
+    still: dict[str, Any] = {name: secret[name] for name in ("noise", "seed") if name in secret}
+    return public, {**private, **still}, SessionRows()

@@ -128,19 +128,24 @@ class Asks:
     def ask_drawn(
         self, assignment: Assignment, seed: int, eligible: Sequence[int]
     ) -> tuple[int, Play, list[float]]:
-        """A decision for an arm that is drawn; and the law it was drawn from, by eligible arm."""
+        """A decision for an arm that is drawn; and the law it was drawn from, by eligible arm,
+        given what the policy would have played.
+        """
         id, state, beyond = self.asked + 1, self.turn.state, self.beyond()
         rooms = {
             arm: max(0, (self.policy.room(state, arm) or 1) - beyond.get(arm, 0))
             for arm in eligible
             if not state.rounds[arm]
         }
-        law = assignment.law(rooms, self.choice(eligible)[0], eligible)
+        planned, certain = self.choice(eligible)
+        law = assignment.law(rooms, planned, eligible)
         arm, share = assignment.drawn(law, eligible, seed, id)
+        # what was drawn from a posterior is not kept, and without it nobody knows the law
+        unknown = certain is None and assignment.needs_plan(rooms, len(eligible))
         play = self.play_of(arm)
         self.busy = True
         self.look_again()
-        self.note(id, play, share)
+        self.note(id, play, None if unknown else share)
         self.pending[id] = play
         if self.waiting is not None:
             self.waiting[arm] += 1

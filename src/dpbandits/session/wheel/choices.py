@@ -5,8 +5,10 @@ Rewards are not in it, for they are not kept.
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, final
 
+from dpbandits.campaign.watching.answers import Answers, Unanswered
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import frame_of
 from dpbandits.core.values import damaged, entries, whole
@@ -25,9 +27,22 @@ class HowChosen(NamedTuple):
 
 class DecisionRow(NamedTuple):
     """One decision. propensity: 1 where the policy's plan settled the action; None where it was
-    drawn from a posterior, whose probabilities are not worked out. waiting: no answer yet.
+    drawn from a posterior, whose probabilities are not worked out, or from a law that depends on
+    such a draw (`min_share=`). waiting: no answer yet.
     """
 
+    id: int
+    action: Action
+    label: ArmLabel
+    propensity: float | None
+    learn: bool
+    waiting: bool
+
+
+class SegmentDecision(NamedTuple):
+    """One decision of one segment: see `DecisionRow`."""
+
+    segment: str
     id: int
     action: Action
     label: ArmLabel
@@ -78,6 +93,28 @@ class DecisionTable:
     def _columns(self) -> dict[str, list[Any]]:
         rows = list(self)
         return {name: [getattr(row, name) for row in rows] for name in DecisionRow._fields}
+
+
+def answers_in(
+    chosen: Mapping[int, HowChosen], unanswered: Unanswered, before: int, arms: int
+) -> Answers:
+    """How many decisions of each arm were answered, among those that came before this one. What
+    nobody learns from is left out.
+    """
+    starts = sorted(since for since in chosen if since < before)
+    told, missing = [0] * arms, [0] * arms
+    for since, until in pairwise([*starts, before]):
+        arm, _, learn = chosen[since]
+        if isinstance(arm, int) and learn:
+            told[arm] += until - since
+    for ids, instead in ((unanswered.expired, missing), (unanswered.void, None)):
+        for id in (each for each in ids if each < before):
+            arm, _, learn = chosen[starts[bisect_right(starts, id) - 1]]
+            if isinstance(arm, int) and learn:
+                told[arm] -= 1
+                if instead is not None:
+                    instead[arm] += 1
+    return Answers(tuple(told), tuple(missing))
 
 
 def chosen_to_data(chosen: Mapping[int, HowChosen], asked: int) -> list[list[Any]]:

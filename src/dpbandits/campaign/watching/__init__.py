@@ -1,0 +1,1 @@
+"""Does what comes back depend on the arm, where it should not?"""

@@ -1,0 +1,102 @@
+"""Do answers come for every arm alike? An anytime-valid test of how often each arm's decisions were
+answered, where who answered is public.
+
+Source: Wasserman, Ramdas and Balakrishnan 2020, "Universal inference" (arXiv 1912.11436). The
+hypothesis: every decision is answered with one probability, whatever its arm and whatever came
+before. The likelihood of what came, each arm with a probability of its own (a mixture by Jeffreys'
+prior, so it foretells the next answer from those before), over the largest likelihood with one
+probability for all: in the order of asking it is at most a martingale that begins at 1.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from dpbandits.core.values import entries, part, whole
+
+
+@final
+@dataclass(frozen=True)
+class Answers:
+    """How many of each arm's decisions were answered, and how many expired, up to the oldest one
+    that waits.
+
+    >>> Answers((900, 895), (100, 105)).evidence, Answers((900, 700), (100, 300)).evidence < 1e-6
+    (1.0, True)
+    """
+
+    told: tuple[int, ...]
+    missing: tuple[int, ...]
+
+    @property
+    def evidence(self) -> float:
+        """A p-value that may be looked at at any time: where arms make no difference, it is ever at
+        most α with probability at most α.
+        """
+        told, missing = sum(self.told), sum(self.missing)
+        apart = math.fsum(map(jeffreys_mixture, self.told, self.missing))
+        together = sum(n * math.log(n / (told + missing)) for n in (told, missing) if n)
+        return math.exp(-max(0.0, apart - together))
+
+
+def jeffreys_mixture(told: int, missing: int) -> float:
+    """ln of the likelihood of one arm's answers in their order, by Jeffreys' prior."""
+    return (
+        math.lgamma(told + 0.5)
+        + math.lgamma(missing + 0.5)
+        - math.lgamma(told + missing + 1)
+        - math.log(math.pi)
+    )
+
+
+@final
+@dataclass
+class Unanswered:
+    """Which decisions nobody answered: expired ones, and void ones, which count in no test."""
+
+    expired: set[int] = field(default_factory=set)
+    void: set[int] = field(default_factory=set)
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON: runs of (first id, how many)."""
+        return {"expired": id_runs(self.expired), "void": id_runs(self.void)}
+
+
+def unanswered_from_data(data: object, asked: int) -> Unanswered | None:
+    """What `to_data` wrote; None where nobody counted.
+
+    Raises:
+        DamagedSessionError: it is not that.
+    """
+    if data is None:
+        return None
+    found = part(data, "public.unanswered", "expired", "void")
+    return Unanswered(*(ids_in(found[name], asked) for name in ("expired", "void")))
+
+
+def id_runs(ids: Iterable[int]) -> list[list[int]]:
+    runs = list[list[int]]()
+    for id in sorted(ids):
+        if runs and sum(runs[-1]) == id:
+            runs[-1][1] += 1
+        else:
+            runs.append([id, 1])
+    return runs
+
+
+def ids_in(data: object, asked: int) -> set[int]:
+    ids, last = set[int](), 0
+    for row in entries(data, "a part of public.unanswered"):
+        first, many = entries(row, "an entry of public.unanswered", 2)
+        first = whole(first, "a decision in public.unanswered", last + 1, asked)
+        last = first - 1 + whole(many, "a number in public.unanswered", 1, asked - first + 1)
+        ids.update(range(first, last + 1))
+    return ids
+
+
+def different_answers(labels: Sequence[str], answers: Answers) -> str:
+    """For a report: how often each arm's decisions were answered."""
+    rows = zip(labels, answers.told, answers.missing, strict=True)
+    said = ", ".join(f"{label} {told:,} of {told + none:,}" for label, told, none in rows)
+    return f"Answers by arm: {said} (evidence that arms differ: p = {answers.evidence:.2g})."

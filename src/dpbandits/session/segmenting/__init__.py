@@ -1,0 +1,1 @@
+"""What a session with segments does for all of them at once."""
