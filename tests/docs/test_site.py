@@ -9,7 +9,6 @@ import tomllib
 
 import pytest
 from docs.generator.law_examples import EXAMPLES
-from docs.generator.reference import ROOMS, public_names, reference_pages
 from docs.generator.sweep_files import sweep_file_page
 from docs.generator.which_policy import CASES, which_policy_page
 
@@ -68,20 +67,6 @@ def test_which_policy_is_what_recommend_says() -> None:
         if "…" not in call:
             same = eval(f"dpb.recommend({call})", {"dpb": dpb})
             assert type(same) is type(dpb.recommend(epsilon=1, **arguments))
-
-
-def test_the_reference_has_every_public_name() -> None:
-    names = public_names()
-    assert set(names["dpbandits"]) == set(dpb.__all__)
-    pages = reference_pages()
-    text = "".join(pages.values())
-    for room, things in names.items():
-        for name in things:
-            head = f"{room}.{name}".removeprefix("dpbandits.")
-            assert f"\n## {head}\n" in text, head
-    assert set(pages) == {room.removeprefix("dpbandits.") for room in ROOMS if names[room]} | {
-        "policies"
-    }
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:
