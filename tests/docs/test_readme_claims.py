@@ -57,6 +57,9 @@ def test_what_the_default_gains_is_in_its_table() -> None:
     worst = re.search(r"safe, all cells \| worst at T = 10⁶: ([\d.]+) means", rate)
     assert worst
     assert f"lost at most {worst[1]} means at T = 10⁶" in README
+    price = re.search(r"safe, all cells \|.* mean at most ×([\d.]+) balanced's", rate)
+    assert price
+    assert f"for at most {price[1]} times the default's mean" in README
 
 
 def test_the_papers_settings_are_where_the_tail_is_thin() -> None:

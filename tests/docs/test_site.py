@@ -77,6 +77,15 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     assert {"reference/api/*", "../proofs/*", "../decisions/0*"} <= listed
 
 
+def test_what_a_guide_installs_is_what_a_reader_has() -> None:
+    """A clone: no registry has this package."""
+    pages = [REPOSITORY / "README.md", *DOCS.rglob("*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    assert "pip install '.[" in text
+    assert "pip install 'dpbandits" not in text
+    assert "pip install dpbandits" not in text
+
+
 def test_the_extras_are_on_the_page_on_installation() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     rows = set(re.findall(r"^\| `(\w+)` \|", page("guides/install"), re.MULTILINE))
