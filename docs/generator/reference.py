@@ -44,8 +44,8 @@ CHOSEN = {
     ),
     "dpbandits.local": (
         "A user's device, in the local model",
-        "What runs where the person is; the server never sees more than its reports.",
-        "client.Client budget.Budget budget.MemoryBudget budget.FileBudget",
+        "What a [Client](dpbandits.md) may still report of a person, who trusts no server.",
+        "budget.Budget budget.MemoryBudget budget.FileBudget",
     ),
     "dpbandits.figures": (
         "Figures (extra `experiments`)",
@@ -66,10 +66,7 @@ title, a sentence, and the names.
 ALSO = {
     "dpbandits.policies.contract.About": "dpbandits.core",
     "dpbandits.policies.base.PrivatePolicy": "dpbandits.core",
-    "dpbandits.mechanisms.base.Pure": "dpbandits.mechanisms",
     "dpbandits.noise.selection_law.published_loss": "dpbandits.noise",
-    "dpbandits.simulation.plain.play_rounds": "dpbandits.simulation",
-    "dpbandits.simulation.identification.identify": "dpbandits.simulation",
     "dpbandits.auditing.exact.exact_law": "dpbandits.auditing",
     "dpbandits.auditing.exact.noisy_max_loss": "dpbandits.auditing",
     "dpbandits.auditing.recounting.recount.replay": "dpbandits.auditing",

@@ -32,6 +32,8 @@ def section(page: str, name: str) -> str:
 def test_it_has_every_public_name() -> None:
     names = public_names()
     assert set(names["dpbandits"]) == set(dpb.__all__)
+    things = [id(thing) for room in names.values() for thing in room.values() if callable(thing)]
+    assert len(things) == len(set(things)), "each is explained once"
     text = "".join(PAGES.values())
     for room, things in names.items():
         for name in things:

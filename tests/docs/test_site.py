@@ -1,11 +1,16 @@
 """The documentation site's own parts: what is generated is current and whole, and no page is lost.
-`make docs` builds the site itself, where a warning is an error.
+The longest test builds the site itself, as `make docs` does, where a warning is an error.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from docs.generator.law_examples import EXAMPLES
@@ -75,6 +80,34 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     pages = {path.as_posix() for path in kept if path.parts[:2] != ("reference", "api")}
     assert pages - {"index"} <= listed
     assert {"reference/api/*", "../proofs/*", "../decisions/0*"} <= listed
+
+
+SOURCES = ("docs", "proofs", "decisions", "papers", "clients", "src")
+"""Folders that the site is made of."""
+
+
+@pytest.mark.long
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    skipped = shutil.ignore_patterns("api", "__pycache__", "node_modules", "results")
+    for folder in SOURCES:
+        shutil.copytree(REPOSITORY / folder, tmp_path / folder, ignore=skipped)
+    for page in REPOSITORY.glob("*.md"):
+        shutil.copy(page, tmp_path)
+    places = os.pathsep.join((str(tmp_path / "src"), str(tmp_path)))
+    for command in ("docs.generator", "sphinx -W --keep-going -q -c docs . build/site"):
+        done = subprocess.run(
+            [sys.executable, "-m", *command.split()],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": places},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    for name in ("index", "guides/service", "reference/api/service", "reference/sweep_files"):
+        assert (tmp_path / "build" / "site" / "docs" / f"{name}.html").is_file()
+    assert (tmp_path / "build" / "site" / "searchindex.js").is_file()
 
 
 def test_what_a_guide_installs_is_what_a_reader_has() -> None:
