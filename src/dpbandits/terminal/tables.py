@@ -10,7 +10,8 @@ from rich.text import Text
 
 from dpbandits.figures.panels import Panel, compared, panels_of
 from dpbandits.pages import templates
-from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, answers, table_rows
+from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, table_rows
+from dpbandits.reports.prices import answers
 from dpbandits.reports.publish import publish
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.executors.base import Executor
