@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from benchmarks.table import Row, markdown, sections
 from docs.generator.law_examples import EXAMPLES
 from docs.generator.sweep_files import sweep_file_page
 from docs.generator.which_policy import CASES, which_policy_page
@@ -117,6 +118,26 @@ def test_what_a_guide_installs_is_what_a_reader_has() -> None:
     assert "pip install '.[" in text
     assert "pip install 'dpbandits" not in text
     assert "pip install dpbandits" not in text
+
+
+def test_a_measured_page_has_one_short_title() -> None:
+    """On the site's side a page stands once for each title it has, as long as that is."""
+    pages = [*(DOCS / "measured").rglob("*.md"), *(REPOSITORY / "papers").glob("*/README.md")]
+    assert len(pages) > 30
+    for each in pages:
+        text = re.sub(r"```.*?```", "", each.read_text(encoding="utf-8"), flags=re.DOTALL)
+        titles = re.findall(r"^# (.+)$", text, re.MULTILINE)
+        assert len(titles) == 1, each
+        assert len(titles[0]) <= 60, each
+
+
+def test_pages_of_several_tables_have_one_title() -> None:
+    """As benchmarks write them, so that the next run does not bring titles back."""
+    rows = [Row("what", "1", "", None)]
+    text = sections("Short", "python -m benchmarks.x", {"first": rows, "second": rows}, "Said.")
+    assert re.findall(r"^#+ .*", text, re.MULTILINE) == ["# Short", "## first", "## second"]
+    assert "Written by `python -m benchmarks.x`; do not edit.\n\nSaid.\n" in text
+    assert markdown("Short", "x", rows, "Said.").count("Said.") == 1
 
 
 def test_the_extras_are_on_the_page_on_installation() -> None:
