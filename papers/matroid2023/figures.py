@@ -85,7 +85,8 @@ def film_drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
             "films-users",
             "Section 5.2: one random user a round, whose rewards belong together, beside "
             "independent coins of the same means; a hundred films of MovieLens' small set, ε = 2. "
-            f"{COVERED[1]}. {DOTTED}. None is known where the rewards of a round depend on each other",
+            f"{COVERED[1]}. {DOTTED}. None is known where the rewards of a round depend on each "
+            "other",
             regret_grid(users, [[Panel(COINS, 2.0), Panel(USERS, 2.0)]]),
         )
 

@@ -15,7 +15,8 @@ PAGES = sorted(
 )
 """But for what was true once, and for the generated reference."""
 
-FILES = re.compile(r"\.(toml|db|pdf|git|html)$")
+FILES = re.compile(r"\.(toml|db|pdf|git|html|env|conf|json|log|socket|timer)$")
+"""Ends of the names of files."""
 
 
 def names_on(text: str) -> set[str]:
