@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, sections, show
 from benchmarks.tails import INSTANCES, described
 from dpbandits import datasets
 from dpbandits.sweeps.results import enough
@@ -175,10 +175,8 @@ def main() -> None:
         show(title, rows)
     if args.out:
         command = f"python -m benchmarks.instances --runs {args.runs} --out {args.out}"
-        args.out.write_text(
-            "\n".join(markdown(title, command, rows) for title, rows in parts.items()),
-            encoding="utf-8",
-        )
+        text = sections("Tuned and other instances", command, parts)
+        args.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

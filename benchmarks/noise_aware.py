@@ -56,14 +56,12 @@ def main() -> None:
     for variation in VARIANTS:
         name = ", ".join(f"{k} = {v}{'/ε' if k == 'first' else ''}" for k, v in variation.items())
         rows.append(row(name, lambda arms, eps, v=variation: variant(v, arms, eps), args.runs))
-    title = f"NoiseAwareTS, variations: mean / 99.9 % / worst regret at T = 10⁵, {args.runs} runs"
+    title = "Variations of NoiseAwareTS"
+    said = f"Mean / 99.9 % / worst regret at T = 10⁵, {args.runs} runs."
     show(title, rows)
     if args.out:
-        args.out.write_text(
-            markdown(
-                title, f"python -m benchmarks.noise_aware --runs {args.runs} --out {args.out}", rows
-            )
-        )
+        command = f"python -m benchmarks.noise_aware --runs {args.runs} --out {args.out}"
+        args.out.write_text(markdown(title, command, rows, said), encoding="utf-8")
 
 
 if __name__ == "__main__":

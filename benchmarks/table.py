@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rich.console import Console
@@ -45,5 +45,17 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def markdown(title: str, command: str, rows: Sequence[Row]) -> str:
-    return f"# {title}\n\nWritten by `{command}`; do not edit.\n\n{table(rows)}"
+def markdown(title: str, command: str, rows: Sequence[Row], said: str = "") -> str:
+    """A page of one table. said: a paragraph on it; the title is short, for the site's side."""
+    return f"{head(title, command, said)}{table(rows)}"
+
+
+def sections(title: str, command: str, parts: Mapping[str, Sequence[Row]], said: str = "") -> str:
+    """A page with a table below a heading for each part."""
+    tables = "\n".join(f"## {name}\n\n{table(rows)}" for name, rows in parts.items())
+    return f"{head(title, command, said)}{tables}"
+
+
+def head(title: str, command: str, said: str) -> str:
+    paragraph = f"{said}\n\n" if said else ""
+    return f"# {title}\n\nWritten by `{command}`; do not edit.\n\n{paragraph}"

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, sections, show
 from dpbandits.policies.contract import Policy
 
 INSTANCES = {
@@ -114,12 +114,8 @@ def main() -> None:
         show(f"{title}, {args.runs} runs", rows)
     if args.out:
         command = f"python -m benchmarks.tails --runs {args.runs} --out {args.out}"
-        args.out.write_text(
-            "\n".join(
-                markdown(f"{title}, {args.runs} runs", command, rows)
-                for title, rows in parts.items()
-            )
-        )
+        text = sections("Tails", command, parts, f"{args.runs} runs.")
+        args.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -74,13 +74,14 @@ def main() -> None:
         for name, make in POLICIES.items()
         for eps in ((1.0,) if name in FREE else (0.1, 1.0))
     ]
-    title = (
-        f"Regret over 17 gaps, {ARMS} arms, {args.runs} runs: T = 10⁶, with full information 10⁵"
+    title = "Worst gaps"
+    said = (
+        f"Regret over 17 gaps, {ARMS} arms, {args.runs} runs: T = 10⁶, with full information 10⁵."
     )
     show(title, rows)
     if args.out:
         command = f"python -m benchmarks.worst_gaps --runs {args.runs} --out {args.out}"
-        args.out.write_text(markdown(title, command, rows), encoding="utf-8")
+        args.out.write_text(markdown(title, command, rows, said), encoding="utf-8")
 
 
 if __name__ == "__main__":

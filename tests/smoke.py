@@ -56,6 +56,8 @@ def try_one(built: Path) -> None:
         assert said(command, "--version").strip() == __version__
         assert "DPKLUCB" in said(command, "list")
         assert "Where in the code" in said(command, "explain", "DPKLUCB"), "the proof page is there"
+        audit = said(command, "audit", "DPKLUCB", "--epsilon", "1", "--runs", "200")
+        assert "Passed: " in audit, "an audit needs no extra"
         assert HINT in said(command, "demo", code=1)
         assert said(python, "-c", SESSION).startswith("1000000 ε = 1 per round")
         print(

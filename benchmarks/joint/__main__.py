@@ -20,7 +20,7 @@ import dpbandits as dpb
 from benchmarks.joint.instances import reported, tuning
 from benchmarks.matroid.__main__ import described, regret
 from benchmarks.matroid.instances import Instance
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, sections, show
 from dpbandits.core.arrays import Floats
 
 GOALS = {
@@ -160,18 +160,16 @@ def main() -> None:
     args = parser.parse_args()
     judged = reported(args.data)
     parts = {
-        "Joint releases: regret, mean / 99 % / worst": regret_rows(judged, args.runs),
-        "Joint releases: constants of the preset sharp, on other instances": tuning_rows(
-            args.runs // 4
-        ),
-        "Joint releases: what they cost": cost_rows(list(judged.values())[-1][0]),
+        "Regret, mean / 99 % / worst": regret_rows(judged, args.runs),
+        "Constants of the preset sharp, on other instances": tuning_rows(args.runs // 4),
+        "What they cost": cost_rows(list(judged.values())[-1][0]),
     }
     for title, rows in parts.items():
         show(title, rows)
     if args.out:
         command = f"python -m benchmarks.joint --runs {args.runs} --out {args.out}"
-        text = (markdown(title, command, rows) for title, rows in parts.items())
-        args.out.write_text("\n".join(text), encoding="utf-8")
+        text = sections("Joint releases", command, parts)
+        args.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -217,9 +217,10 @@ def main() -> None:
     args = parser.parse_args()
     results = {size: simulated(size, args.runs) for size in SIZES}
     lines = {size: fitted(regret, size) for size, regret in results.items()}
-    title = (
-        f"Joint releases: growth with K, ε = {EPSILON:g}, fitted over ln T = {LATE:g} to 400 "
-        f"({args.runs * SIZES[-1]} pairs each, {args.runs} to {args.runs * SIZES[-1] // 2} runs)"
+    title = "Joint releases: growth with K"
+    said = (
+        f"ε = {EPSILON:g}, fitted over ln T = {LATE:g} to 400: {args.runs * SIZES[-1]} pairs "
+        f"each, {args.runs} to {args.runs * SIZES[-1] // 2} runs."
     )
     show(title, rows_of(lines))
     if args.figure:
@@ -229,7 +230,7 @@ def main() -> None:
             f"python -m benchmarks.joint.growth --runs {args.runs} --out {args.out} "
             f"--figure {args.figure}"
         )
-        args.out.write_text(markdown(title, command, rows_of(lines)), encoding="utf-8")
+        args.out.write_text(markdown(title, command, rows_of(lines), said), encoding="utf-8")
 
 
 if __name__ == "__main__":

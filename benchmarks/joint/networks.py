@@ -96,12 +96,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, help="write the table as markdown, too")
     args = parser.parse_args()
-    title = f"Joint releases on networks, {ROUNDS:,} rounds, {args.runs} runs: mean / 99 % / worst"
+    title = "Joint releases on networks"
+    said = f"{ROUNDS:,} rounds, {args.runs} runs: mean / 99 % / worst."
     table = rows(args.data, args.runs)
     show(title, table)
     if args.out:
         command = f"python -m benchmarks.joint.networks --runs {args.runs} --out {args.out}"
-        args.out.write_text(markdown(title, command, table), encoding="utf-8")
+        args.out.write_text(markdown(title, command, table, said), encoding="utf-8")
 
 
 if __name__ == "__main__":

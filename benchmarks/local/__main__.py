@@ -60,15 +60,16 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--out", type=Path, help="write the table as markdown, too")
     args = parser.parse_args()
-    title = (
-        "Whom to ask: the least-reported arm, or the least-reported undecided one (T = 50,000; "
-        f"mean ± standard error of {args.runs} runs; what is asked: proofs/cucb_ldp2.md)"
+    title = "Local model: whom to ask"
+    said = (
+        "The least-reported arm, or the least-reported undecided one: T = 50,000; mean ± standard "
+        f"error of {args.runs} runs. What is asked: proofs/cucb_ldp2.md."
     )
     rows = asked_rows(args.runs)
     show(title, rows)
     if args.out:
         command = f"python -m benchmarks.local --runs {args.runs} --out {args.out}"
-        args.out.write_text(markdown(title, command, rows), encoding="utf-8")
+        args.out.write_text(markdown(title, command, rows, said), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks import loops
 from benchmarks.matroid.instances import Instance, papers, tuning, variants
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, sections, show
 from dpbandits.core.arrays import Floats
 from dpbandits.policies import (
     DPKLMAT,
@@ -159,23 +159,18 @@ def main() -> None:
     args = parser.parse_args()
     tuned, judged = tuning(args.data), papers(args.data)
     parts = {
-        (
-            f"Matroids: constants on other instances, mean / 99 % / worst regret, {args.runs} "
-            "runs a share"
-        ): constant_rows(tuned, args.runs),
-        "Matroids: the same on the paper's instances": constant_rows(judged, args.runs),
-        "Matroids: the paper's instances, default parameters": return_rows(judged, args.runs),
-        "Matroids: speed": speed_rows(
-            judged.get("MovieLens 1M, 100 films", tuned["linear 100 × 15"])
+        f"Constants on other instances, mean / 99 % / worst regret, {args.runs} runs a share": (
+            constant_rows(tuned, args.runs)
         ),
+        "The same on the paper's instances": constant_rows(judged, args.runs),
+        "The paper's instances, default parameters": return_rows(judged, args.runs),
+        "Speed": speed_rows(judged.get("MovieLens 1M, 100 films", tuned["linear 100 × 15"])),
     }
     for title, rows in parts.items():
         show(title, rows)
     if args.out:
         command = f"python -m benchmarks.matroid --runs {args.runs} --out {args.out}"
-        args.out.write_text(
-            "\n".join(markdown(title, command, rows) for title, rows in parts.items())
-        )
+        args.out.write_text(sections("Matroids", command, parts), encoding="utf-8")
 
 
 if __name__ == "__main__":

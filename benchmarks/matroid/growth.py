@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, described, markdown, show
+from benchmarks.table import Row, described, sections, show
 from dpbandits.core.arrays import Floats
 from dpbandits.papers.evidence import contrast
 from dpbandits.papers.measures.growth import slope_weights
@@ -77,9 +77,7 @@ def main() -> None:
     args = parser.parse_args()
     kinds = (("doubling", "2K"), ("doubling", "one"), ("equal", "2K"))
     parts = {
-        f"The factor min(K, ln n) on uniform matroids: regret of DPUCBMAT for each bad element "
-        f"(ε = {SHARE:g} K, T = {ROUNDS:.0e}, largest gap {FIRST}, {args.runs} runs; exponents "
-        "with 95 % intervals, means ± standard errors; proofs/uniform_matroid.md)": [
+        "Regret of DPUCBMAT for each bad element": [
             growth_row(kind, bad, args.runs) for kind, bad in kinds
         ],
         "What the factor may be on doubling gaps, K = 2; 4; 8, and K = 8 over 2": bound_rows(),
@@ -88,8 +86,13 @@ def main() -> None:
         show(title, rows)
     if args.out:
         command = f"python -m benchmarks.matroid.growth --runs {args.runs} --out {args.out}"
-        text = (markdown(title, command, rows) for title, rows in parts.items())
-        args.out.write_text("\n".join(text), encoding="utf-8")
+        said = (
+            f"The factor min(K, ln n) on uniform matroids: ε = {SHARE:g} K, T = {ROUNDS:.0e}, "
+            f"largest gap {FIRST}, {args.runs} runs; exponents with 95 % intervals, means ± "
+            "standard errors. What is proved: proofs/uniform_matroid.md."
+        )
+        text = sections("Matroids: growth with the rank", command, parts, said)
+        args.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.rate.candidates import RateKLUCB
 from benchmarks.rate.instances import Cell, reported_cells, tuning_cells
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, sections, show
 
 ROUNDS = (10**5, 10**6)
 PRESETS = tuple(dpb.DPRateIMED.presets)
@@ -180,8 +180,8 @@ def main() -> None:
     store = Store(args.store)
     found = {cell: reported(store, cell, args.runs, args.safe_runs) for cell in reported_cells()}
     parts = {
-        f"DPRateIMED: what was asked ({args.runs} runs, safe {args.safe_runs})": goal_rows(found),
-        "DPRateIMED: regret, mean / 99.9 % / worst": cell_rows(found),
+        f"What was asked ({args.runs} runs, safe {args.safe_runs})": goal_rows(found),
+        "Regret, mean / 99.9 % / worst": cell_rows(found),
         f"Candidates on tuning instances, against DPKLUCB ({args.tuning_runs} runs)": tuning_rows(
             store, args.tuning_runs
         ),
@@ -193,7 +193,7 @@ def main() -> None:
             f"python -m benchmarks.rate --runs {args.runs} --safe-runs {args.safe_runs} "
             f"--tuning-runs {args.tuning_runs} --out {args.out}"
         )
-        text = "\n".join(markdown(title, command, rows) for title, rows in parts.items())
+        text = sections("DPRateIMED", command, parts)
         args.out.write_text(text, encoding="utf-8")
 
 

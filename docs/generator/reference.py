@@ -1,10 +1,14 @@
 """The reference: every public name, from its own docstring and parameter texts."""
 
 import inspect
-import re
 from dataclasses import MISSING, fields
 from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
+
+from docs.generator.docstrings import docstring, escaped, signature
+from docs.generator.members import members
+from pydantic import BaseModel
 
 import dpbandits as dpb
 from dpbandits.core.signatures import argument_texts
@@ -26,6 +30,49 @@ ROOMS = {
 }
 """The rooms whose `__all__` is public. A name is explained where it comes first."""
 
+CHOSEN = {
+    "dpbandits.service": (
+        "Campaigns (extra `service`)",
+        "Opened by [open_store](dpbandits.md); the [guide](../../guides/service.md) shows them at "
+        "work.",
+        "store.CampaignStore campaign.Campaign segments.SegmentedCampaign holdout.HoldoutCampaign "
+        "scope.Scope turns.asks.CampaignDecision looks.store.ShownStore "
+        "looks.campaign.ShownCampaign "
+        "looks.segments.ShownSegments looks.segments.ShownHoldout looks.reports.Summary "
+        "looks.reports.DecisionPage looks.reports.StoredDecision looks.reports.StoredRelease "
+        "looks.reports.LedgerLine remote.RemoteStore remote.RemoteCampaign",
+    ),
+    "dpbandits.local": (
+        "A user's device, in the local model",
+        "What a [Client](dpbandits.md) may still report of a person, who trusts no server.",
+        "budget.Budget budget.MemoryBudget budget.FileBudget",
+    ),
+    "dpbandits.figures": (
+        "Figures (extra `experiments`)",
+        "Drawn from [results](../results.md).",
+        "plots.regret_figure plots.epsilon_figure plots.save plots.SavedFigure panels.Panel "
+        "panels.panels_of layout.Layout layout.ONE_COLUMN layout.TWO_COLUMNS",
+    ),
+    "dpbandits.core": (
+        "For policies and mechanisms of one's own",
+        "What a new policy or mechanism is made of; [how to add one](../../../CONTRIBUTING.md).",
+        "plan.Cycle plan.Hold plan.Draw plan.FOREVER plan.PublicRng",
+    ),
+}
+"""Rooms without an `__all__`, and the names in them that guides use or a public call returns: a
+title, a sentence, and the names.
+"""
+
+ALSO = {
+    "dpbandits.policies.contract.About": "dpbandits.core",
+    "dpbandits.policies.base.PrivatePolicy": "dpbandits.core",
+    "dpbandits.noise.selection_law.published_loss": "dpbandits.noise",
+    "dpbandits.auditing.exact.exact_law": "dpbandits.auditing",
+    "dpbandits.auditing.exact.noisy_max_loss": "dpbandits.auditing",
+    "dpbandits.auditing.recounting.recount.replay": "dpbandits.auditing",
+}
+"""Names of inner rooms that guides use, and the page on which they are explained."""
+
 
 def public_names() -> dict[str, dict[str, Any]]:
     """By room, every public name with what it stands for; each once."""
@@ -39,104 +86,57 @@ def public_names() -> dict[str, dict[str, Any]]:
             if id(thing) not in known or not callable(thing):
                 found[room][name] = thing
             known.add(id(thing))
+    for room, (_, _, names) in CHOSEN.items():
+        found[room] = {name: resolve_name(f"{room}.{name}") for name in names.split()}
+    for path, room in ALSO.items():
+        found[room].setdefault(path.removeprefix(f"{room}."), resolve_name(path))
     return found
 
 
 def reference_pages() -> dict[str, str]:
     """Markdown by page name: one for the policies, one a room."""
-    pages = {}
-    for room, names in public_names().items():
+    pages, rooms = {}, public_names()
+    shown = {id(thing): name for names in rooms.values() for name, thing in names.items()}
+    for room, names in rooms.items():
         policies = {n: t for n, t in names.items() if POLICIES.get(n) is t}
         if policies:
             pages["policies"] = "# Policies\n\n" + "".join(
-                section(f"dpbandits.{n}", t) for n, t in policies.items()
+                section(f"dpbandits.{n}", t, shown) for n, t in policies.items()
             )
-        others = {n: t for n, t in names.items() if n not in policies}
+        others = {path_of(room, n): t for n, t in names.items() if n not in policies}
         if others:
-            text = "".join(section(f"{room}.{name}", thing) for name, thing in others.items())
-            pages[room.removeprefix("dpbandits.")] = f"# {ROOMS[room]}\n\n{text}"
+            text = "".join(section(path, thing, shown) for path, thing in others.items())
+            pages[room.removeprefix("dpbandits.")] = head(room) + text
     return pages
 
 
-def section(path: str, thing: Any) -> str:
-    """A name: how it is called, what its docstring says, its parameters and its own methods."""
+def path_of(room: str, name: str) -> str:
+    """Where a name is imported from; those of `ALSO` say it themselves."""
+    return name if name.startswith("dpbandits.") else f"{room}.{name}"
+
+
+def head(room: str) -> str:
+    """A page's title, and its first sentence if it has one."""
+    if room in ROOMS:
+        return f"# {ROOMS[room]}\n\n"
+    title, sentence, _ = CHOSEN[room]
+    return f"# {title}\n\n{sentence}\n\n"
+
+
+def section(path: str, thing: Any, shown: dict[int, str]) -> str:
+    """A name: how it is called, what its docstring says, its parameters and its members."""
     head = f"## {path.removeprefix('dpbandits.')}\n\n"
+    if inspect.isclass(thing) and issubclass(thing, BaseModel):
+        keys = "Its keys and their defaults: [what a sweep file holds](../sweep_files.md).\n\n"
+        return head + docstring(thing) + keys + members(thing, shown)
     if inspect.isclass(thing) or inspect.isroutine(thing):
         text = head + f"```python\n{path}{signature(thing)}\n```\n\n" + docstring(thing)
         if inspect.isclass(thing):
-            text += parameters(thing) if issubclass(thing, dpb.Policy) else methods(thing)
+            plays = issubclass(thing, dpb.Policy)
+            text += parameters(thing) if plays else members(thing, shown)
         return text
-    shown = " ".join(sorted(thing)) if isinstance(thing, dict | set | frozenset) else repr(thing)
-    return head + f"A value: `{shown[:500]}`\n\n"
-
-
-def signature(thing: Any) -> str:
-    """How it is called, in a line if it fits, else a line a parameter. Types go by their last
-    names.
-    """
-    try:
-        found = inspect.signature(thing)
-    except (TypeError, ValueError):
-        return ""
-    text = shortened(str(found))
-    if len(text) < 80:
-        return text
-    lines, keyword_only = [], False
-    for parameter in found.parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
-            keyword_only = True
-            lines.append("*")
-        lines.append(shortened(str(parameter)))
-    back = found.return_annotation
-    end = "" if back is found.empty else shortened(f" -> {inspect.formatannotation(back)}")
-    return "(\n" + "".join(f"    {line},\n" for line in lines) + f"){end}"
-
-
-def shortened(text: str) -> str:
-    return re.sub(r"\b(?:[A-Za-z_]\w*\.)+(\w+)", r"\1", text)
-
-
-def docstring(thing: Any) -> str:
-    """Its own docstring: prose as it stands, arguments and errors as a list, examples as code."""
-    text = (
-        inspect.cleandoc(thing.__dict__.get("__doc__") or "") if hasattr(thing, "__dict__") else ""
-    )
-    text = text or inspect.cleandoc(getattr(thing, "__doc__", None) or "")
-    return "".join(paragraph(part) for part in text.split("\n\n") if part.strip())
-
-
-def paragraph(part: str) -> str:
-    if part.lstrip().startswith(">>>"):
-        return f"```python\n{part}\n```\n\n"
-    if part.startswith(("Args:", "Raises:", "Returns:", "Yields:")):
-        head, _, rest = part.partition("\n")
-        return f"**{head}**\n\n{entries(inspect.cleandoc(rest))}\n"
-    if part.startswith("|"):
-        return part + "\n\n"
-    prose, mark, example = part.partition("\n>>>")
-    return escaped(prose) + "\n\n" + (f"```python\n>>>{example}\n```\n\n" if mark else "")
-
-
-def entries(text: str) -> str:
-    """name: text, a list entry each; further lines of an entry are indented."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if line.startswith(" ") and lines:
-            lines[-1] += " " + line.strip()
-        else:
-            lines.append(line)
-    return "".join(f"* {escaped(line)}\n" for line in lines if line.strip())
-
-
-def escaped(text: str) -> str:
-    """Text that is no Markdown but for its code marks: stars, underscores and brackets stand for
-    themselves, outside of `code`.
-    """
-    parts = text.split("`")
-    for i in range(0, len(parts), 2):
-        for mark in "*_<[]|#":
-            parts[i] = parts[i].replace(mark, "\\" + mark)
-    return "`".join(parts)
+    names = " ".join(sorted(thing)) if isinstance(thing, dict | set | frozenset) else repr(thing)
+    return head + f"A value: `{names[:500]}`\n\n"
 
 
 def parameters(kind: type[dpb.Policy]) -> str:
@@ -148,19 +148,3 @@ def parameters(kind: type[dpb.Policy]) -> str:
         meaning = escaped(meanings.get(field.name, "").replace("|", "∣"))
         lines.append(f"| `{field.name}` | {default} | {meaning} |")
     return "\n".join(lines).replace("|  |", "| |") + "\n\n"
-
-
-def methods(kind: type) -> str:
-    """The public methods and properties that the class itself defines and explains."""
-    text = ""
-    for name, thing in vars(kind).items():
-        function = getattr(thing, "fget", None) or getattr(thing, "func", None) or thing
-        function = getattr(function, "__func__", function)
-        explained = inspect.cleandoc(getattr(function, "__doc__", None) or "")
-        if name.startswith("_") or not inspect.isfunction(function) or not explained:
-            continue
-        is_value = function is not thing and not isinstance(thing, classmethod | staticmethod)
-        head = f"`{name}`" if is_value else f"`{name}{signature(function)}`"
-        text += f"### {escaped(name)}\n\n" + ("" if is_value else head + "\n\n")
-        text += docstring(function)
-    return text

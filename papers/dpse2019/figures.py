@@ -12,6 +12,11 @@ from dpbandits.sweeps.results import Results
 BUDGETS = (0.1, 0.25, 0.5, 1.0)
 ARMS = (3, 5, 10, 20)
 PAIRS = ((0.5, 1.0), (0.1, 0.25))
+COVERED = (
+    "Of the three sparse vectors that for arms is seen at K = 3 and 5, ε = 0.1; elsewhere they lie "
+    "on each other",
+)
+"""What a caption says of curves that cannot be seen."""
 
 
 def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
@@ -33,6 +38,6 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     yield Drawing(
         "attempts",
         "The first attempts of section 4 (no figure in the paper): sparse vectors that never "
-        f"forget. {DOTTED}",
+        f"forget. {COVERED[0]}. {DOTTED}",
         regret_grid(results["dpse2019-attempts"], panels),
     )

@@ -57,6 +57,9 @@ def test_what_the_default_gains_is_in_its_table() -> None:
     worst = re.search(r"safe, all cells \| worst at T = 10⁶: ([\d.]+) means", rate)
     assert worst
     assert f"lost at most {worst[1]} means at T = 10⁶" in README
+    price = re.search(r"safe, all cells \|.* mean at most ×([\d.]+) balanced's", rate)
+    assert price
+    assert f"for at most {price[1]} times the default's mean" in README
 
 
 def test_the_papers_settings_are_where_the_tail_is_thin() -> None:
@@ -77,4 +80,12 @@ def test_it_links_to_what_is_there_and_is_short() -> None:
     links = re.findall(r"\]\(([^)#:]+)[)#]", README)
     assert len(links) > 30
     assert not [link for link in links if not (REPOSITORY / link).exists()]
-    assert README.count("\n") <= 120
+    assert README.count("\n") < 120
+    assert "docs/index.md" in links
+    guides = README.split("## More\n")[1]
+    assert "docs/reference/sweep_files.md" not in guides, "a generated page: the site has it"
+
+
+def test_the_changelog_has_no_gap_in_a_list() -> None:
+    text = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert not re.findall(r"\n\n(?=\* ).*", text)

@@ -1,15 +1,20 @@
 """The documentation site's own parts: what is generated is current and whole, and no page is lost.
-`make docs` builds the site itself, where a warning is an error.
+The longest test builds the site itself, as `make docs` does, where a warning is an error.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
+from benchmarks.table import Row, markdown, sections
 from docs.generator.law_examples import EXAMPLES
-from docs.generator.reference import ROOMS, public_names, reference_pages
 from docs.generator.sweep_files import sweep_file_page
 from docs.generator.which_policy import CASES, which_policy_page
 
@@ -70,26 +75,69 @@ def test_which_policy_is_what_recommend_says() -> None:
             assert type(same) is type(dpb.recommend(epsilon=1, **arguments))
 
 
-def test_the_reference_has_every_public_name() -> None:
-    names = public_names()
-    assert set(names["dpbandits"]) == set(dpb.__all__)
-    pages = reference_pages()
-    text = "".join(pages.values())
-    for room, things in names.items():
-        for name in things:
-            head = f"{room}.{name}".removeprefix("dpbandits.")
-            assert f"\n## {head}\n" in text, head
-    assert set(pages) == {room.removeprefix("dpbandits.") for room in ROOMS if names[room]} | {
-        "policies"
-    }
-
-
 def test_every_page_is_in_the_table_of_contents() -> None:
     listed = set(re.findall(r"^([\w./*-]+)$", page("index"), re.MULTILINE))
     kept = [path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*.md")]
     pages = {path.as_posix() for path in kept if path.parts[:2] != ("reference", "api")}
     assert pages - {"index"} <= listed
     assert {"reference/api/*", "../proofs/*", "../decisions/0*"} <= listed
+
+
+SOURCES = ("docs", "proofs", "decisions", "papers", "clients", "src")
+"""Folders that the site is made of."""
+
+
+@pytest.mark.long
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    skipped = shutil.ignore_patterns("api", "__pycache__", "node_modules", "results")
+    for folder in SOURCES:
+        shutil.copytree(REPOSITORY / folder, tmp_path / folder, ignore=skipped)
+    for page in REPOSITORY.glob("*.md"):
+        shutil.copy(page, tmp_path)
+    places = os.pathsep.join((str(tmp_path / "src"), str(tmp_path)))
+    for command in ("docs.generator", "sphinx -W --keep-going -q -c docs . build/site"):
+        done = subprocess.run(
+            [sys.executable, "-m", *command.split()],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": places},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    for name in ("index", "guides/service", "reference/api/service", "reference/sweep_files"):
+        assert (tmp_path / "build" / "site" / "docs" / f"{name}.html").is_file()
+    assert (tmp_path / "build" / "site" / "searchindex.js").is_file()
+
+
+def test_what_a_guide_installs_is_what_a_reader_has() -> None:
+    """A clone: no registry has this package."""
+    pages = [REPOSITORY / "README.md", *DOCS.rglob("*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    assert "pip install '.[" in text
+    assert "pip install 'dpbandits" not in text
+    assert "pip install dpbandits" not in text
+
+
+def test_a_measured_page_has_one_short_title() -> None:
+    """On the site's side a page stands once for each title it has, as long as that is."""
+    pages = [*(DOCS / "measured").rglob("*.md"), *(REPOSITORY / "papers").glob("*/README.md")]
+    assert len(pages) > 30
+    for each in pages:
+        text = re.sub(r"```.*?```", "", each.read_text(encoding="utf-8"), flags=re.DOTALL)
+        titles = re.findall(r"^# (.+)$", text, re.MULTILINE)
+        assert len(titles) == 1, each
+        assert len(titles[0]) <= 60, each
+
+
+def test_pages_of_several_tables_have_one_title() -> None:
+    """As benchmarks write them, so that the next run does not bring titles back."""
+    rows = [Row("what", "1", "", None)]
+    text = sections("Short", "python -m benchmarks.x", {"first": rows, "second": rows}, "Said.")
+    assert re.findall(r"^#+ .*", text, re.MULTILINE) == ["# Short", "## first", "## second"]
+    assert "Written by `python -m benchmarks.x`; do not edit.\n\nSaid.\n" in text
+    assert markdown("Short", "x", rows, "Said.").count("Said.") == 1
 
 
 def test_the_extras_are_on_the_page_on_installation() -> None:

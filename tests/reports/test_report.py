@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 from dpbandits.figures.panels import Panel, compared
-from dpbandits.reports.comparison import answers, mean_regret, rounded, table_rows
+from dpbandits.reports.comparison import mean_regret, rounded, table_rows
+from dpbandits.reports.prices import answers
 from dpbandits.reports.publish import publish
 from dpbandits.sweeps import Results, load_config, run_sweep
 
@@ -82,36 +83,30 @@ def inches(source: str) -> float:
 def test_the_page_answers_its_question_in_a_sentence(
     published: tuple[Path, Page], tiny: Results
 ) -> None:
+    """The first thing after the title, with the numbers in it; what the page is about follows."""
     text, told = " ".join("".join(published[1].words).split()), answers(tiny)
-    assert len(told) == 4
+    assert f"A tiny <sweep> & more {told[0]} Just for tests." in text
+    assert re.match(r"\w+: privacy cost [\d.]+ ± [\d.]+ in reward at ε = ", told[0])
+    assert not re.search(r"[.?!] ", told[0]), "one sentence"
     assert all(answer in text for answer in told)
     rows = {
         row["label"]: row for row in compared(tiny, Panel("smoking", 1.0)).iter_rows(named=True)
     }
     ours, plain = rows["DP-KLUCB"], rows["KLUCB"]
-    answer = next(answer for answer in told if answer.startswith("smoking, ε = 1: privacy cost "))
+    price = next(answer for answer in told if answer.startswith("smoking: privacy cost "))
     error = rounded(1.96 * float(np.hypot(ours["error"], plain["error"])))
-    assert (
-        f"cost {rounded(ours['mean'] - plain['mean'])} ± {error} in reward over 3,000 rounds"
-        in answer
+    lost = ours["mean"] - plain["mean"]
+    cost = f"{rounded(lost)} ± {error} at ε = 1 ({rounded(lost / 30)} in 100), over 3,000 rounds: "
+    assert cost in price
+    assert price.endswith(
+        "so much more did DP-KLUCB, which lost least of the private ones, lose than KLUCB, which "
+        "lost least of those without privacy."
     )
-    assert (
-        f"DP-KLUCB, which lost least of the private policies, lost {mean_regret(ours)} in reward"
-        in answer
-    )
-    assert f"KLUCB, which lost least of those without privacy, lost {mean_regret(plain)}" in answer
-    assert answer.endswith(
+    behind = next(answer for answer in told if answer.startswith("smoking, ε = 1: "))
+    assert f"DP-KLUCB lost {mean_regret(ours)} in reward, KLUCB {mean_regret(plain)}; " in behind
+    assert behind.endswith(
         f"would lose {rounded(3000 * tiny.config.built['smoking'].gaps.mean())}."
     )
-
-
-def test_a_sweep_without_a_baseline_answers_nothing(tmp_path: Path) -> None:
-    text = (
-        'name = "x"\ntitle = "x"\nrounds = 50\nruns = 2\n[[environments]]\nname = "e"\nlaw = '
-        '"bernoulli"\nmeans = [0.6, 0.3]\n'
-    )
-    (tmp_path / "x.toml").write_text(text + '[[policies]]\nclass = "DPKLUCB"\n')
-    assert answers(run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)) == []
 
 
 def test_a_table_in_its_order_names_its_regret_and_has_no_lower_bound(tmp_path: Path) -> None:
@@ -134,7 +129,7 @@ def test_a_table_in_its_order_names_its_regret_and_has_no_lower_bound(tmp_path: 
         "best fixed arm in hindsight"
     ) in page
     assert "lower bound, no privacy" not in page
-    assert answers(results)[0].endswith("would lose 0.00.")
+    assert answers(results)[1].endswith("would lose 0.00.")
 
 
 @pytest.mark.long
@@ -151,7 +146,7 @@ def test_super_arms_keep_their_numbers_and_the_page_says_so(tmp_path: Path) -> N
     page = publish(results, command="dpbandits run x.toml").read_text(encoding="utf-8")
     assert "Arms have the numbers by which their problem names them" in page
     assert "numbers the arms anew" not in page
-    (answer,) = answers(results)
+    (_, answer) = answers(results)
     assert "at random" not in answer  # of single arms, which is nothing these policies could play
 
 

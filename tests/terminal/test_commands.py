@@ -81,6 +81,7 @@ def test_what_needs_no_extra_works_without_any(tmp_path: Path) -> None:
         (["--help"], "merge"),
         (["list"], "DPKLUCB"),
         (["explain", "DPKLUCB"], "Proof (proofs/dp_klucb.md)"),
+        (["audit", "DPKLUCB", "--epsilon", "1", "--runs", "200"], "Passed: "),
     ):
         result = started(tmp_path, "-c", WITHOUT.format(missing, command))
         assert result.returncode == 0, result.stderr

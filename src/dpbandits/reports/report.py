@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from dpbandits.figures.panels import Panel, compared, panels_of
 from dpbandits.pages import write_page
 from dpbandits.policies.contract import Policy
-from dpbandits.reports.comparison import COLUMNS, PROMISE, answers, rounded, table_rows
+from dpbandits.reports.comparison import COLUMNS, PROMISE, rounded, table_rows
+from dpbandits.reports.prices import answers
 from dpbandits.sweeps.results import Results
 
 

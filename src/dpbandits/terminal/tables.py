@@ -9,7 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dpbandits.figures.panels import Panel, compared, panels_of
-from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, answers, table_rows
+from dpbandits.pages import templates
+from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, table_rows
+from dpbandits.reports.prices import answers
 from dpbandits.reports.publish import publish
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.executors.base import Executor
@@ -70,6 +72,7 @@ def run_here(
     """Run what is not finished, write everything under `out`, print the tables; returns the HTML
     page.
     """
+    templates()  # what writes the page is known to be there before hours are spent
     console.print(config.title, style="bold", markup=False)
     with progress_on(console) as tell:
         results = run_sweep(config, out, progress=tell, executor=executor)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from polars.testing import assert_frame_equal
 from dpbandits import WorkerError
 from dpbandits.sweeps import Cluster, Results, SweepStep, load_config, run_sweep
 from dpbandits.sweeps.executors import cluster as room
+from tests.conftest import TINY
 from tests.places import REPOSITORY
 from tests.sweeps.executors.slow_policy import begun, write_slow_sweep
 
@@ -27,6 +31,7 @@ TIMES = ["seconds"]
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """Starts clusters on this machine, whose workers find this package."""
     monkeypatch.setenv("PYTHONPATH", f"{REPOSITORY / 'src'}{os.pathsep}{REPOSITORY}")
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     running: list[Any] = []
 
     def starter(workers: int, threads: int = 1) -> Any:
@@ -45,11 +50,44 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
 def test_a_cluster_plays_the_same_numbers(
     tiny: Results, tmp_path: Path, start: Callable[..., Any]
 ) -> None:
-    dask = Cluster(start(2).scheduler_address)
-    results = run_sweep(tiny.config, tmp_path, executor=dask)
+    dask = start(2)
+    results = run_sweep(tiny.config, tmp_path, executor=Cluster(dask.scheduler_address))
     assert results.computed == 12
     assert_frame_equal(results.summary.drop(TIMES), tiny.summary.drop(TIMES), check_exact=True)
     assert_frame_equal(results.curves, tiny.curves, check_exact=True)
+    with distributed.Client(dask) as client:
+        threads = client.run(lambda: __import__("numba").config.NUMBA_NUM_THREADS)
+    assert list(threads.values()) == [1, 1]
+
+
+def test_what_fails_is_tried_twice_more(tmp_path: Path, start: Callable[..., Any]) -> None:
+    """As where a disk is full for a moment. What fails for good says so, and is not tried on."""
+    one = Cluster(start(1).scheduler_address)
+    sweep = write_slow_sweep(tmp_path, cells=2, seconds=0, module="fails_twice", fails=2)
+    assert run_sweep(load_config(sweep), tmp_path / "out", executor=one).computed == 2
+    assert Counter(mark for mark, _ in begun(tmp_path)) == {0: 3, 1: 3}
+    for_ever = tmp_path / "for ever"
+    for_ever.mkdir()
+    sweep = write_slow_sweep(for_ever, cells=1, seconds=0, module="fails_always", fails=99)
+    with pytest.raises(OSError, match="full for a moment"):
+        run_sweep(load_config(sweep), for_ever / "out", executor=one)
+    assert len(begun(for_ever)) == 3
+
+
+@pytest.mark.long
+def test_the_guide_s_example_runs(
+    tmp_path: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page's only block of Python, with a cluster in place of the reader's."""
+    page = (REPOSITORY / "docs" / "guides" / "clusters.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert "tcp://host:8786" in block
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my-sweep.toml").write_text(TINY)
+    names: dict[str, Any] = {}
+    exec(block.replace("tcp://host:8786", start(1).scheduler_address), names)
+    assert names["results"].computed == len(names["results"].cells)
+    assert len(names["part"].cells) < len(names["results"].cells)
 
 
 @pytest.mark.long
@@ -98,6 +136,13 @@ def test_a_cluster_without_workers_or_with_threads(
         run_sweep(tiny.config, tmp_path, executor=empty)
     with pytest.raises(WorkerError, match="one thread each, there is one with 2"):
         run_sweep(tiny.config, tmp_path, executor=Cluster(start(1, 2).scheduler_address))
+
+
+def test_a_worker_that_has_numba_with_threads_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = SimpleNamespace(config=SimpleNamespace(NUMBA_NUM_THREADS=8))
+    monkeypatch.setitem(sys.modules, "numba", loaded)
+    with pytest.raises(WorkerError, match=r"gives it 8\. Start workers with `NUMBA_NUM_THREADS=1"):
+        room.play_pickled(b"", (), room.surroundings())
 
 
 def test_a_worker_with_other_code_is_refused() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dpbandits.sweeps import Processes, Results, load_config, run_sweep
-from dpbandits.sweeps.executors.base import Job
-from dpbandits.sweeps.executors.processes import THREADS, pool_of
+from dpbandits.sweeps.executors.base import THREADS, Job
+from dpbandits.sweeps.executors.processes import pool_of
 from dpbandits.sweeps.executors.tasks import MOST_JOBS, SECONDS, Pace
 from tests.sweeps.executors.slow_policy import begun, write_slow_sweep
 

@@ -11,6 +11,15 @@ import polars as pl
 
 from dpbandits.sweeps.cells import Cell, Facts, measure
 
+THREADS = (
+    "NUMBA_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "POLARS_MAX_THREADS",
+)
+"""Read when a library is imported, so they stand in a worker's environment before that."""
+
 
 class Job(NamedTuple):
     """A cell's runs from number `first` on."""

@@ -4,6 +4,7 @@ Workers need no common folder with us: results come back over the network, and o
 asked for them writes. Work that a lost worker had not handed back is handed out again.
 """
 
+import os
 import pickle
 import platform
 import sys
@@ -17,7 +18,7 @@ from typing import Any
 
 from dpbandits.core.errors import WorkerError
 from dpbandits.sweeps.cells import code_digest
-from dpbandits.sweeps.executors.base import Job, PlayedJob, play_jobs
+from dpbandits.sweeps.executors.base import THREADS, Job, PlayedJob, play_jobs
 from dpbandits.sweeps.executors.tasks import play_in_tasks
 
 SOONEST = 10.0
@@ -87,7 +88,7 @@ class Cluster:
             except TimeoutError:
                 raise WorkerError(
                     f"The Dask scheduler at {self.scheduler} has no workers. Start some with "
-                    f"`dask worker {self.scheduler} --nthreads 1`."
+                    f"`NUMBA_NUM_THREADS=1 dask worker {self.scheduler} --nthreads 1`."
                 ) from None
             require_one_thread(max(threads_of(client).values()))
             yield client
@@ -121,7 +122,24 @@ def require_one_thread(most: int) -> None:
     if most != 1:
         raise WorkerError(
             f"Expected workers with one thread each, there is one with {most}. Start them with "
-            "`dask worker ADDRESS --nworkers CORES --nthreads 1`."
+            "`NUMBA_NUM_THREADS=1 dask worker ADDRESS --nworkers CORES --nthreads 1`."
+        )
+
+
+def keep_to_one_thread() -> None:
+    """On a worker: what its libraries start by themselves is one thread, too.
+
+    Raises:
+        WorkerError: it is too late, for numba was imported with more.
+    """
+    numba: Any = sys.modules.get("numba")
+    if numba is None:
+        os.environ.update(dict.fromkeys(THREADS, "1"))
+    elif numba.config.NUMBA_NUM_THREADS != 1:
+        raise WorkerError(
+            f"Expected compiled code to have one thread, a worker on {platform.node()} gives it "
+            f"{numba.config.NUMBA_NUM_THREADS}. Start workers with `NUMBA_NUM_THREADS=1 dask "
+            "worker ADDRESS --nworkers CORES --nthreads 1`."
         )
 
 
@@ -137,10 +155,10 @@ def surroundings() -> dict[str, str]:
 
 def play_pickled(task: bytes, places: tuple[str, ...], around: dict[str, str]) -> list[PlayedJob]:
     """On a worker: see `play_jobs`. The jobs are unpacked only here, once a policy of the user's
-    own can be found.
+    own can be found, and libraries that it imports know that they have one thread.
 
     Raises:
-        WorkerError: this worker's code or libraries are not those of the sender.
+        WorkerError: this worker's code or libraries are not those of the sender, or have threads.
     """
     here = surroundings()
     if here != around:
@@ -153,6 +171,7 @@ def play_pickled(task: bytes, places: tuple[str, ...], around: dict[str, str]) -
             f"A worker on {platform.node()} has other code, which might give other numbers: "
             f"{other}. Install the same there."
         )
+    keep_to_one_thread()
     sys.path.extend(place for place in places if place not in sys.path)
     jobs: list[Job] = pickle.loads(task)
     return play_jobs(jobs)

@@ -10,17 +10,8 @@ from typing import Any
 
 from joblib.externals.loky import get_reusable_executor
 
-from dpbandits.sweeps.executors.base import Job, PlayedJob, play_job, play_jobs
+from dpbandits.sweeps.executors.base import THREADS, Job, PlayedJob, play_job, play_jobs
 from dpbandits.sweeps.executors.tasks import play_in_tasks
-
-THREADS = (
-    "NUMBA_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "POLARS_MAX_THREADS",
-)
-"""Read when a library is imported, so they stand in a worker's environment before it starts."""
 
 
 class Processes:

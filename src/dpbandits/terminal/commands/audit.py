@@ -78,8 +78,6 @@ def audit_command(
 
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
-    from dpbandits.auditing import page  # here, so that a library it lacks is said at once
-
     asked: dict[str, Any] = {"epsilon": epsilon, "runs": runs, "arms": arms, "rounds": rounds}
     with one_line_errors("Nothing is kept of an audit."):
         if html is not None:
@@ -91,7 +89,7 @@ def audit_command(
                 report = audit_named(subject, claim, budget, seed=seed, progress=tell, **asked)
     if replay is None:
         code = CODES[report.verdict]
-        show_report(page, report, as_json, html)
+        show_report(report, as_json, html)
     if code:
         raise typer.Exit(code)
 
@@ -104,8 +102,10 @@ def audit_named(subject: str | None, claim: str | None, budget: str, **asked: An
     return audit(subject, claim, budget=seconds(budget), **asked)
 
 
-def show_report(page: Any, report: AuditReport, as_json: bool, html: Path | None) -> None:
-    """Print it, and write its page, if one is asked for. page: the module that draws both."""
+def show_report(report: AuditReport, as_json: bool, html: Path | None) -> None:
+    """Print it, and write its page, if one is asked for."""
+    from dpbandits.auditing import page
+
     if as_json:
         typer.echo(report.to_json())
     else:
@@ -165,7 +165,17 @@ def recount(path: Path, subject: str | None, tell: Callable[[str], None] | None)
 
 
 def check_page(path: Path) -> None:
-    """Refuse, before any time is spent, a page that cannot be written."""
+    """Refuse, before any time is spent, a page that cannot be written.
+
+    Raises:
+        ModuleNotFoundError: what draws it is not installed.
+        ValueError: there cannot be such a file.
+    """
+    import matplotlib  # noqa: F401
+
+    from dpbandits.pages import templates
+
+    templates()
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise ValueError(f"Expected --html to be a file, {path} is a folder.")

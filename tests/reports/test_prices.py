@@ -1,0 +1,56 @@
+"""What privacy cost, in sentences: whose price it is, and that there is none without a baseline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpbandits.reports.comparison import rounded
+from dpbandits.reports.prices import answers
+from dpbandits.sweeps import load_config, run_sweep
+
+RECOMMENDED_SWEEP = """
+name = "x"
+title = "x"
+rounds = 3000
+runs = 40
+epsilons = [1]
+[[environments]]
+name = "e"
+law = "bernoulli"
+means = [0.8, 0.6, 0.4]
+[[policies]]
+class = "DPIMED"
+[[policies]]
+class = "DPRateIMED"
+preset = "mean"
+label = "ours for the mean"
+[[policies]]
+class = "DPRateIMED"
+label = "ours"
+[[policies]]
+class = "LDPKLUCB"
+[[policies]]
+class = "ThompsonBeta"
+"""
+
+
+def test_the_price_is_the_recommended_policy_s(tmp_path: Path) -> None:
+    """Not that of whichever private policy chance favoured, nor a preset's, nor the local one's."""
+    (tmp_path / "x.toml").write_text(RECOMMENDED_SWEEP)
+    results = run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)
+    lost = dict(zip(results.summary["label"], results.summary["mean"], strict=True))
+    assert lost["ours"] > min(lost["DPIMED"], lost["ours for the mean"])
+    first, behind = answers(results)
+    assert first.startswith(f"Privacy cost {rounded(lost['ours'] - lost['ThompsonBeta'])} ± ")
+    assert ": so much more did ours, the recommended policy, lose than ThompsonBeta, " in first
+    least = min((label for label in lost if label != "ThompsonBeta"), key=lambda each: lost[each])
+    assert f"; of the private policies {least} lost least, {rounded(lost[least])}" in behind
+
+
+def test_a_sweep_without_a_baseline_answers_nothing(tmp_path: Path) -> None:
+    text = (
+        'name = "x"\ntitle = "x"\nrounds = 50\nruns = 2\n[[environments]]\nname = "e"\nlaw = '
+        '"bernoulli"\nmeans = [0.6, 0.3]\n'
+    )
+    (tmp_path / "x.toml").write_text(text + '[[policies]]\nclass = "DPKLUCB"\n')
+    assert answers(run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)) == []
