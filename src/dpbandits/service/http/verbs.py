@@ -49,6 +49,7 @@ class VerbRoute(APIRoute):
 
         def done(request: Request, sent: bytes) -> Response:
             said = None if shape is None or not (sent or needs_body) else json_sent(sent)
+            request.state.sent = said
             given = {**request.path_params, "who": needed.dependency(request)}
             if shape is not None:
                 given["body"] = shaped(shape, said)
