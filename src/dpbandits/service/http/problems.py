@@ -84,7 +84,13 @@ async def ours(request: Request, error: Exception) -> JSONResponse:
     status, title = status_of(error)
     said = error.args[0] if error.args and isinstance(error.args[0], str) else title
     sent = [getattr(request.state, "sent", None), *request.query_params.values()]
-    return problem(status, title, unrepeated(said, sent))
+    return problem(status, title, of_campaigns(unrepeated(said, sent)))
+
+
+def of_campaigns(words: str) -> str:
+    """What a session says, for callers who have none: they have a campaign."""
+    words = words.replace("`session.pending`", "those that do (…/tell, …/expire)")
+    return re.sub(r"\bsession\b", "campaign", words)
 
 
 HIDDEN = "…"
