@@ -21,8 +21,8 @@ TRIES, PAUSE = 4, 0.2
 """A call is made so often where the server is away, with twice the pause each time."""
 
 UNKNOWN = (
-    "If this was a change, whether it stands is not known: make the same call again; no reward is "
-    "counted twice."
+    "If this was a change, whether it stands is not known: make the same call again, with the key= "
+    "that it had; no reward is counted twice."
 )
 
 
