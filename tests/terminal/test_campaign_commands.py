@@ -213,3 +213,14 @@ def test_a_process_that_only_looks_makes_nothing(run: Any, tmp_path: Path) -> No
     assert "There is no database" in run("serve", "--looking", code=2)
     assert "--demo or --looking" in " ".join(run("serve", "--looking", "--demo", code=2).split())
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "servers"),
+    [("serve", False), ("keys create", False), ("campaign fence", False), ("campaign ask", True)],
+)
+def test_a_command_names_the_stores_that_it_takes(words: str, servers: bool) -> None:
+    """A server's address only where a server will do, and how its key is said."""
+    shown = CliRunner().invoke(app, [*words.split(), "--help"], env={"COLUMNS": "200"}).output
+    assert "sqlite:///trial.db" in shown
+    assert ("http://host:port" in shown) is ("DPBANDITS_TOKEN" in shown) is servers

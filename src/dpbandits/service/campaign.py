@@ -2,13 +2,23 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import final, overload
+from typing import Any, final, overload
 
 from dpbandits.core.errors import StoreError
 from dpbandits.core.inputs import as_int, is_line, shown, whole_number
 from dpbandits.service.looks.campaign import MOST_AT_ONCE, ShownCampaign
-from dpbandits.service.turns.asks import LONGEST_KEY, AskOp, CampaignDecision
-from dpbandits.service.turns.others import ArmOp, CloseOp, DropOp, EraseOp, FinishOp, SettleOp
+from dpbandits.service.turns.asks import AskOp, CampaignDecision
+from dpbandits.service.turns.others import (
+    ArmOp,
+    ChangeOp,
+    CloseOp,
+    DropOp,
+    EraseOp,
+    FinishOp,
+    SettleOp,
+    call_key,
+    keyed,
+)
 from dpbandits.service.turns.tells import ExpireOp, TellOp, TellStatus, VoidOp
 from dpbandits.service.turns.turning import Turning
 from dpbandits.session.session import Eligible, User
@@ -18,9 +28,9 @@ from dpbandits.session.session import Eligible, User
 class Campaign(ShownCampaign):
     """A durable session, with the same verbs. A call returns once what it did is on disk.
 
-    Every call can be made again: an answer that is told twice counts once, and an ask with `key=`
-    gives the same decisions. Make one with `store.create(name, policy)`, open it with
-    `store[name]`.
+    Every call can be made again: an answer that is told twice counts once, and what is asked or
+    done under a `key=`, a word of the caller's, is done once and answered alike. Make a campaign
+    with `store.create(name, policy)`, open it with `store[name]`.
     """
 
     def __init__(self, turning: Turning) -> None:
@@ -131,32 +141,36 @@ class Campaign(ShownCampaign):
         found: list[TellStatus] = self._turning.do(VoidOp([id_of(each) for each in decisions]))
         return found
 
-    def add_arm(self, label: str | None = None, *, by: str | None = None) -> int:
+    def add_arm(
+        self, label: str | None = None, *, by: str | None = None, key: str | None = None
+    ) -> int:
         """A new arm, from the next decision on; its number (see `Session.add_arm`)."""
-        done: int = self._turning.do(ArmOp("add", label, by))
-        return done
+        return int(self._changed(ArmOp("add", label, by), key))
 
-    def retire_arm(self, arm: str | int, *, by: str | None = None) -> None:
+    def retire_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Never play an arm again (see `Session.retire_arm`)."""
-        self._turning.do(ArmOp("retire", arm, by))
+        self._changed(ArmOp("retire", arm, by), key)
 
-    def pause_arm(self, arm: str | int, *, by: str | None = None) -> None:
+    def pause_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play an arm no more until `resume_arm`."""
-        self._turning.do(ArmOp("pause", arm, by))
+        self._changed(ArmOp("pause", arm, by), key)
 
-    def resume_arm(self, arm: str | int, *, by: str | None = None) -> None:
+    def resume_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play a paused arm again."""
-        self._turning.do(ArmOp("resume", arm, by))
+        self._changed(ArmOp("resume", arm, by), key)
 
-    def drop_open(self, *, by: str | None = None) -> None:
+    def drop_open(self, *, by: str | None = None, key: str | None = None) -> None:
         """Throw away, unread, what came since the last releases (see `Session.drop_open`)."""
-        self._turning.do(DropOp(by))
+        self._changed(DropOp(by), key)
 
-    def finish(self) -> None:
+    def finish(self, *, by: str | None = None, key: str | None = None) -> None:
         """A stopping rule that has not halted gives its answer now (see `Session.finish`)."""
-        self._turning.do(FinishOp())
+        self._changed(FinishOp(by), key)
 
-    def close(self, why: str, *, by: str | None = None) -> None:
+    def _changed(self, op: ChangeOp, key: str | None) -> Any:
+        return self._turning.do(keyed(op, key))
+
+    def close(self, why: str, *, by: str | None = None, key: str | None = None) -> None:
         """The campaign is over: nothing more is asked; what waits can still be told.
 
         why: public, such as "winner declared: blue".
@@ -166,7 +180,7 @@ class Campaign(ShownCampaign):
                 f"Expected why={shown(why)} to be a text of at most 500 characters that can be "
                 "printed. Nothing was changed."
             )
-        self._turning.do(CloseOp(why, by))
+        self._changed(CloseOp(why, by), key)
 
     def settle(self) -> None:
         """Record the answers whose time has passed."""
@@ -178,12 +192,12 @@ class Campaign(ShownCampaign):
         """
         self._turning.fence()
 
-    def erase(self, user: str | int, *, by: str | None = None) -> int:
+    def erase(self, user: str | int, *, by: str | None = None, key: str | None = None) -> int:
         """Forget a person: decisions that wait for them are void, and nobody learns from them any
         more in the window that is open. What was released stays: nobody is to be seen in it. How
         many decisions were void.
         """
-        done: int = self._turning.do(EraseOp(user, by))
+        done = int(self._changed(EraseOp(user, by), key))
         with suppress(StoreError):  # it is erased, whatever becomes of older pages
             self._turning.backend.forget()
         return done
@@ -204,12 +218,7 @@ def ask_op(
     """
     number = whole_number(count, "count", 0, MOST_AT_ONCE)
     chosen = None if eligible is None else checked_eligible(eligible)
-    if key is not None and not is_line(key, LONGEST_KEY):
-        raise ValueError(
-            f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters that can "
-            "be printed. None was made."
-        )
-    return AskOp(number, chosen, user, principal, key)
+    return AskOp(number, chosen, user, principal, None if key is None else call_key(key))
 
 
 def id_of(decision: object) -> object:

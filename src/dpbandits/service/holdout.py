@@ -110,23 +110,25 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
                 "everybody may get here. None was made."
             )
 
-    def add_arm(self, label: str | None = None, *, by: str | None = None) -> int:
+    def add_arm(
+        self, label: str | None = None, *, by: str | None = None, key: str | None = None
+    ) -> int:
         """A new arm of the policy's."""
-        return self["policy"].add_arm(label, by=by)
+        return self["policy"].add_arm(label, by=by, key=key)
 
-    def retire_arm(self, arm: str | int, *, by: str | None = None) -> None:
+    def retire_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """The policy never plays an arm again. The control arm stays."""
         self._require_no_control(arm)
-        self["policy"].retire_arm(arm, by=by)
+        self["policy"].retire_arm(arm, by=by, key=key)
 
-    def pause_arm(self, arm: str | int, *, by: str | None = None) -> None:
+    def pause_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """The policy plays an arm no more until `resume_arm`. The control arm stays."""
         self._require_no_control(arm)
-        self["policy"].pause_arm(arm, by=by)
+        self["policy"].pause_arm(arm, by=by, key=key)
 
-    def resume_arm(self, arm: str | int, *, by: str | None = None) -> None:
+    def resume_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """The policy plays a paused arm again."""
-        self["policy"].resume_arm(arm, by=by)
+        self["policy"].resume_arm(arm, by=by, key=key)
 
     def _require_no_control(self, arm: object) -> None:
         control = self.rule.control
@@ -137,6 +139,6 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
                 "was changed."
             )
 
-    def finish(self) -> None:
+    def finish(self, *, by: str | None = None, key: str | None = None) -> None:
         """The policy, a stopping rule that has not halted, gives its answer now."""
-        self["policy"].finish()
+        self["policy"].finish(by=by, key=key)

@@ -11,6 +11,7 @@ from dpbandits.service.campaign import Campaign, id_of
 from dpbandits.service.looks.segments import ShownSegments
 from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.turns.asks import CampaignDecision
+from dpbandits.service.turns.others import ArmOp, ChangeOp, KeyedOp, keyed
 from dpbandits.service.turns.tells import TellStatus, require_rewards
 from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.session import Eligible, User
@@ -118,53 +119,72 @@ class SegmentedCampaign(ShownSegments[Campaign]):
             found.update(zip(own, call(part, [given[at] for at in own]), strict=True))
         return [found[at] for at in range(len(given))]
 
-    def add_arm(self, label: str | None = None, *, by: str | None = None) -> int:
+    def add_arm(
+        self, label: str | None = None, *, by: str | None = None, key: str | None = None
+    ) -> int:
         """A new arm, in every segment; where an earlier call was cut off, in the others."""
+        if self._is_begun(ArmOp("add", label, by), key):
+            return max(self._all(lambda part: part.add_arm(label, by=by, key=key)).values())
         numbers = {name: len(arms) for name, arms in self.arms.items()}
         most = max(numbers.values())
         late = [self[name] for name, number in numbers.items() if number < most]
         if not late:
             for part in self._parts.values():
                 part._turning.look(lambda work, _: require_joined(work.session, label))
-            return max([part.add_arm(label, by=by) for part in self._parts.values()])
+            return max([part.add_arm(label, by=by, key=key) for part in self._parts.values()])
         begun = next(arms[-1][0] for arms in self.arms.values() if len(arms) == most)
         if label is not None and label != begun:
             raise ValueError(
                 f"The arm {shown(begun)} was added to some segments before that call was cut off. "
                 "Add it again first. Nothing was changed."
             )
-        return max(part.add_arm(label, by=by) for part in late)
+        return max(part.add_arm(label, by=by, key=key) for part in late)
 
-    def retire_arm(self, arm: str | int, *, by: str | None = None) -> None:
+    def retire_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Never play an arm again, in any segment."""
-        self._require_moves(arm, "retire")
-        self._all(lambda part: part.retire_arm(arm, by=by))
+        self._require_moves(arm, "retire", by, key)
+        self._all(lambda part: part.retire_arm(arm, by=by, key=key))
 
-    def pause_arm(self, arm: str | int, *, by: str | None = None) -> None:
+    def pause_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play an arm no more until `resume_arm`, in any segment."""
-        self._require_moves(arm, "pause")
-        self._all(lambda part: part.pause_arm(arm, by=by))
+        self._require_moves(arm, "pause", by, key)
+        self._all(lambda part: part.pause_arm(arm, by=by, key=key))
 
-    def resume_arm(self, arm: str | int, *, by: str | None = None) -> None:
+    def resume_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play a paused arm again, in every segment."""
-        self._require_moves(arm, "resume")
-        self._all(lambda part: part.resume_arm(arm, by=by))
+        self._require_moves(arm, "resume", by, key)
+        self._all(lambda part: part.resume_arm(arm, by=by, key=key))
 
-    def _require_moves(self, arm: str | int, verb: ArmMove) -> None:
+    def _is_begun(self, op: ChangeOp, key: str | None) -> bool:
+        """Whether a call was made before, and done in some segments at least.
+
+        Raises:
+            ValueError: another call was made with this key.
+        """
+        again = keyed(op, key)
+        if not isinstance(again, KeyedOp):
+            return False
+        return any(self._all(lambda part: part._turning.look(again.is_done)).values())
+
+    def _require_moves(
+        self, arm: str | int, verb: ArmMove, by: str | None, key: str | None
+    ) -> None:
         """Refuse for all segments what one of them would refuse."""
+        if self._is_begun(ArmOp(verb, arm, by), key):
+            return
         self._all(lambda p: p._turning.look(lambda work, _: require_move(work.session, arm, verb)))
 
-    def drop_open(self, *, by: str | None = None) -> None:
+    def drop_open(self, *, by: str | None = None, key: str | None = None) -> None:
         """Throw away, unread, what came since the last releases, in every segment."""
-        self._all(lambda part: part.drop_open(by=by))
+        self._all(lambda part: part.drop_open(by=by, key=key))
 
-    def finish(self) -> None:
+    def finish(self, *, by: str | None = None, key: str | None = None) -> None:
         """Stopping rules that have not halted give their answers now."""
-        self._all(lambda part: part.finish())
+        self._all(lambda part: part.finish(by=by, key=key))
 
-    def close(self, why: str, *, by: str | None = None) -> None:
+    def close(self, why: str, *, by: str | None = None, key: str | None = None) -> None:
         """The campaign is over, in every segment (see `Campaign.close`)."""
-        self._all(lambda part: part.close(why, by=by))
+        self._all(lambda part: part.close(why, by=by, key=key))
 
     def settle(self) -> None:
         """Record the answers whose time has passed."""
@@ -174,9 +194,9 @@ class SegmentedCampaign(ShownSegments[Campaign]):
         """Give up all that is open, in every segment (see `Campaign.fence`)."""
         next(iter(self._parts.values())).fence()
 
-    def erase(self, user: str | int, *, by: str | None = None) -> int:
+    def erase(self, user: str | int, *, by: str | None = None, key: str | None = None) -> int:
         """Forget a person, in every segment (see `Campaign.erase`)."""
-        return sum(self._all(lambda part: part.erase(user, by=by)).values())
+        return sum(self._all(lambda part: part.erase(user, by=by, key=key)).values())
 
     def _all(self, call: Callable[[Campaign], PartValue]) -> dict[str, PartValue]:
         """A call in every segment, and what each of them answers."""

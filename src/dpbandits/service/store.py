@@ -8,8 +8,9 @@ from typing import Any, final
 
 from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.register import Clock, seconds_of
+from dpbandits.core.errors import NameTakenError
 from dpbandits.core.inputs import is_line, shown
-from dpbandits.core.privacy import as_fraction
+from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.core.values import checked_name
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
@@ -17,7 +18,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.holdout import HoldoutCampaign
 from dpbandits.service.looks.store import Campaigns
-from dpbandits.service.rows.backend import Backend
+from dpbandits.service.rows.backend import Backend, Part
 from dpbandits.service.rows.memory import no_scope
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
 from dpbandits.service.scope import Scope, joined
@@ -27,11 +28,14 @@ from dpbandits.service.turns.beginning import (
     LONGEST_NAME,
     OPTIONS,
     beginning,
+    creation_mark,
     first_sessions,
     holdout_in,
+    kept_under,
     require_creatable,
 )
 from dpbandits.service.turns.fence import mark_of
+from dpbandits.service.turns.others import call_key
 from dpbandits.service.turns.sides import asked_rule, side_sessions
 from dpbandits.service.turns.turning import Turning
 from dpbandits.service.turns.working import CampaignSetting
@@ -119,6 +123,8 @@ class CampaignStore(Campaigns[Campaign]):
         *,
         noise: Noise | None = None,
         scope: str | Scope | None = None,
+        by: str | None = None,
+        key: str | None = None,
         **options: Any,
     ) -> Campaign:
         """A new campaign.
@@ -128,6 +134,8 @@ class CampaignStore(Campaigns[Campaign]):
             policy: any policy.
             noise: by default `SecureNoise()`; `SimulatedNoise(seed)` for experiments.
             scope: a budget over campaigns that it joins (see `scope`).
+            by: who makes it.
+            key: a word of theirs; the call made again with it gives the campaign that it made.
             options: those of `Session`. Arms are assigned "shuffled" by default, where the policy
                 can choose among them. With `segments` it is a `SegmentedCampaign`, with `holdout`
                 or `ramp` (and `control`, an arm) a `HoldoutCampaign`.
@@ -144,14 +152,29 @@ class CampaignStore(Campaigns[Campaign]):
         budget = None if scope is None else str(getattr(scope, "name", scope))
         if budget is not None and not is_line(budget, LONGEST_NAME):
             raise no_scope(budget)
+        place = None if key is None else (by or "", call_key(key))
         uid, rule = secrets.token_hex(16), asked_rule(policy, options)
         sessions = self._sessions(name, uid, policy, noise, options, rule)
         now = seconds_of(self._clock())
         self._require_key()
         row, parts = beginning(uid, name, sessions, self._seal, options, now, rule)
+        said = creation_mark(policy, row, budget)
+        if place is not None:
+            parts = kept_under(parts, place, said)
+        try:
+            self._begin(row, parts, budget, next(iter(sessions.values())).guarantee)
+        except NameTakenError:
+            if place is None or self._said_of(name, place) != said:
+                raise
+        return self.open(name, policy=type(policy))
+
+    def _begin(
+        self, row: CampaignRow, parts: list[Part], budget: str | None, promised: Guarantee | None
+    ) -> None:
+        """Write a new campaign, which joins the scope `budget` and promises so much."""
 
         def join(found: ScopeRow) -> ScopeRow:
-            taken = joined(self._seen(found), name, next(iter(sessions.values())).guarantee)
+            taken = joined(self._seen(found), row.name, promised)
             self._witness.add_scope(taken.name, taken.spent)
             return taken
 
@@ -159,8 +182,13 @@ class CampaignStore(Campaigns[Campaign]):
             # witnessed first: a campaign that its witness does not know has another one
             self._witness.add(part.uid, mark_of(change.head), None)
         self._backend.create(row, parts, None if budget is None else (budget, join))
-        self._open[name] = self._campaign(row, type(policy))
-        return self._open[name]
+
+    def _said_of(self, name: str, place: tuple[str, str]) -> str | None:
+        """What is kept of a call that made this campaign. place: whose call it was, and its key."""
+        row = self._row(name)
+        first = next(iter(self._part_rows(row).values()), row)
+        with self._backend.reading(first.uid) as rows:
+            return rows.response(*place)
 
     def _sessions(
         self,

@@ -77,6 +77,15 @@ def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.Monkey
         RemoteStore("http://localhost:1", client=client)["trial"]
 
 
+def test_a_scope_that_there_is_needs_no_epsilon() -> None:
+    with served() as (store, client):
+        far = remote(client)
+        with pytest.raises(ValueError, match="epsilon= for the new scope"):
+            far.scope("all")
+        made = far.scope("all", epsilon=Fraction(5, 2))
+        assert far.scope("all") == store.scope("all") == made
+
+
 def test_a_part_says_which_it_is() -> None:
     with served() as (_, client):
         part = RemoteCampaign(remote(client), "trial", "DE")

@@ -15,6 +15,7 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
+from dpbandits.service.turns.asks import LONGEST_KEY
 from dpbandits.session.saving.policy import policy_made
 
 MOST_TELLS = 10_000
@@ -75,7 +76,15 @@ class GuardrailBody(Body):
         return Guardrail(self.name, self.limit, self.confidence, self.default)
 
 
-class CreateBody(Body):
+class KeyedBody(Body):
+    """What may be sent again. key: a word of the caller's; sent again with it, a request is done
+    once.
+    """
+
+    key: str | None = Field(default=None, max_length=LONGEST_KEY)
+
+
+class CreateBody(KeyedBody):
     """A new campaign: its name, its policy by name and arguments, and options of `Session`.
 
     window, attribution_window: seconds. holdout, ramp: shares as numbers or their text, dates as
@@ -107,7 +116,7 @@ class CreateBody(Body):
         found = {
             name: getattr(self, name)
             for name in type(self).model_fields
-            if name not in ("name", "policy", "rewards", "guardrail", "simulated_noise")
+            if name not in ("name", "policy", "rewards", "guardrail", "simulated_noise", "key")
             and getattr(self, name) is not None
         }
         for name in ("window", "attribution_window"):
@@ -122,14 +131,13 @@ class CreateBody(Body):
         return found
 
 
-class AskBody(Body):
+class AskBody(KeyedBody):
     """Decisions to be made. key: made again with it, a request gives the same decisions."""
 
     count: int = Field(default=1, ge=0, le=MOST_TELLS)
     eligible: list[Arm] | None = None
     user: Arm | None = None
     segment: str | None = None
-    key: str | None = Field(default=None, max_length=200)
 
 
 class TellItem(Body):
@@ -146,29 +154,32 @@ class IdsBody(Body):
     ids: list[Id] = Field(max_length=MOST_TELLS)
 
 
-class ArmBody(Body):
+class ArmBody(KeyedBody):
     """An arm: its name, or its number."""
 
     arm: Arm | None = None
 
 
-class CloseBody(Body):
+class CloseBody(KeyedBody):
     """Why a campaign is over."""
 
     why: str = Field(min_length=1, max_length=500)
 
 
-class UserBody(Body):
+class UserBody(KeyedBody):
     """A person."""
 
     user: Arm
 
 
 class ScopeBody(Body):
-    """A budget over campaigns. epsilon: an exact number as text, "4" or "1/2"."""
+    """A budget over campaigns. epsilon: an exact number as text, "4" or "1/2"; of a
+    scope that there is, it may be left out. Sent again, it is the
+    same budget, so it takes no key.
+    """
 
     name: str = Field(min_length=1, max_length=100)
-    epsilon: str
+    epsilon: str | None = None
 
 
 def policy_from(said: dict[str, Any]) -> Policy:

@@ -1,6 +1,9 @@
 """Errors as problem documents (RFC 9457). None repeats what was sent."""
 
 import re
+from dataclasses import fields
+from functools import cache
+from itertools import chain
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -19,6 +22,8 @@ from dpbandits.core.errors import (
     UnknownCampaignError,
     WitnessError,
 )
+from dpbandits.policies import POLICIES
+from dpbandits.service.http.bodies import Body, KeyedBody
 
 MEDIA = "application/problem+json"
 
@@ -78,7 +83,69 @@ async def ours(request: Request, error: Exception) -> JSONResponse:
     """Errors whose words were chosen here."""
     status, title = status_of(error)
     said = error.args[0] if error.args and isinstance(error.args[0], str) else title
-    return problem(status, title, said)
+    sent = [getattr(request.state, "sent", None), *request.query_params.values()]
+    return problem(status, title, of_campaigns(unrepeated(said, sent)))
+
+
+def of_campaigns(words: str) -> str:
+    """What a session says, for callers who have none: they have a campaign."""
+    words = words.replace("`session.pending`", "those that do (…/tell, …/expire)")
+    return re.sub(r"\bsession\b", "campaign", words)
+
+
+HIDDEN = "…"
+"""Stands where an error repeats what came."""
+
+QUOTED = re.compile(r"""(?<!\w)(['"])((?:\\.|(?!\1).)*?)(\1(?!\w)|\.\.\.)""")
+"""Text as Python writes it, or the beginning of one that is long. An apostrophe begins none."""
+
+VALUES = re.compile(r"(Expected [\w.]+=).+?(?= to (?:be|have|hold) )")
+NUMBERS = re.compile(r"(\bgot )(?:[\[({].*?(?:[\])}]|\.{3})(?=[.;,]|$)|-?\d\S*?(?=[.;,]?(?: |$)))")
+"""Where errors repeat a value of any kind."""
+
+
+def unrepeated(words: str, sent: Any) -> str:
+    """What an error says, without what it repeats of a request: which field, and what was expected
+    of it, is said still. In Python errors show what came, which helps who wrote it; a server's
+    answers are kept in logs of others.
+    """
+    texts, names = pieces(sent)
+
+    def kept(found: re.Match[str]) -> str:
+        inside, whole = " ".join(found[2].split()), found[3] != "..."
+        came = inside in texts if whole else any(text.startswith(inside) for text in texts)
+        return HIDDEN if came else found[0]
+
+    shown = QUOTED.sub(kept, words)
+    for name in (each for each in names if each and each in words):
+        shown = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", HIDDEN, shown)
+    return NUMBERS.sub(rf"\1{HIDDEN}", VALUES.sub(rf"\1{HIDDEN}", shown))
+
+
+def pieces(sent: Any) -> tuple[set[str], set[str]]:
+    """The texts of a request, as an error would write them between quotes, and the names of fields
+    that it made up.
+    """
+    texts, names, left = set[str](), set[str](), [sent]
+    while left:
+        each = left.pop()
+        if isinstance(each, dict):
+            names |= each.keys() - known_words()
+            left += [*each, *each.values()]
+        elif isinstance(each, list):
+            left += each
+        elif isinstance(each, str):
+            for part in (each, *each.split(",")):
+                texts |= {" ".join(repr(form)[1:-1].split()) for form in (part, part.strip())}
+    return texts, names
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Names of fields that an error may say, whoever sent them: bodies have them, or policies."""
+    bodies = [body.model_fields for body in (*Body.__subclasses__(), *KeyedBody.__subclasses__())]
+    policies = [[field.name for field in fields(policy)] for policy in POLICIES.values()]
+    return frozenset(chain(*bodies, *policies))
 
 
 async def invalid(request: Request, error: Exception) -> JSONResponse:

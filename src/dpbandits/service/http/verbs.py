@@ -20,6 +20,7 @@ from dpbandits.service.http.bodies import (
     CloseBody,
     CreateBody,
     IdsBody,
+    KeyedBody,
     ScopeBody,
     TellItem,
     UserBody,
@@ -43,10 +44,12 @@ class VerbRoute(APIRoute):
         takes = get_type_hints(self.endpoint, include_extras=True)
         (needed,) = takes["who"].__metadata__
         shape = TypeAdapter(takes["body"]) if "body" in takes else None
+        needs_body = shape is not None and not takes_nothing(shape)
         status = self.status_code or 200
 
         def done(request: Request, sent: bytes) -> Response:
-            said = None if shape is None else json_sent(sent)
+            said = None if shape is None or not (sent or needs_body) else json_sent(sent)
+            request.state.sent = said
             given = {**request.path_params, "who": needed.dependency(request)}
             if shape is not None:
                 given["body"] = shaped(shape, said)
@@ -58,6 +61,15 @@ class VerbRoute(APIRoute):
             return await loop.run_in_executor(request.app.state.threads, done, request, sent)
 
         return handle
+
+
+def takes_nothing(shape: TypeAdapter[Any]) -> bool:
+    """Whether a body may be left out."""
+    try:
+        shape.validate_python(None)
+    except ValidationError:
+        return False
+    return True
 
 
 def json_sent(sent: bytes) -> Any:
@@ -100,7 +112,8 @@ def making_routes(router: APIRouter, store: CampaignStore, access: Access) -> No
 
     @router.post("/campaigns", status_code=201)
     def create(body: CreateBody, who: admin) -> dict[str, Any]:
-        made = store.create(body.name, policy_from(body.policy), **body.options())
+        how = {"by": who.name, "key": body.key, **body.options()}
+        made = store.create(body.name, policy_from(body.policy), **how)
         return summary_data(made)
 
     @router.post("/scopes", status_code=201)
@@ -150,21 +163,21 @@ def arm_routes(router: APIRouter, store: CampaignStore, access: Access) -> None:
     @router.post("/campaigns/{name}/arms")
     def add_arm(name: str, body: ArmBody, who: admin) -> dict[str, Any]:
         label = None if body.arm is None else str(body.arm)
-        return {"arm": store[name].add_arm(label, by=who.name)}
+        return {"arm": store[name].add_arm(label, by=who.name, key=body.key)}
 
     @router.post("/campaigns/{name}/retire")
     def retire(name: str, body: ArmBody, who: admin) -> dict[str, Any]:
-        store[name].retire_arm(named_arm(body), by=who.name)
+        store[name].retire_arm(named_arm(body), by=who.name, key=body.key)
         return summary_data(store[name])
 
     @router.post("/campaigns/{name}/pause")
     def pause(name: str, body: ArmBody, who: admin) -> dict[str, Any]:
-        store[name].pause_arm(named_arm(body), by=who.name)
+        store[name].pause_arm(named_arm(body), by=who.name, key=body.key)
         return summary_data(store[name])
 
     @router.post("/campaigns/{name}/resume")
     def resume(name: str, body: ArmBody, who: admin) -> dict[str, Any]:
-        store[name].resume_arm(named_arm(body), by=who.name)
+        store[name].resume_arm(named_arm(body), by=who.name, key=body.key)
         return summary_data(store[name])
 
 
@@ -173,23 +186,23 @@ def ending_routes(router: APIRouter, store: CampaignStore, access: Access) -> No
     admin = Annotated[Principal, Depends(access.needs("admin"))]
 
     @router.post("/campaigns/{name}/drop")
-    def drop(name: str, who: admin) -> dict[str, Any]:
-        store[name].drop_open(by=who.name)
+    def drop(name: str, who: admin, body: KeyedBody | None = None) -> dict[str, Any]:
+        store[name].drop_open(by=who.name, key=key_in(body))
         return summary_data(store[name])
 
     @router.post("/campaigns/{name}/finish")
-    def finish(name: str, who: admin) -> dict[str, Any]:
-        store[name].finish()
+    def finish(name: str, who: admin, body: KeyedBody | None = None) -> dict[str, Any]:
+        store[name].finish(by=who.name, key=key_in(body))
         return summary_data(store[name])
 
     @router.post("/campaigns/{name}/close")
     def close(name: str, body: CloseBody, who: admin) -> dict[str, Any]:
-        store[name].close(body.why, by=who.name)
+        store[name].close(body.why, by=who.name, key=body.key)
         return summary_data(store[name])
 
     @router.post("/campaigns/{name}/erase")
     def erase(name: str, body: UserBody, who: admin) -> dict[str, Any]:
-        return {"void": store[name].erase(body.user, by=who.name)}
+        return {"void": store[name].erase(body.user, by=who.name, key=body.key)}
 
 
 def what_is_told(item: TellItem, campaigns: Collection[str]) -> object:
@@ -218,6 +231,10 @@ def named_arm(body: ArmBody) -> str | int:
     if body.arm is None:
         raise ValueError('Expected {"arm": …}, its name or its number. Nothing was changed.')
     return body.arm
+
+
+def key_in(body: KeyedBody | None) -> str | None:
+    return None if body is None else body.key
 
 
 def results(ids: list[str], statuses: list[Any]) -> dict[str, Any]:

@@ -1,18 +1,17 @@
 """A campaign behind HTTP: what is done."""
 
-import secrets
 from collections.abc import Iterable
 from typing import Any, final
 
 from dpbandits.service.remote.looks import RemoteLooks
-from dpbandits.service.remote.said import sent_reward
-from dpbandits.service.turns.asks import CampaignDecision, decision_of, id_in
+from dpbandits.service.remote.said import decision_of, fresh_key, id_in, sent_reward
+from dpbandits.service.turns.asks import CampaignDecision
 
 
 @final
 class RemoteCampaign(RemoteLooks):
-    """A campaign of a server, with the verbs of `Campaign`. Calls that are cut off are made again:
-    asks under a key of their own, so that nothing is asked twice.
+    """A campaign of a server, with the verbs of `Campaign`. Calls that are cut off are made again,
+    under a key of their own (or `key=`), so that nothing is asked or done twice.
     """
 
     def __getitem__(self, segment: str) -> "RemoteCampaign":
@@ -29,7 +28,7 @@ class RemoteCampaign(RemoteLooks):
         segment: str | None = None,
     ) -> Any:
         """The next decision, or a list of `count` of them (see `Campaign.ask`)."""
-        body = {"count": 1 if count is None else count, "key": key or secrets.token_hex(16)}
+        body = {"count": 1 if count is None else count, "key": key or fresh_key()}
         chosen = None if eligible is None else list(eligible)
         more = {"eligible": chosen, "user": user, "segment": segment or self.segment}
         body |= {name: value for name, value in more.items() if value is not None}
@@ -60,34 +59,37 @@ class RemoteCampaign(RemoteLooks):
         found = self._call("POST", "void", {"ids": [id_in(each) for each in decisions]})
         return [each["status"] for each in found["results"]]
 
-    def add_arm(self, label: str | None = None) -> int:
+    def add_arm(self, label: str | None = None, *, key: str | None = None) -> int:
         """A new arm, from the next decision on; its number."""
-        return int(self._call("POST", "arms", {"arm": label})["arm"])
+        return int(self._change("arms", {"arm": label}, key)["arm"])
 
-    def retire_arm(self, arm: str | int) -> None:
+    def retire_arm(self, arm: str | int, *, key: str | None = None) -> None:
         """Never play an arm again."""
-        self._call("POST", "retire", {"arm": arm})
+        self._change("retire", {"arm": arm}, key)
 
-    def pause_arm(self, arm: str | int) -> None:
+    def pause_arm(self, arm: str | int, *, key: str | None = None) -> None:
         """Play an arm no more until `resume_arm`."""
-        self._call("POST", "pause", {"arm": arm})
+        self._change("pause", {"arm": arm}, key)
 
-    def resume_arm(self, arm: str | int) -> None:
+    def resume_arm(self, arm: str | int, *, key: str | None = None) -> None:
         """Play a paused arm again."""
-        self._call("POST", "resume", {"arm": arm})
+        self._change("resume", {"arm": arm}, key)
 
-    def drop_open(self) -> None:
+    def drop_open(self, *, key: str | None = None) -> None:
         """Throw away, unread, what came since the last releases."""
-        self._call("POST", "drop")
+        self._change("drop", {}, key)
 
-    def finish(self) -> None:
+    def finish(self, *, key: str | None = None) -> None:
         """A stopping rule that has not halted gives its answer now."""
-        self._call("POST", "finish")
+        self._change("finish", {}, key)
 
-    def erase(self, user: str | int) -> int:
+    def erase(self, user: str | int, *, key: str | None = None) -> int:
         """Forget a person (see `Campaign.erase`); how many decisions were void."""
-        return int(self._call("POST", "erase", {"user": user})["void"])
+        return int(self._change("erase", {"user": user}, key)["void"])
 
-    def close(self, why: str) -> None:
+    def close(self, why: str, *, key: str | None = None) -> None:
         """The campaign is over."""
-        self._call("POST", "close", {"why": why})
+        self._change("close", {"why": why}, key)
+
+    def _change(self, verb: str, body: dict[str, Any], key: str | None) -> Any:
+        return self._call("POST", verb, {**body, "key": key or fresh_key()})

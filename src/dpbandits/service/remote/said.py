@@ -1,6 +1,7 @@
 """What goes to a server and what it says: options, errors."""
 
 import math
+import secrets
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -20,6 +21,12 @@ from dpbandits.core.errors import (
 from dpbandits.core.inputs import number
 from dpbandits.mechanisms.rewards import flaw, tried
 from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.service.turns.asks import CampaignDecision, decision_from
+
+
+def fresh_key() -> str:
+    """The key of one call, which it keeps however often it is made again."""
+    return secrets.token_hex(16)
 
 
 def sent_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -79,6 +86,16 @@ def sent_reward(reward: object) -> Any:
         what, cure = flaw(value)
         raise RewardError(f"Expected a reward in [0, 1], got {what}. {cure} Nothing was sent.")
     return value
+
+
+def id_in(decision: CampaignDecision | str) -> str:
+    """The id of a decision, or of what is one already."""
+    return decision.id if isinstance(decision, CampaignDecision) else decision
+
+
+def decision_of(said: dict[str, Any]) -> CampaignDecision:
+    """A decision as the server writes it."""
+    return decision_from([said[name] for name in CampaignDecision._fields])
 
 
 def error_of(answer: httpx.Response) -> Exception:

@@ -13,7 +13,7 @@ from dpbandits.core.errors import NotForThisKeyError, StoreError
 from dpbandits.core.privacy import as_fraction
 from dpbandits.policies.contract import Policy
 from dpbandits.service.remote.campaign import RemoteCampaign
-from dpbandits.service.remote.said import error_of, sent_options
+from dpbandits.service.remote.said import error_of, fresh_key, sent_options
 from dpbandits.service.scope import Scope
 from dpbandits.session.saving.policy import policy_to_data
 
@@ -21,8 +21,8 @@ TRIES, PAUSE = 4, 0.2
 """A call is made so often where the server is away, with twice the pause each time."""
 
 UNKNOWN = (
-    "If this was a change, whether it stands is not known: make the same call again; no reward is "
-    "counted twice."
+    "If this was a change, whether it stands is not known: make the same call again, with the key= "
+    "that it had; no reward is counted twice."
 )
 
 
@@ -73,16 +73,20 @@ class RemoteStore:
             self.call("GET", f"/v1/campaigns/{quote(name)}")
         return RemoteCampaign(self, name)
 
-    def create(self, name: str, policy: Policy, **options: Any) -> RemoteCampaign:
+    def create(
+        self, name: str, policy: Policy, *, key: str | None = None, **options: Any
+    ) -> RemoteCampaign:
         """A new campaign: see `CampaignStore.create`."""
         said = policy_to_data(policy)
         said["name"] = said.pop("class")
-        self.call("POST", "/v1/campaigns", {"name": name, "policy": said, **sent_options(options)})
+        body = {"name": name, "policy": said, "key": key or fresh_key(), **sent_options(options)}
+        self.call("POST", "/v1/campaigns", body)
         return RemoteCampaign(self, name)
 
-    def scope(self, name: str, epsilon: Any) -> Scope:
+    def scope(self, name: str, epsilon: Any = None) -> Scope:
         """A budget over campaigns: see `CampaignStore.scope`."""
-        body = {"name": name, "epsilon": str(as_fraction(epsilon, "epsilon"))}
+        exact = None if epsilon is None else str(as_fraction(epsilon, "epsilon"))
+        body = {"name": name, "epsilon": exact}
         said = self.call("POST", "/v1/scopes", body)
         return Scope(said["name"], Fraction(said["epsilon"]), Fraction(said["spent"]))
 

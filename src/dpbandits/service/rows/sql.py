@@ -207,8 +207,8 @@ def told(what: str) -> Iterator[None]:
         advice = (
             "Is its address right, is its folder there, and is it a database?"
             if what == "opened"
-            else "If this was a change, whether it stands is not known: make the same call again; "
-            "no reward is counted twice."
+            else "If this was a change, whether it stands is not known: make the same call again, "
+            "with the key= that it had; no reward is counted twice."
         )
         advice = DAMAGED if is_damaged(error) else advice
         raise StoreError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple, final
@@ -60,7 +59,7 @@ class Scratch:
     """What calls of one transaction write beside the session.
 
     eligible: by decision, the arms it was chosen among, as JSON. now: the time of the transaction.
-    keyed: asks that may be made again, by principal and key.
+    keyed: asks that may be made again, by principal and key; responses: other calls, and answers.
     """
 
     rows: CampaignRows
@@ -68,6 +67,7 @@ class Scratch:
     eligible: dict[int, str] = field(default_factory=dict)
     events: list[EventRow] = field(default_factory=list)
     keyed: dict[tuple[str, str], tuple[str, AskedDecisions]] = field(default_factory=dict)
+    responses: dict[tuple[str, str], str] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     closed: str | None = None
 
@@ -112,7 +112,7 @@ class AskOp:
                 first, made = scratch.keyed[place]
                 require_same(first, self.mark(work))
                 return made
-            said = scratch.rows.response(*place)
+            said = scratch.responses.get(place) or scratch.rows.response(*place)
             if said is not None:
                 return asked_before(said, self, work, scratch.rows)
             other = scratch.rows.answered_by(*place) if self.sides else None
@@ -146,16 +146,21 @@ class AskOp:
         """Tells whether two calls ask for the same. It is made under a secret key, for it is kept
         beside the decisions: else trying all pseudonyms would tell who was shown them.
         """
-        return hmac.new(work.ids.key, self._said(work), "sha256").hexdigest()
+        return marked(work, self._said(work))
 
     def older_mark(self, work: Working) -> str:
-        """As marks were made once; calls of that time may be made again."""
+        """As marks were made once."""
         return sha256(self._said(work)).hexdigest()
 
     def _said(self, work: Working) -> bytes:
         who = self.whose if self.user is None else pseudonym_in(work.session, self.user)
         said = [self.principal, self.key, self.count, self.eligible, who]
         return json.dumps(said).encode()
+
+
+def marked(work: Working, said: bytes) -> str:
+    """Tells whether two calls say the same, to nobody without the campaign's secret key."""
+    return hmac.new(work.ids.key, said, "sha256").hexdigest()
 
 
 def catch_up(work: Working, scratch: Scratch) -> None:
@@ -184,6 +189,8 @@ def asked_before(said: str, op: AskOp, work: Working, rows: CampaignRows) -> lis
         DecisionError: they were given up when the database was put back.
     """
     first, made = json.loads(said)
+    if not isinstance(made, list):
+        raise other_call()
     decisions = [decision_from(each) for each in made]
     known = known_in((each.id for each in decisions), work, rows)
     if any(place is None or place.generation < work.head.generation for place in known):
@@ -203,11 +210,15 @@ def require_same(first: str, now: str) -> None:
         ValueError: so it is.
     """
     if first != now:
-        raise ValueError(
-            "Expected key= to be one that no other call was made with: with this one, another "
-            "number of decisions was asked for, among other arms, or for another person. None was "
-            "made."
-        )
+        raise other_call()
+
+
+def other_call() -> ValueError:
+    return ValueError(
+        "Expected key= to be one that no other call was made with: with this one, another number "
+        "of decisions was asked for, among other arms, or for another person, or something else "
+        "was done. None was made, and nothing was changed."
+    )
 
 
 def require_open(work: Working, scratch: Scratch) -> None:
@@ -224,27 +235,7 @@ def require_open(work: Working, scratch: Scratch) -> None:
         )
 
 
-def under_names(
-    asked: Iterable[Decision], names: Iterable[str], propensities: dict[int, float | None]
-) -> list[CampaignDecision]:
-    """Decisions under the names by which callers know them."""
-    return [
-        CampaignDecision(name, *decision[1:], propensities[decision.id])
-        for name, decision in zip(names, asked, strict=True)
-    ]
-
-
 def decision_from(row: list[Any]) -> CampaignDecision:
     """A decision after a trip through JSON."""
     fields: list[Any] = [tuple(v) if isinstance(v, list) else v for v in row]
     return CampaignDecision(*fields)
-
-
-def id_in(decision: CampaignDecision | str) -> str:
-    """The id of a decision, or of one that is known by it."""
-    return decision.id if isinstance(decision, CampaignDecision) else decision
-
-
-def decision_of(said: dict[str, Any]) -> CampaignDecision:
-    """A decision as the server writes it."""
-    return decision_from([said[name] for name in CampaignDecision._fields])

@@ -2,7 +2,9 @@
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from dpbandits.campaign.holdout import HoldoutRule
@@ -18,6 +20,7 @@ from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.writing import compact, head_public, next_chain, sealed_private
 from dpbandits.session.options import checked_segments
+from dpbandits.session.saving.policy import policy_to_data
 from dpbandits.session.session import Session
 from dpbandits.session.storing.parts import small_parts
 
@@ -139,3 +142,20 @@ def first_rows(
     head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
     body = sealed_private(private, DecisionIds.fresh(), seal, row.uid)
     return row, RowChange(head, private=body)
+
+
+def kept_under(parts: Sequence[Part], place: tuple[str, str], said: str) -> list[Part]:
+    """The first rows, and beside them what was said by the call that made them. place: whose call
+    it was, and its key.
+    """
+    (row, change), *others = parts
+    return [(row, replace(change, responses={place: said})), *others]
+
+
+def creation_mark(policy: Policy, row: CampaignRow, scope: str | None) -> str:
+    """What is kept of a call that creates a campaign, which tells whether another call creates the
+    same one. All that it is made of is public.
+    """
+    how = [row.name, policy_to_data(policy), json.loads(row.options)["shown"], scope]
+    made = json.dumps(how, sort_keys=True, default=str)
+    return compact([sha256(made.encode()).hexdigest(), None])

@@ -1,11 +1,15 @@
 """Calls that change a campaign besides asking and telling. All are public events."""
 
+import json
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
+from dpbandits.core.inputs import is_line, shown
+from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow
-from dpbandits.service.turns.asks import Scratch, catch_up
+from dpbandits.service.turns.asks import LONGEST_KEY, Scratch, catch_up, marked, other_call
 from dpbandits.service.turns.working import Working
+from dpbandits.service.turns.writing import compact
 from dpbandits.session.storing.parts import counts_of, fill_places, pseudonym_in, waiting_for
 
 ArmVerb = Literal["add", "retire", "pause", "resume"]
@@ -52,10 +56,12 @@ class SettleOp:
 class FinishOp:
     """A stopping rule gives its answer now."""
 
+    by: str | None = None
+
     def run(self, work: Working, scratch: Scratch) -> None:
         work.session.finish()
         work.watch.note("passed")
-        note_event(scratch, work, "finish", None, None)
+        note_event(scratch, work, "finish", None, self.by)
 
 
 @final
@@ -114,6 +120,84 @@ class EraseOp:
         fill_places(work.session, who)
         note_event(scratch, work, "erased a person", None, self.by)
         return len(waiting)
+
+
+ChangeOp = ArmOp | FinishOp | CloseOp | DropOp | EraseOp
+"""A call that somebody makes, and that may be made again."""
+
+
+@final
+@dataclass(frozen=True)
+class KeyedOp:
+    """A call that is done once, however often it is made: under its key is kept what it answered,
+    by the transaction that did it.
+
+    key: a word of whoever makes it.
+    """
+
+    op: ChangeOp
+    key: str
+
+    def run(self, work: Working, scratch: Scratch) -> Any:
+        place = self._place()
+        if place in scratch.keyed:
+            raise other_call()
+        said = scratch.responses.get(place) or scratch.rows.response(*place)
+        if said is not None:
+            return self._answered(said, work)
+        done = self.op.run(work, scratch)
+        scratch.responses[place] = compact([self._mark(work), done])
+        return done
+
+    def is_done(self, work: Working, rows: CampaignRows) -> bool:
+        """Whether it was made before.
+
+        Raises:
+            ValueError: another call was made with this key.
+        """
+        said = rows.response(*self._place())
+        if said is not None:
+            self._answered(said, work)
+        return said is not None
+
+    def _place(self) -> tuple[str, str]:
+        return self.op.by or "", self.key
+
+    def _answered(self, said: str, work: Working) -> Any:
+        first, done = json.loads(said)
+        if first != self._mark(work):
+            raise other_call()
+        return done
+
+    def _mark(self, work: Working) -> str:
+        told = {**vars(self.op), "by": None}  # which is said by the row's place
+        if isinstance(self.op, EraseOp):
+            told["user"] = pseudonym_in(work.session, self.op.user)
+        return marked(
+            work, json.dumps([self.key, type(self.op).__name__, told], default=str).encode()
+        )
+
+
+def keyed(op: ChangeOp, key: str | None) -> ChangeOp | KeyedOp:
+    """A call under its key, where it has one.
+
+    Raises:
+        ValueError: it can be no key. Nothing was changed.
+    """
+    return op if key is None else KeyedOp(op, call_key(key))
+
+
+def call_key(key: str) -> str:
+    """
+    Raises:
+        ValueError: no text that can be kept as a key. Nothing was done.
+    """
+    if not is_line(key, LONGEST_KEY):
+        raise ValueError(
+            f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters that can "
+            "be printed. None was made, and nothing was changed."
+        )
+    return key
 
 
 def arm_of(arm: str | int | None) -> str | int:

@@ -1,14 +1,15 @@
 """Calls that wait to be done, and what they come to once a transaction did them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from dpbandits.core.errors import StoreError
 from dpbandits.service.rows.records import RowChange
-from dpbandits.service.turns.asks import AskedDecisions, AskOp, Scratch, under_names
+from dpbandits.service.turns.asks import AskedDecisions, AskOp, CampaignDecision, Scratch
 from dpbandits.service.turns.working import CampaignSetting, Working
 from dpbandits.service.turns.writing import change_in, compact
+from dpbandits.session.decisions import Decision
 from dpbandits.session.storing.parts import counts_of
 
 
@@ -58,6 +59,7 @@ def change_after(work: Working, setting: CampaignSetting, scratch: Scratch) -> R
         scratch.now,
         eligible=scratch.eligible,
         events=scratch.events,
+        responses=scratch.responses,
         notes=scratch.notes,
         closed=scratch.closed,
     )
@@ -71,7 +73,7 @@ def answers_named(
     """
     known = {row.seq: row.propensity for row in change.asked}
     nonce = change.asked[0].nonce if change.asked else 0  # one for all that a transaction made
-    found, kept = list[Any](), dict[tuple[str, str], str]()
+    found, kept = list[Any](), dict(change.responses)
     for ticket, answer in zip(batch, answers, strict=True):
         if not isinstance(answer, AskedDecisions):
             found.append(answer)
@@ -81,3 +83,13 @@ def answers_named(
         if isinstance(ticket.op, AskOp) and ticket.op.key is not None:
             kept[ticket.op.principal, ticket.op.key] = compact([ticket.op.mark(work), found[-1]])
     return found, replace(change, responses=kept) if kept else change
+
+
+def under_names(
+    asked: Iterable[Decision], names: Iterable[str], propensities: dict[int, float | None]
+) -> list[CampaignDecision]:
+    """Decisions under the names by which callers know them."""
+    return [
+        CampaignDecision(name, *decision[1:], propensities[decision.id])
+        for name, decision in zip(names, asked, strict=True)
+    ]

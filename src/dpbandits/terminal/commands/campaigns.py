@@ -14,6 +14,7 @@ from dpbandits.campaign.believing.beliefs import METHOD, text_of_rows
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands.given import given_options, given_policy
 from dpbandits.terminal.commands.stores import (
+    DatabaseOption,
     StoreOption,
     WitnessOption,
     opened_database,
@@ -36,7 +37,7 @@ campaign = typer.Typer(no_args_is_help=True, help="Campaigns in a store.")
 
 
 def serve_command(
-    store: StoreOption,
+    store: DatabaseOption,
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Where it listens.")] = 8080,
     host: Annotated[str, typer.Option(help="To whom; without keys only to this machine.")] = (
         "127.0.0.1"
@@ -196,7 +197,7 @@ def write_rows(writer: Any, found: Any, page: Any) -> None:
 
 
 @campaign.command("fence")
-def fence_command(name: NameArgument, store: StoreOption, witness: WitnessOption = None) -> None:
+def fence_command(name: NameArgument, store: DatabaseOption, witness: WitnessOption = None) -> None:
     """Give up all that is open, where the witness was lost. A database that was put back is noticed
     and fenced by itself.
     """

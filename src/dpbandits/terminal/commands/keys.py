@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from dpbandits.terminal.commands.stores import StoreOption, WitnessOption, opened_database
+from dpbandits.terminal.commands.stores import DatabaseOption, WitnessOption, opened_database
 from dpbandits.terminal.commands.terminal import one_line_errors
 
 keys = typer.Typer(no_args_is_help=True, help="Bearer keys of a store.")
@@ -13,7 +13,7 @@ keys = typer.Typer(no_args_is_help=True, help="Bearer keys of a store.")
 @keys.command("create")
 def create_key(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
-    store: StoreOption,
+    store: DatabaseOption,
     role: Annotated[list[str], typer.Option(help="ask, tell, read or admin; may be repeated.")],
     campaign: Annotated[str | None, typer.Option(help="For this campaign only.")] = None,
     witness: WitnessOption = None,
@@ -26,7 +26,7 @@ def create_key(
 
 
 @keys.command("list")
-def list_keys(store: StoreOption, witness: WitnessOption = None) -> None:
+def list_keys(store: DatabaseOption, witness: WitnessOption = None) -> None:
     """All keys, by name and roles."""
     with one_line_errors(), opened_database(store, witness) as found:
         rows = found.backend.access_keys()
@@ -43,7 +43,7 @@ def list_keys(store: StoreOption, witness: WitnessOption = None) -> None:
 @keys.command("revoke")
 def revoke_key(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
-    store: StoreOption,
+    store: DatabaseOption,
     witness: WitnessOption = None,
 ) -> None:
     """The keys of this name open nothing any more."""

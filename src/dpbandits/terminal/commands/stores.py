@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 StoreOption = Annotated[
     str,
     typer.Option(
-        help="The store: sqlite:///trial.db, postgresql+psycopg://…, or http://host:port."
+        help="The store: sqlite:///trial.db, postgresql+psycopg://…, or http://host:port, whose "
+        "key DPBANDITS_TOKEN says."
     ),
+]
+DatabaseOption = Annotated[
+    str,
+    typer.Option("--store", help="The database: sqlite:///trial.db or postgresql+psycopg://…."),
 ]
 WitnessOption = Annotated[
     Path | None, typer.Option(help="The witness, outside the database's own backup.")

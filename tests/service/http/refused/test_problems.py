@@ -18,6 +18,13 @@ from tests.service.http.web import POLICY, served
         ("POST", "/v1/campaigns", {"name": "x", "policy": "DPKLUCB"}, "policy: Input should be an"),
         (
             "POST",
+            "/v1/campaigns/trial/ask",
+            {"count": 3},
+            "Tell or expire some of those that do (…/tell, …/expire), or make the campaign with",
+        ),
+        ("POST", "/v1/campaigns/trial/ask", {"user": "anna"}, "this campaign counts each reward"),
+        (
+            "POST",
             "/v1/campaigns",
             {"name": "x", "policy": POLICY, "guardrail": "refunds"},
             "guardrail: Input should be an object, {…}. Nothing was done",
@@ -27,5 +34,7 @@ from tests.service.http.web import POLICY, served
 def test_a_call_that_does_not_fit_is_told_where_to_look(
     method: str, path: str, body: Any, said: str
 ) -> None:
-    with served() as (_, client):
-        assert said in client.request(method, path, json=body).json()["detail"]
+    with served(max_pending=2) as (_, client):
+        detail = client.request(method, path, json=body).json()["detail"]
+    assert said in detail
+    assert "session" not in detail

@@ -78,7 +78,7 @@ def test_a_field_that_is_not_known_is_answered_with_those_that_are() -> None:
     """What came is not repeated, nor is the name of a field."""
     with served() as (_, client):
         said = client.post("/v1/campaigns/trial/ask", json={"kount": 1}).json()["detail"]
-    assert "expected some of count, eligible, user, segment, key" in said
+    assert "expected some of key, count, eligible, user, segment" in said
     assert "kount" not in said
 
 

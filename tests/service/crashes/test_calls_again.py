@@ -1,0 +1,172 @@
+"""A server's reply that is lost: the client makes the call again, whichever it is, and it is done
+once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+
+import dpbandits as dpb
+from dpbandits.service.http.app import make_app
+from dpbandits.service.remote import RemoteStore
+from dpbandits.service.store import CampaignStore
+from tests.service.conftest import Open
+from tests.service.http.web import Calls
+
+PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
+NUMBERED = dpb.DPKLUCB(arms=3, epsilon=1)
+NAMED = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1)  # type: ignore[arg-type]  # names stand for it
+
+
+class CutReplies(httpx.BaseTransport):
+    """A server whose next replies are lost on their way. left: how many."""
+
+    def __init__(self, store: CampaignStore) -> None:
+        self._inner, self.left = Calls(make_app(store, open=True)), 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = self._inner.handle_request(request)
+        if self.left:
+            self.left -= 1
+            raise httpx.ReadError("cut")
+        return answer
+
+
+class Far:
+    """A store, and the same store behind a server whose replies are lost."""
+
+    def __init__(self, store: CampaignStore) -> None:
+        self.store, self.replies = store, CutReplies(store)
+        client = httpx.Client(transport=self.replies, base_url="http://localhost")
+        self.away = RemoteStore("http://localhost", client=client)
+
+    def cut(self, call: Callable[[], Any]) -> Any:
+        """What a call says whose first two replies are lost."""
+        self.replies.left = 2
+        said = call()
+        assert self.replies.left == 0
+        return said
+
+    def standing(self, name: str) -> Any:
+        """What anybody sees of a campaign, in all its parts."""
+        whole: Any = self.store[name]
+        names = getattr(whole, "segments", ())
+        parts = [whole[each] for each in names] or [whole]
+        events = [[each[1:] for each in part.events()] for part in parts]
+        return events, [part.summary()._replace(name="", created=0) for part in parts]
+
+
+@pytest.fixture
+def far(make: Open, monkeypatch: pytest.MonkeyPatch) -> Far:
+    monkeypatch.setattr("dpbandits.service.remote.store.PAUSE", 0.0)
+    return Far(make())
+
+
+VERBS: dict[str, Callable[[Any], Any]] = {
+    "arms": lambda trial: trial.add_arm("d"),
+    "retire": lambda trial: trial.retire_arm("b"),
+    "pause": lambda trial: trial.pause_arm("b"),
+    "resume": lambda trial: trial.resume_arm("c"),
+    "drop": lambda trial: trial.drop_open(),
+    "close": lambda trial: trial.close("winner declared: a"),
+    "erase": lambda trial: trial.erase("anna"),
+}
+"""Every verb of admins but `finish`, which is for stopping rules."""
+
+KINDS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "segments": {"segments": ["DE", "FR"]},
+    "sides": {"ramp": [("1970-01-02", 1)]},
+}
+
+
+CASES = [(verb, "plain") for verb in VERBS]
+CASES += [(verb, kind) for kind in ("segments", "sides") for verb in ("arms", "pause", "erase")]
+"""Parts are gone through in the same way by those verbs that look first, and by those that do not.
+"""
+
+
+@pytest.mark.parametrize(("verb", "kind"), CASES)
+def test_a_change_whose_reply_was_lost_is_made_once(far: Far, verb: str, kind: str) -> None:
+    found = list[Any]()
+    for name in ("whole", "cut"):
+        trial = far.away.create(name, NAMED, **PEOPLE, **KINDS[kind])
+        trial.ask(2, user="anna", segment="DE" if kind == "segments" else None)
+        trial.pause_arm("c")
+        call = partial(VERBS[verb], trial)
+        said = call() if name == "whole" else far.cut(call)
+        found.append((said, far.standing(name)))
+    assert found[0] == found[1]
+
+
+def test_an_arm_without_a_name_is_added_once(far: Far) -> None:
+    trial = far.away.create("trial", NUMBERED)
+    assert far.cut(trial.add_arm) == 3
+    assert len(far.store["trial"].arms) == 4
+    assert trial.add_arm() == 4, "another call adds another arm"
+
+
+def test_a_rule_that_was_finished_answers_once(far: Far) -> None:
+    trial = far.away.create("trial", dpb.DPNAS(alpha=0.5, beta=0.1, cap=1_000, epsilon=1))
+    trial.tell(trial.ask(), 1)
+    far.cut(trial.finish)
+    assert [each.what for each in far.store["trial"].events()] == ["finish"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_campaign_whose_reply_was_lost_is_created_once(far: Far, kind: str) -> None:
+    far.away.scope("all", epsilon=3)
+    how = {**KINDS[kind], "scope": "all"}
+    made = far.cut(lambda: far.away.create("trial", NAMED, **how))
+    assert made.name == "trial"
+    assert list(far.away) == ["trial"]
+    assert far.away.scope("all").spent == 1
+    with pytest.raises(dpb.NameTakenError, match="Nothing was created"):
+        far.away.create("trial", NAMED, **how)
+    again = {**how, "key": "mine"}
+    for _ in range(2):
+        far.away.create("other", NAMED, **again)
+    with pytest.raises(dpb.NameTakenError):
+        far.away.create("other", NUMBERED, **again)
+    assert far.away.scope("all").spent == 2
+
+
+def test_a_scope_whose_reply_was_lost_is_there_once(far: Far) -> None:
+    made = far.cut(lambda: far.away.scope("all", epsilon=3))
+    assert made == far.away.scope("all") == far.store.scope("all")
+
+
+def test_a_key_is_of_one_call(far: Far) -> None:
+    """Whatever it was first: an ask, a change, or the campaign itself."""
+    far.away.create("trial", NAMED, key="new")
+    trial = far.away["trial"]
+    trial.ask(key="ask")
+    trial.pause_arm("c", key="change")
+    before = far.standing("trial")
+    for key in ("new", "ask", "change"):
+        calls = [
+            partial(trial.ask, 2),
+            partial(trial.pause_arm, "b"),
+            partial(trial.resume_arm, "c"),
+            partial(trial.close, "c"),
+        ]
+        for call in calls:
+            with pytest.raises(ValueError, match="no other call was made with"):
+                call(key=key)
+    assert far.standing("trial") == before
+
+
+def test_in_a_segment_that_a_cut_call_did_not_reach_it_is_done(far: Far) -> None:
+    """What was done is not done again, whatever happened to that segment meanwhile."""
+    far.away.create("trial", NAMED, segments=["DE", "FR"])
+    whole: Any = far.store["trial"]
+    whole["DE"].pause_arm("c", key="cut")
+    whole["DE"].resume_arm("c")
+    far.away["trial"].pause_arm("c", key="cut")
+    stand = {name: dict(whole[name].arms)["c"] for name in ("DE", "FR")}
+    assert stand == {"DE": "active", "FR": "paused"}
