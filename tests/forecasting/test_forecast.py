@@ -213,6 +213,15 @@ def test_late_answers_are_those_of_simulate() -> None:
     assert drawn.row("DPRateIMED", 1.0).loss == pytest.approx(found.row("DPRateIMED", 1.0).loss)
 
 
+def test_with_late_answers_fewer_draws_are_played_and_each_is_told() -> None:
+    """Two hundred draws of what is played round by round had not ended after ten minutes."""
+    told = list[tuple[int, int]]()
+    found = dpb.forecast([0.6, 0.4], 60, 1, delay=5, progress=lambda *now: told.append(now))
+    assert found.draws == 40
+    assert told == [(done, 80) for done in range(1, 81)]
+    assert dpb.forecast([0.6, 0.4], 60, 1).draws == 200
+
+
 def test_a_delay_is_checked() -> None:
     with pytest.raises((ValueError, TypeError), match="delay"):
         dpb.forecast([0.5, 0.4], 100, 1, delay=-5)

@@ -21,6 +21,9 @@ from dpbandits.simulation.delays import DelayLaw
 
 MOST_DRAWS = 10**6
 
+DRAWS, LATE_DRAWS = 200, 40
+"""How often a trial is played if nobody says: late answers are played round by round."""
+
 COUNTS = 3
 """Sets the stream of an A/B test's conversions apart from all others."""
 
@@ -46,7 +49,7 @@ def forecast(
     policies: Sequence[str | type[Policy]] | None = None,
     delay: int | DelayLaw | None = None,
     seed: int = 0,
-    draws: int = 200,
+    draws: int | None = None,
     units: str = "conversions",
     rewards: Range | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -63,9 +66,11 @@ def forecast(
         epsilon: one or several budgets.
         policies: names or classes of policies; by default what `recommend` returns.
         delay: rounds by which answers come late, a number or a law, as for `simulate`; by default
-            none. Late answers are played round by round, so they take long.
+            none. Late answers are played round by round: of 20,000 visitors a draw takes about .2
+            seconds for a private policy, and 1.4 for one without privacy, which reads each answer.
         seed: of draws and runs.
-        draws: how often rates are drawn and the trial is played.
+        draws: how often rates are drawn and the trial is played; by default 200 times, or 40 where
+            answers are late.
         units: what a reward is, in words.
         rewards: the range of rewards in the user's units, in which rates are then given; by default
             conversions, 0 or 1.
@@ -80,7 +85,8 @@ def forecast(
     """
     prior, ruler = rates_given(rates), rewards or Range()
     visitors = whole_number(visitors, "visitors", prior.arms, MOST)
-    draws = whole_number(draws, "draws", 2, MOST_DRAWS)
+    usual = DRAWS if delay is None else LATE_DRAWS
+    draws = usual if draws is None else whole_number(draws, "draws", 2, MOST_DRAWS)
     seed = whole_number(seed, "seed", 0, LARGEST_SEED)
     groups = entrants(policies, epsilon, prior.arms, visitors)
     means = drawn_means(prior, ruler, draws, seed)

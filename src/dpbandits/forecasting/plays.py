@@ -19,7 +19,7 @@ KEPT = 24
 """Rounds at which play counts are kept, by ratio."""
 
 SHARE = 10
-"""Draws after which progress is told."""
+"""Draws after which progress is told; where answers are late, it is told after each."""
 
 TellDone = Callable[[int], None]
 """Is told how many more runs are done."""
@@ -45,7 +45,8 @@ def plays_of(
     """
     at = counted_rounds(visitors).tolist()
     found = []
-    spans = [range(start, min(start + SHARE, len(means))) for start in range(0, len(means), SHARE)]
+    share = SHARE if delay is None else 1
+    spans = [range(start, min(start + share, len(means))) for start in range(0, len(means), share)]
     if steady:
         for span in spans:
             runs = simulate(

@@ -39,7 +39,11 @@ PolicyOption = Annotated[
 ]
 DelayOption = Annotated[
     int | None,
-    typer.Option(min=0, help="People who come before a person's answer does. Takes long."),
+    typer.Option(min=0, help="People who come before a person's answer does. Takes a minute."),
+]
+DrawsOption = Annotated[
+    int | None,
+    typer.Option(min=2, help="Draws of the rates. By default 200; 40 with --delay."),
 ]
 WithinOption = Annotated[
     float | None, typer.Option(help="Also say the smallest ε that is expected to lose no more.")
@@ -55,7 +59,7 @@ def forecast_command(
     epsilon: EpsilonsOption = None,
     policy: PolicyOption = None,
     delay: DelayOption = None,
-    draws: Annotated[int, typer.Option(min=2, help="Draws of the rates.")] = 200,
+    draws: DrawsOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Of draws and runs.")] = 0,
     units: Annotated[str, typer.Option(help="What a reward is.")] = "conversions",
     within: WithinOption = None,
