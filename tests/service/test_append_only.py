@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.service.postgres import Server
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
@@ -16,7 +17,6 @@ from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows.engines import file_engine, known_url, require_durable
 from tests.service.conftest import KEY
-from benchmarks.service.postgres import Server
 from tests.service.timelines import Lite, create, turns
 
 LINE = "campaign, generation, coordinate, start, stop, cost, step, kind, moved"

@@ -18,7 +18,7 @@ from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
 from dpbandits.service.rows import tables
 from tests.service.conftest import Open
-from tests.service.timelines import Lite, create, turns
+from tests.service.timelines import Lite, create
 
 
 def test_a_server_that_forgets_is_refused(server: Server, tmp_path: Path) -> None:
