@@ -73,12 +73,13 @@ class SideBySide(RuleBasedStateMachine):
     def plain(self, policy: Any, seed: int, options: dict[str, Any]) -> Any:
         """A session; of segments, one whose noise and seeds are those of a campaign's."""
         rest = {name: value for name, value in options.items() if name != "segments"}
+        if {"window", "attribution_window"} & options.keys():
+            rest["clock"] = self.clock
         made = {
             segment: dpb.Session(
                 policy,
                 noise=dpb.SimulatedNoise(seed + place),
                 seed=seed + place,
-                clock=self.clock,
                 campaign="c" if segment is None else f"c/{segment}",
                 **{"assignment": "shuffled", **rest},
             )
