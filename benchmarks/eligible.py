@@ -40,11 +40,11 @@ round (at least one is), and regret is against the best eligible arm. The ratio 
 policy's regret to that of `KLUCB` with the same masks is to be at most 1.2 times the same ratio
 without masks: "times" says how many times it is.
 
-With the defaults it is more (decision 0030). An arm's first answer takes a block of `first` rounds,
-32 at ε = 1 unless one says otherwise, and it is the same with masks or without; but masks spare
-`KLUCB` most of its regret, for it learns of an arm for nothing whenever no better one is there.
-`first` is yours to choose: a shorter first block loses less with masks, and without them it loses
-more in the worst of a thousand runs. The price is what a policy loses beyond `KLUCB`.
+It is more (decision 0030). An arm's first answer takes a block of `first` rounds, 32 at ε = 1
+unless one says otherwise, with masks or without; but masks spare `KLUCB` most of its regret, for it
+learns of an arm for nothing whenever no better one is there. `first` is yours to choose: a shorter
+first block loses less with masks, and more in the worst of a thousand runs without. The price is
+what a policy loses beyond `KLUCB`.
 """
 
 COLUMNS = (
