@@ -76,7 +76,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.service.compared --out docs/measured/service_compared.md
 	$(BIN)/python -m benchmarks.service.over_http --out docs/measured/service_http.md
 	! $(BIN)/python -m benchmarks.service.postgres || \
-		$(BIN)/python -m benchmarks.service.over_http --postgresql --workers 2 --out docs/measured/service_http_postgresql.md
+		$(BIN)/python -m benchmarks.service.over_http --postgresql --out docs/measured/service_http_postgresql.md
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)
