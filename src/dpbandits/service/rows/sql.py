@@ -131,12 +131,13 @@ class SqlBackend(Backend):
     def transaction(self, uid: str) -> Iterator[CampaignRows]:
         with self._begun() as connection:
             group = self._group_of(connection, uid)
-            if not self._lite:  # SQLite locks the whole file
-                lock = select(tables.head.c.version).where(tables.head.c.campaign == uid)
-                if group != uid:  # segments count their people together
-                    lock = select(tables.campaign.c.uid).where(tables.campaign.c.uid == group)
-                connection.execute(lock.with_for_update())
-            yield SqlRows(connection, uid, group)
+            rows = SqlRows(connection, uid, group)
+            if not self._lite and group == uid:  # SQLite locks the whole file
+                rows.lock()
+            elif not self._lite:  # segments count their people together
+                whole = select(tables.campaign.c.uid).where(tables.campaign.c.uid == group)
+                connection.execute(whole.with_for_update())
+            yield rows
 
     @contextmanager
     def reading(self, uid: str) -> Iterator[CampaignRows]:

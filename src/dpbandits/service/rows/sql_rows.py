@@ -47,6 +47,7 @@ class SqlRows(CampaignRows):
     def __init__(self, connection: Connection, uid: str, group: str) -> None:
         self._connection, self._uid, self._group = connection, uid, group
         self._lite = connection.dialect.name == "sqlite"
+        self._locked: HeadRow | None = None
 
     def _rows_of(self, table: Table, *where: Any) -> Any:
         return select(*self._columns(table)).where(table.c.campaign == self._uid, *where)
@@ -59,7 +60,16 @@ class SqlRows(CampaignRows):
             "event": EVENT,
         }[table.name]
 
+    def lock(self) -> None:
+        """Keep the campaign's other transactions waiting until this one ends; its head is read by
+        the same statement. For servers: SQLite locks the whole file.
+        """
+        sql = f"{HEAD_OF.replace('?', '%s')} FOR UPDATE"
+        self._locked = HeadRow(*self._connection.exec_driver_sql(sql, (self._uid,)).one())
+
     def head(self) -> HeadRow:
+        if self._locked is not None:
+            return self._locked
         sql = HEAD_OF if self._lite else HEAD_OF.replace("?", "%s")
         return HeadRow(*self._connection.exec_driver_sql(sql, (self._uid,)).one())
 
@@ -147,7 +157,7 @@ class SqlRows(CampaignRows):
         return found
 
     def write(self, change: RowChange) -> None:
-        uid, version = self._uid, change.head.version
+        uid, version, self._locked = self._uid, change.head.version, None
         self._put(tables.head, {"campaign": uid, **change.head._asdict()}, "campaign")
         if change.private is not None:
             body = {"campaign": uid, "body": change.private}
