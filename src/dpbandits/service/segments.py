@@ -11,7 +11,16 @@ from dpbandits.service.campaign import Campaign, id_of
 from dpbandits.service.looks.segments import ShownSegments
 from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.turns.asks import CampaignDecision
-from dpbandits.service.turns.others import ArmOp, ChangeOp, KeyedOp, keyed
+from dpbandits.service.turns.others import (
+    ArmOp,
+    ChangeOp,
+    CloseOp,
+    DropOp,
+    EraseOp,
+    FinishOp,
+    KeyedOp,
+    keyed,
+)
 from dpbandits.service.turns.tells import TellStatus, require_rewards
 from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.session import Eligible, User
@@ -123,10 +132,12 @@ class SegmentedCampaign(ShownSegments[Campaign]):
         self, label: str | None = None, *, by: str | None = None, key: str | None = None
     ) -> int:
         """A new arm, in every segment; where an earlier call was cut off, in the others."""
-        if self._is_begun(ArmOp("add", label, by), key):
-            return max(self._all(lambda part: part.add_arm(label, by=by, key=key)).values())
+        begun_in = self._done_in(ArmOp("add", label, by), key)
         numbers = {name: len(arms) for name, arms in self.arms.items()}
         most = max(numbers.values())
+        if any(begun_in.values()):  # a segment with as many arms as any has it, from whatever call
+            again = [self[n] for n, done in begun_in.items() if done or numbers[n] < most]
+            return max(part.add_arm(label, by=by, key=key) for part in again)
         late = [self[name] for name, number in numbers.items() if number < most]
         if not late:
             for part in self._parts.values():
@@ -155,35 +166,38 @@ class SegmentedCampaign(ShownSegments[Campaign]):
         self._require_moves(arm, "resume", by, key)
         self._all(lambda part: part.resume_arm(arm, by=by, key=key))
 
-    def _is_begun(self, op: ChangeOp, key: str | None) -> bool:
-        """Whether a call was made before, and done in some segments at least.
+    def _done_in(self, op: ChangeOp, key: str | None) -> dict[str, bool]:
+        """In which segments a call was done before.
 
         Raises:
-            ValueError: another call was made with this key.
+            ValueError: another call was made with this key, in one of them. Nothing was changed.
         """
         again = keyed(op, key)
         if not isinstance(again, KeyedOp):
-            return False
-        return any(self._all(lambda part: part._turning.look(again.is_done)).values())
+            return dict.fromkeys(self._parts, False)
+        return self._all(lambda part: part._turning.look(again.is_done))
 
     def _require_moves(
         self, arm: str | int, verb: ArmMove, by: str | None, key: str | None
     ) -> None:
         """Refuse for all segments what one of them would refuse."""
-        if self._is_begun(ArmOp(verb, arm, by), key):
+        if any(self._done_in(ArmOp(verb, arm, by), key).values()):
             return
         self._all(lambda p: p._turning.look(lambda work, _: require_move(work.session, arm, verb)))
 
     def drop_open(self, *, by: str | None = None, key: str | None = None) -> None:
         """Throw away, unread, what came since the last releases, in every segment."""
+        self._done_in(DropOp(by), key)
         self._all(lambda part: part.drop_open(by=by, key=key))
 
     def finish(self, *, by: str | None = None, key: str | None = None) -> None:
         """Stopping rules that have not halted give their answers now."""
+        self._done_in(FinishOp(by), key)
         self._all(lambda part: part.finish(by=by, key=key))
 
     def close(self, why: str, *, by: str | None = None, key: str | None = None) -> None:
         """The campaign is over, in every segment (see `Campaign.close`)."""
+        self._done_in(CloseOp(why, by), key)
         self._all(lambda part: part.close(why, by=by, key=key))
 
     def settle(self) -> None:
@@ -196,6 +210,7 @@ class SegmentedCampaign(ShownSegments[Campaign]):
 
     def erase(self, user: str | int, *, by: str | None = None, key: str | None = None) -> int:
         """Forget a person, in every segment (see `Campaign.erase`)."""
+        self._done_in(EraseOp(user, by), key)
         return sum(self._all(lambda part: part.erase(user, by=by, key=key)).values())
 
     def _all(self, call: Callable[[Campaign], PartValue]) -> dict[str, PartValue]:

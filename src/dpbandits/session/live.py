@@ -5,6 +5,9 @@ All of it is public, so it costs no privacy; what is dropped was never read. Int
 these calls can be made again: it goes on from where it was.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from dpbandits.campaign.roster import ArmStanding, Roster
 from dpbandits.core.gate import gated
 from dpbandits.core.plan import Hold
@@ -81,9 +84,9 @@ class LiveSession(Reports):
             self._fold()
             wheel = self._wheel
             id, _ = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
-            wheel.leave_unread(id)
-            if self._unanswered is not None:
-                self._unanswered.void.add(id)
+            noted = set[int]() if self._unanswered is None else self._unanswered.void
+            with self._noted_in(noted, id):
+                wheel.leave_unread(id)
             self._vault.held.pop(id, None)
             if self._attribution is not None:
                 self._attribution.forget(id)
@@ -144,12 +147,22 @@ class LiveSession(Reports):
             self._gate.leave(caller)
 
     def _expire(self, id: int, play: Play) -> None:
-        """The default enters. That nobody answered is noted also where what it completes fails."""
-        try:
+        """The default enters."""
+        noted = set[int]() if self._unanswered is None else self._unanswered.expired
+        with self._noted_in(noted, id):
             self._wheel.tell(id, play, None, self._default_steps(play))
+
+    @contextmanager
+    def _noted_in(self, ids: set[int], id: int) -> Iterator[None]:
+        """Note that nobody answered, before the decision is resolved: an interruption between the
+        two would count it as answered. It stays noted where what it completes fails.
+        """
+        ids.add(id)
+        try:
+            yield
         finally:
-            if self._unanswered is not None and id not in self._wheel.pending:
-                self._unanswered.expired.add(id)
+            if id in self._wheel.pending:
+                ids.discard(id)
 
     @gated
     def finish(self) -> None:

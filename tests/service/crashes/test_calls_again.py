@@ -170,3 +170,30 @@ def test_in_a_segment_that_a_cut_call_did_not_reach_it_is_done(far: Far) -> None
     far.away["trial"].pause_arm("c", key="cut")
     stand = {name: dict(whole[name].arms)["c"] for name in ("DE", "FR")}
     assert stand == {"DE": "active", "FR": "paused"}
+
+
+def test_an_arm_that_another_call_finished_is_added_once(far: Far) -> None:
+    """One call reaches one segment, another finishes it; both are made again."""
+    far.away.create("trial", NUMBERED, segments=["DE", "FR"])
+    whole: Any = far.store["trial"]
+    whole["DE"].add_arm(key="first")
+    for key in ("second", "second", "first", "second"):
+        assert whole.add_arm(key=key) == 3
+        assert {name: len(arms) for name, arms in whole.arms.items()} == {"DE": 4, "FR": 4}
+
+
+@pytest.mark.parametrize("verb", ["drop", "close", "erase"])
+def test_a_key_that_one_segment_knows_changes_none(far: Far, verb: str) -> None:
+    """Where it is another call's, nothing is changed in the others either."""
+    far.away.create("trial", NAMED, segments=["DE", "FR"], **PEOPLE)
+    whole: Any = far.store["trial"]
+    whole.ask(1, user="anna", segment="FR", key="used")
+    before = far.standing("trial")
+    call: dict[str, Callable[[], Any]] = {
+        "drop": lambda: whole.drop_open(key="used"),
+        "close": lambda: whole.close("over", key="used"),
+        "erase": lambda: whole.erase("anna", key="used"),
+    }
+    with pytest.raises(ValueError, match="nothing was changed"):
+        call[verb]()
+    assert far.standing("trial") == before

@@ -1,6 +1,7 @@
 """Errors as problem documents (RFC 9457). None repeats what was sent."""
 
 import re
+from bisect import bisect_left
 from dataclasses import fields
 from functools import cache
 from itertools import chain
@@ -100,8 +101,15 @@ QUOTED = re.compile(r"""(?<!\w)(['"])((?:\\.|(?!\1).)*?)(\1(?!\w)|\.\.\.)""")
 """Text as Python writes it, or the beginning of one that is long. An apostrophe begins none."""
 
 VALUES = re.compile(r"(Expected [\w.]+=).+?(?= to (?:be|have|hold) )")
+WRITTEN = re.compile(r"(\bwrite \w+=|\bwould take )\S+?(?=[,;.]?(?: |$))")
 NUMBERS = re.compile(r"(\bgot )(?:[\[({].*?(?:[\])}]|\.{3})(?=[.;,]|$)|-?\d\S*?(?=[.;,]?(?: |$)))")
 """Where errors repeat a value of any kind."""
+
+MOST_PIECES, MOST_WORDS = 50_000, 2_000
+TOO_MUCH = "This request holds too much to say which part of it is refused. Send less at a time."
+"""What is said beyond these: texts of a request, and characters of an error. Each text of the one
+is looked for in the other, while other requests wait.
+"""
 
 
 def unrepeated(words: str, sent: Any) -> str:
@@ -109,24 +117,33 @@ def unrepeated(words: str, sent: Any) -> str:
     of it, is said still. In Python errors show what came, which helps who wrote it; a server's
     answers are kept in logs of others.
     """
-    texts, names = pieces(sent)
+    found = pieces(sent) if len(words) <= MOST_WORDS else None
+    if found is None:
+        return TOO_MUCH
+    texts, names = found
 
-    def kept(found: re.Match[str]) -> str:
-        inside, whole = " ".join(found[2].split()), found[3] != "..."
-        came = inside in texts if whole else any(text.startswith(inside) for text in texts)
-        return HIDDEN if came else found[0]
+    def kept(quote: re.Match[str]) -> str:
+        inside, whole = " ".join(quote[2].split()), quote[3] != "..."
+        at = bisect_left(texts, inside)
+        next_one = texts[at] if at < len(texts) else ""
+        came = next_one == inside if whole else next_one.startswith(inside)
+        return HIDDEN if came else quote[0]
 
     shown = QUOTED.sub(kept, words)
-    for name in (each for each in names if each and each in words):
-        shown = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", HIDDEN, shown)
-    return NUMBERS.sub(rf"\1{HIDDEN}", VALUES.sub(rf"\1{HIDDEN}", shown))
+    made_up = [re.escape(name) for name in names if name and name in words]
+    if made_up:
+        longest_first = "|".join(sorted(made_up, key=len, reverse=True))
+        shown = re.sub(rf"(?<!\w)(?:{longest_first})(?!\w)", HIDDEN, shown)
+    for repeats in (VALUES, WRITTEN, NUMBERS):
+        shown = repeats.sub(rf"\1{HIDDEN}", shown)
+    return shown
 
 
-def pieces(sent: Any) -> tuple[set[str], set[str]]:
-    """The texts of a request, as an error would write them between quotes, and the names of fields
-    that it made up.
+def pieces(sent: Any) -> tuple[list[str], set[str]] | None:
+    """The texts of a request in their order, as an error would write them between quotes, and the
+    names of fields that it made up; None: they are too many. Of long texts the beginning is enough.
     """
-    texts, names, left = set[str](), set[str](), [sent]
+    texts, names, left, many = set[str](), set[str](), [sent], 0
     while left:
         each = left.pop()
         if isinstance(each, dict):
@@ -135,9 +152,13 @@ def pieces(sent: Any) -> tuple[set[str], set[str]]:
         elif isinstance(each, list):
             left += each
         elif isinstance(each, str):
+            many += 1 + each.count(",")
+            if many > MOST_PIECES:
+                return None
             for part in (each, *each.split(",")):
-                texts |= {" ".join(repr(form)[1:-1].split()) for form in (part, part.strip())}
-    return texts, names
+                forms = part[:MOST_WORDS], part.strip()[:MOST_WORDS]
+                texts |= {" ".join(repr(form)[1:-1].split()) for form in forms}
+    return sorted(texts), names
 
 
 @cache

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.http.problems import unrepeated
+from dpbandits.service.http.problems import TOO_MUCH, unrepeated
 from tests.service.http.web import POLICY, client_of
 
 NEW: dict[str, Any] = {"name": "new", "policy": {**POLICY, "grid": 16, "alpha": 1.5}, "key": "k"}
@@ -160,7 +160,22 @@ def names_in(body: Any) -> Iterator[str]:
         ("Expected 'round' or 'user', not 'wage'.", {"a": "wage"}, "'round' or 'user', not …."),
         ("UCB1 does not take x; it takes arms.", {"x": 1, "arms": 2}, "take …; it takes arms."),
         ("What came, 'abcd... is long.", ["abcdef"], "What came, … is long."),
+        ("Expected 3; write arms=3, without quotes.", {}, "write arms=…, without"),
+        ("'t' would take 7.5 more. None.", {}, "would take … more. None."),
     ],
 )
 def test_an_error_says_still_what_was_expected(words: str, sent: Any, left: str) -> None:
     assert left in unrepeated(words, sent)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [{f"field{i}": 1 for i in range(60_000)}, ["," * 10**6], [f"text {i}" for i in range(60_000)]],
+)
+def test_what_holds_too_much_is_not_gone_through(sent: Any) -> None:
+    """Other requests would wait for it: every text was looked for in the error by itself."""
+    assert unrepeated("Expected something else.", sent) == TOO_MUCH
+
+
+def test_an_error_that_lists_too_much_is_not_gone_through() -> None:
+    assert unrepeated(f"UCB1 does not take {'x, ' * 1_000}.", {"x": 1}) == TOO_MUCH
