@@ -138,7 +138,7 @@ class Progress:
     __slots__ = (
         "_beside",
         "_drawn",
-        "_left",
+        "_goals",
         "_release",
         "_waiting",
         "due",
@@ -149,18 +149,19 @@ class Progress:
 
     def __init__(self, plan: Plan, room: Room = no_room) -> None:
         self.plan, self.room = plan, room
-        self._beside: dict[Action, int] = {}
+        self._beside: dict[Action, int | None] = {}
         self.told: dict[Action, int] = {}
         self.due: tuple[int, ...] | None = None
-        self._left: dict[Action, int]
+        # the told rounds that each action takes; of a drawn plan, those that each arm has left
+        self._goals: dict[Action, int]
         match plan:
             case Hold(action, rounds, _):
-                self._left = {plan.observe or action: rounds}
+                self._goals = {plan.observe or action: rounds}
             case Cycle(actions, each, _):
-                self._left = dict.fromkeys(actions, each)
+                self._goals = dict.fromkeys(actions, each)
             case Draw(_, limits):
-                self._left = dict(enumerate(limits))
-        self._waiting, self._drawn = len(self._left), isinstance(plan, Draw)
+                self._goals = dict(enumerate(limits))
+        self._waiting, self._drawn = len(self._goals), isinstance(plan, Draw)
         self._release = () if isinstance(plan, Draw) else plan.release
 
     @classmethod
@@ -182,31 +183,28 @@ class Progress:
         else None.
         """
         told = self.told
-        told[action] = told.get(action, 0) + times
+        before = told.get(action, 0)
+        told[action] = now = before + times
         if self._drawn:
             self.due = filled = self._filled(
                 action if isinstance(action, tuple) else (action,), times
             )
             return filled
-        lefts = self._left
-        if action not in lefts:
-            return self._count_beside(action, times)
-        left = lefts[action]
-        lefts[action] = left - times
-        if left > 0 >= left - times:
+        goal = self._goals.get(action)
+        if goal is None:
+            return self._count_beside(action, now)
+        if before < goal <= now:
             self._waiting -= 1
             if self._waiting == 0:
                 self.due = self._release
                 return self.due
         return None
 
-    def _count_beside(self, action: Any, times: int) -> tuple[int, ...] | None:
+    def _count_beside(self, action: Any, now: int) -> tuple[int, ...] | None:
         """A late answer: asked under an earlier plan, or ahead of this one's."""
-        left = self._beside[action] if action in self._beside else self.room(action)
-        if left is None:
-            return None
-        self._beside[action] = left - times
-        if left > times:
+        beside = self._beside
+        room = beside[action] if action in beside else beside.setdefault(action, self.room(action))
+        if room is None or now < room:
             return None
         self.due = (action,)
         return self.due
@@ -215,8 +213,8 @@ class Progress:
         """The arms of a drawn action that reach their limit now, if any."""
         filled = []
         for arm in arms:
-            left = self._left[arm]
-            self._left[arm] = left - times
+            left = self._goals[arm]
+            self._goals[arm] = left - times
             if left > 0 >= left - times:
                 filled.append(arm)
         return tuple(filled) or None

@@ -8,7 +8,7 @@ the reward.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpbandits.core.errors import DecisionError, MessageError
 from dpbandits.core.plan import Action
@@ -81,20 +81,21 @@ class Play:
 Pending = Mapping[int, Play]
 
 
-def find_pending(decision: object, pending: Pending, asked: int, campaign: str) -> tuple[int, Play]:
+def find_pending(decision: Any, pending: Pending, asked: int, campaign: str) -> tuple[int, Play]:
     """Id and play of the pending decision that is meant, by itself or by its id; one that was
     changed or is another session's is unknown.
 
     asked: how many decisions the session made so far.
     """
-    said = decision.id if type(decision) is Decision else decision
-    # what stands there may be a reward, with code of its own
-    id = said if type(said) is int else tried(whole_id, said) or 0
+    # places take less time than names
+    id = decision[0] if type(decision) is Decision else decision
+    if type(id) is not int:  # it may be a reward, with code of its own
+        id = tried(whole_id, id) or 0
     play = pending.get(id)
     if play is not None:
         if type(decision) is not Decision:
             return id, play
-        # most often nothing of it was made anew since `ask`; places take less time than names
+        # most often nothing of it was made anew since `ask`
         if (
             decision[1] is play.action
             and decision[2] is id

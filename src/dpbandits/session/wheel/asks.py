@@ -27,6 +27,13 @@ from dpbandits.vault import Vault
 NEW = tuple.__new__
 """Makes a named tuple in half the time of its own constructor."""
 
+TellClaim = tuple[int, Action | None, int, int, int, int | None]
+"""A tell that is under way, and what stood before it. A plain tuple, for one is made for every
+reward: its decision's id; what is told (None if it does not count in this turn); how often that was
+told in this turn; the vault's records; rewards lost; decisions whose answers are not read, if this
+one's is not (else None).
+"""
+
 
 class Asks:
     """What a wheel is asked: the next decision, by the plan under way or ahead of it.
@@ -37,7 +44,8 @@ class Asks:
     chosen: how decisions came about, from the so-manieth on: see `HowChosen`.
     roster: the arms, and which of them may be played. waiting: what waits, by action; kept up from
         when asks run ahead of tells, None before.
-    busy: a call is under way, was interrupted or left something due; `go_on` first.
+    busy: a call is under way, was interrupted or left something due; `go_on` first. A tell leaves
+        its claim here.
     """
 
     def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
@@ -46,7 +54,7 @@ class Asks:
         self.roster = Roster.of(policy.arms, policy.labels)
         self.pending: dict[int, Play] = {}
         self.asked = self.lost = self.unread = 0
-        self.busy = False
+        self.busy: bool | TellClaim = False
         self.chosen: dict[int, HowChosen] = {}
         self.waiting: Waiting | None = None
         believed = Believed.of(policy, policy.labels)

@@ -130,16 +130,15 @@ class JointWheel(Wheel):
         mine, told = turn.plans.get(play.block), turn.progress.told
         block = LATE if mine is None else (play.block, mine.plan.release)
         counts, before = None if mine is None else play.block, told.get(play.block, 0)
-        self.busy = True
-        self._claim = id, counts, before, vault.records, self.lost, None
+        self.busy = id, counts, before, vault.records, self.lost, None
         del self.pending[id]
         vault.enter(where, steps, 1, block)
         if mine is not None:
             turn.progress.count(play.block)
-        self._claim = None
         if turn.progress.due is None:
             self.busy = False
         else:
+            self.busy = True
             self.advance()
 
     def advance(self) -> None:

@@ -13,20 +13,13 @@ from typing import Any
 from dpbandits.campaign.roster import Roster
 from dpbandits.core.errors import LedgerError, NotRecordedError
 from dpbandits.core.ledger import unbalanced
-from dpbandits.core.plan import Action, Progress
+from dpbandits.core.plan import Progress
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.turn import next_turn, open_turn, told_in
 from dpbandits.session.decisions import Play
-from dpbandits.session.wheel.asks import Asks
+from dpbandits.session.wheel.asks import Asks, TellClaim
 from dpbandits.vault import Vault
 from dpbandits.vault.arms import ArmVault
-
-TellClaim = tuple[int, Action | None, int, int, int, int | None]
-"""A tell that is under way, and what stood before it. A plain tuple, for one is made for every
-reward: its decision's id; what is told (None if it does not count in this turn); how often that was
-told in this turn; the vault's records; rewards lost; decisions whose answers are not read, if this
-one's is not (else None).
-"""
 
 
 class Wheel(Asks):
@@ -37,7 +30,6 @@ class Wheel(Asks):
 
     def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
         super().__init__(policy, vault, seed)
-        self._claim: TellClaim | None = None
         self.heard: Callable[[Release], None] | None = None
         self._grown: tuple[Policy, Any, Roster] | None = None
 
@@ -53,29 +45,27 @@ class Wheel(Asks):
         if not play.learn:
             self.leave_unread(id)
             return
-        self.busy = True
         before = progress.told.get(where, 0)
-        self._claim = id, where, before, vault.records, self.lost, None
+        self.busy = id, where, before, vault.records, self.lost, None
         del self.pending[id]
         vault.enter(where, steps)
         progress.count(where)
         if self.waiting is not None:
             self.waiting[where] -= 1
-        self._claim = None
         if progress.due is None:
             self.busy = False
         else:
+            self.busy = True
             self.advance()
 
     def leave_unread(self, id: int) -> None:
         """Resolve a decision without reading any reward."""
-        self.busy = True
-        self._claim = id, None, 0, self.vault.records, self.lost, self.unread
+        self.busy = id, None, 0, self.vault.records, self.lost, self.unread
         play = self.pending.pop(id)
         if self.waiting is not None and play.learn:
             self.waiting[play.observe or play.action] -= 1
         self.unread += 1
-        self._claim = None
+        self.busy = True
         self.look_again()  # one decision fewer fills the plan
         self.busy = False
 
@@ -111,9 +101,11 @@ class Wheel(Asks):
             self.waiting = None
             self.look_again()
             self._carry_out_growth()
-        if self._claim is not None and self._claim[0] not in self.pending:
-            self._make_good(self._claim)
-        self._claim = None
+        claim = self.busy
+        if isinstance(claim, tuple):
+            if claim[0] not in self.pending:
+                self._make_good(claim)
+            self.busy = True
 
     def _make_good(self, claim: TellClaim) -> None:
         """Count what was claimed as what became of it."""
