@@ -49,7 +49,7 @@ from dpbandits.simulation.kernels.many.groups import (
     start,
     stride,
 )
-from dpbandits.simulation.parts.jit import clip01, crossing, d_eps, inline, jit, kl, kl_level
+from dpbandits.simulation.parts.jit import clip01, crossing, d_eps, inline, kl, kl_level
 from dpbandits.simulation.parts.skew import NONE, pop, push
 
 SLACK, LEAST = 1e-9, 2e-15
@@ -111,7 +111,7 @@ def falls_short(p: Any, s: Any, arm: int, least: float, log_t: float, level: flo
     return False
 
 
-@jit
+@inline
 def look_into(
     p: Any, s: Any, own: Any, at: int, arm: int, top: float, log_t: float, level: float
 ) -> tuple[int, float]:
@@ -151,11 +151,12 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     first = bound_groups(p, s, own, log_t)
     if root[now[CAPPED]] >= 0:
         arm, top = root[now[CAPPED]], 1.0
-    if first >= 0 and own.bounds[first] >= top - LEAST:
-        arm, top = look_into(p, s, own, first, arm, top, log_t, level)
-    for at in range(lowest_heap(now), now[HIGH] + 1, stride(now)):
+    low, step = lowest_heap(now), stride(now)
+    # the first one before the others, by one call that is pasted in: passing arrays costs more
+    for turn in range(low - step if first >= 0 else low, now[HIGH] + 1, step):
+        at = first if turn < low else turn
         least = top - SLACK * abs(1.0 - top) - LEAST
-        if root[at] >= 0 and at != first and own.bounds[at] >= least:
+        if root[at] >= 0 and (at != first or turn < low) and own.bounds[at] >= least:
             arm, top = look_into(p, s, own, at, arm, top, log_t, level)
     s.chosen[0] = arm
     if p.rule == RATE_IMED:
