@@ -47,3 +47,20 @@ session.tell(session.ask(), 1.0)
 print(dpb.simulate(dpb.UCB1(arms=2), dpb.Bernoulli([.5, .4]), 100).plays.sum())
 """
     assert fresh(code) == "100"
+
+
+def test_no_package_is_hidden() -> None:
+    """Each package is what its parent calls by its name: `import dpbandits.policies as rooms` finds
+    it, which a function of the same name would hide.
+    """
+    code = """
+import importlib, pkgutil, sys, dpbandits
+for found in pkgutil.walk_packages(dpbandits.__path__, "dpbandits."):
+    if found.ispkg:
+        parent, _, name = found.name.rpartition(".")
+        package = importlib.import_module(found.name)
+        if getattr(sys.modules[parent], name) is not package:
+            print(found.name)
+print(len(dpbandits.policies()) > 40)
+"""
+    assert fresh(code) == "True"

@@ -83,6 +83,8 @@ def public_names() -> dict[str, dict[str, Any]]:
         found[room] = {}
         for name in sorted(module.__all__, key=str.lower):
             thing = getattr(module, name)
+            if inspect.ismodule(thing):  # a package that is called
+                thing = thing.__call__
             if id(thing) not in known or not callable(thing):
                 found[room][name] = thing
             known.add(id(thing))

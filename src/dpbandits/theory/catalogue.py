@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import NamedTuple
 
 from dpbandits.policies import POLICIES
@@ -45,3 +46,11 @@ def policies() -> tuple[PolicyRow, ...]:
         )
         for name, cls, about in ((name, cls, cls.about) for name, cls in POLICIES.items())
     )
+
+
+class Catalogued(ModuleType):
+    """A package that is called as `policies`. A function of the package's name would hide it:
+    `dpb.policies()` says which there are, and `import dpbandits.policies` still is the package.
+    """
+
+    __call__ = staticmethod(policies)
