@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.scale.arms import Times
 
-COLOURS = ("#1b6ca8", "#c8553d", "#4f772d", "#8d5a97", "#b8860b")
+COLOURS = ("#1b6ca8", "#c8553d", "#4f772d", "#8d5a97", "#b8860b", "#2a9d8f", "#555555")
 
 
 def draw(in_arms: dict[str, Times], in_rounds: dict[str, Times], file: Path) -> None:
@@ -38,6 +38,7 @@ def draw(in_arms: dict[str, Times], in_rounds: dict[str, Times], file: Path) -> 
 
 
 def lines(axes: Any, times: dict[str, Times]) -> None:
+    assert len(times) <= len(COLOURS), "a colour for each policy"
     for colour, (name, by_size) in zip(COLOURS, times.items(), strict=False):
         milliseconds = [1e3 * seconds for seconds in by_size.values()]
         axes.plot(list(by_size), milliseconds, "o-", color=colour, label=name, markersize=4)

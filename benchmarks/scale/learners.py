@@ -120,7 +120,10 @@ def oracle_rows() -> list[Row]:
         event = seconds(lambda run=run, t=rounds: run(t)) / int(played.events[0])
         read = int(played.releases[0]) / int(played.events[0])
         host = "compiled" if compiled else "plain"
-        what = f"{policy.name}, {trees.arms:,} edges, {host}, an event ({read:,.0f} readings)"
+        of = f"{policy.name}, a made-up graph of {trees.arms:,} edges"
+        epsilon = getattr(policy, "epsilon", None)
+        of += "" if epsilon is None else f", ε = {epsilon:,}"
+        what = f"{of}, {host}, an event ({read:,.0f} readings)"
         said = f"{1e3 * event:.1f} ms, {event / oracle:.1f} calls of the oracle"
         # of a policy that has a compiled player, the plain host is a reference
         asked = compiled or not isinstance(policy, dpb.OMM)
