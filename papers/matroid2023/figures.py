@@ -128,8 +128,7 @@ def over_log(results: Results, panel: Panel) -> Figure:
     )
     at = frame["x"].unique().sort().to_list()
     guides = {"lower bound/ln n": (floor_at(results, panel, at) / np.log(at)).tolist()}
-    figure = by_round(results, [Lines(panel.title, frame, guides, at)], "regret over ln n")
-    return level_axes(figure, 0.0, 1.1 * frame["y"].to_numpy().max())
+    return by_round(results, [Lines(panel.title, frame, guides, at)], "regret over ln n")
 
 
 def by_round(results: Results, panels: list[Lines], y: str) -> Figure:

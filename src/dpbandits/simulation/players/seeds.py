@@ -43,13 +43,13 @@ def bits_of(seed: int, runs: range) -> list[np.random.PCG64]:
     if runs.stop > LOW:  # the number of such a run has two words
         return [np.random.PCG64(np.random.SeedSequence([seed, run])) for run in runs]
     states = np.empty((len(runs), 4), np.int64)
-    seed_runs(np.array([*words_of(seed), 0]), runs.start, states)
+    seed_runs(np.array([*words_in(seed), 0]), runs.start, states)
     # any registered seed sequence is taken, which the stubs do not say
     ready: list[Any] = [Words(words) for words in states.view(np.uint64)]
     return [np.random.PCG64(each) for each in ready]
 
 
-def words_of(number: int) -> list[int]:
+def words_in(number: int) -> list[int]:
     """A number in words of 32 bits, the lowest first."""
     words = [number & LOW]
     while number := number >> 32:
@@ -65,7 +65,7 @@ def stirred(word: int, constant: int, times: int) -> int:
 
 
 @inline
-def mixed(one: int, other: int) -> int:
+def mixed_in(one: int, other: int) -> int:
     word = (MIX_LEFT * one - MIX_RIGHT * other) & LOW
     return word ^ (word >> SHIFT)
 
@@ -86,7 +86,7 @@ def seed_runs(entropy: Any, first: int, states: Any) -> None:
                 constant = mix_pool(pool, constant)
             if i >= POOL:
                 for at in range(POOL):
-                    pool[at] = mixed(pool[at], stirred(word, constant, TIMES_A))
+                    pool[at] = mixed_in(pool[at], stirred(word, constant, TIMES_A))
                     constant = (constant * TIMES_A) & LOW
         constant = INIT_B
         for i in range(4):
@@ -103,6 +103,6 @@ def mix_pool(pool: Any, constant: int) -> int:
     for source in range(POOL):
         for at in range(POOL):
             if source != at:
-                pool[at] = mixed(pool[at], stirred(pool[source], constant, TIMES_A))
+                pool[at] = mixed_in(pool[at], stirred(pool[source], constant, TIMES_A))
                 constant = (constant * TIMES_A) & LOW
     return constant
