@@ -157,12 +157,21 @@ def test_grids_are_refined_to_whole_multiples_and_said() -> None:
     policy = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=6, rank=3), epsilon=2, grid=1)
     assert policy.guarantee is not None
     assert policy.guarantee.grid.steps == 6
+    assert str(policy.guarantee).endswith("; grid=6, refined from 1")
+    session = dpb.Session(policy, noise=SimulatedNoise(1))
+    assert str(session.guarantee).endswith("simulated noise; grid=6, refined from 1")
+    fine = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=6, rank=3), epsilon=2)
+    assert "grid" not in str(fine.guarantee)
 
 
-def test_more_arms_than_declared_are_refused() -> None:
+def test_other_arms_than_declared_are_refused() -> None:
     mechanism = JointBatch(epsilon=ONE, size=2)
     with pytest.raises(RuntimeError, match="size=2"):
         mechanism.answer(None, Block((0, 1, 2), (1, 1, 1), (1, 1, 1)), SimulatedNoise(1))
+    with pytest.raises(RuntimeError, match=r"0 arms together.*Nothing was released"):
+        mechanism.answer(None, Block((), (), ()), SimulatedNoise(1))
+    with pytest.raises(RuntimeError, match=r"different numbers of rounds.*Nothing was released"):
+        mechanism.answer(None, Block((0, 1), (1, 1), (1, 2)), SimulatedNoise(1))
     for size in (0, -1, 1.5, True):
         with pytest.raises((TypeError, ValueError), match="size"):
             JointBatch(epsilon=ONE, size=size)  # type: ignore[arg-type]
