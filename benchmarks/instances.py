@@ -4,14 +4,17 @@ tuned for.
 `python -m benchmarks.instances [--runs 2000] [--out FILE]`. Arms are in a random order in every
 run.
 
-1. DPKLUCB, DPIMED and NoiseAwareTS on the three instances on which NoiseAwareTS was tuned, on click
-  rates, near one, with a hundred arms, at a tiny gap, and on real rates.
+1. DPKLUCB, DPIMED, the presets of DPRateIMED and NoiseAwareTS on the three instances on which
+  NoiseAwareTS was tuned, on click rates, near one, with a hundred arms, at a tiny gap, and on real
+  rates.
 2. DPKLUCB's 99.9 % quantile over its mean, as means come close to zero or one.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +26,14 @@ from benchmarks.tails import INSTANCES, described
 from dpbandits import datasets
 from dpbandits.sweeps.results import enough
 
-POLICIES = {"DPKLUCB": dpb.DPKLUCB, "DPIMED": dpb.DPIMED, "NoiseAwareTS": dpb.NoiseAwareTS}
+POLICIES: dict[str, Callable[..., dpb.Policy]] = {
+    "DPKLUCB": dpb.DPKLUCB,
+    "DPIMED": dpb.DPIMED,
+    "DPRateIMED": dpb.DPRateIMED,
+    "DPRateIMED mean": partial(dpb.DPRateIMED, preset="mean"),
+    "DPRateIMED safe": partial(dpb.DPRateIMED, preset="safe"),
+    "NoiseAwareTS": dpb.NoiseAwareTS,
+}
 SLOW = {"NoiseAwareTS": 5}
 """It draws its arm every round: a fifth of the runs."""
 

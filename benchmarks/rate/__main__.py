@@ -1,8 +1,11 @@
-"""Mean regret against tails. `python -m benchmarks.rate [--runs 2000] [--safe-runs 5000]
+"""Mean regret against tails. `python -m benchmarks.rate [--runs 2000] [--safe-runs 20000]
 [--store FILE] [--out FILE]`. Arms are in a random order in every run.
 
 1. Candidates on tuning instances: index, level, first batch, growth.
 2. DPKLUCB and the presets of DPRateIMED on other instances, and what was asked of them.
+
+The constants of preset "safe" were chosen on three of the instances it is reported on, too
+(decision 0028); the page says so. Its worst run is one of ten times as many runs as the others'.
 
 What is in the store is not played again, so that a run that was stopped goes on.
 """
@@ -24,6 +27,11 @@ from benchmarks.table import Row, sections, show
 
 ROUNDS = (10**5, 10**6)
 PRESETS = tuple(dpb.DPRateIMED.presets)
+SAID = """\
+The constants of "mean" and "balanced" were chosen on the tuning instances alone, none of which is
+reported. Those of "safe" were chosen on three of the instances that are reported, too
+([decision 0028](../../../decisions/0028-rate-imed.md)): its tail here is no independent test. Worst
+runs grow with the number of runs, of which "safe" has more than the others."""
 Figures = dict[str, float]
 """mean, q999, worst, each with the rounds before it: "5 mean" for 10⁵."""
 
@@ -148,11 +156,16 @@ def goal_rows(found: dict[Cell, dict[str, Figures]]) -> list[Row]:
     safe, balanced = (
         [figures[name] for figures in found.values()] for name in ("safe", "balanced")
     )
-    worst = max(f["6 worst"] / f["6 mean"] for f in safe)
+    worst = [f["6 worst"] / f["6 mean"] for f in safe]
+    tail = max(f["6 q999"] / f["6 mean"] for f in safe)
     dearer = max(ratios(safe, balanced, f"{power} mean")[1] for power in "56")
-    text = f"worst at T = 10⁶: {worst:.1f} means at most; mean at most ×{dearer:.2f} balanced's"
+    text = (
+        f"worst at T = 10⁶: {max(worst):.1f} means at most, above 4 in "
+        f"{sum(w > 4 for w in worst)} of {len(worst)} cells; 99.9 %: {tail:.1f} means at most; "
+        f"mean at most ×{dearer:.2f} balanced's"
+    )
     asked = "worst ≤ 4 means, mean ≤ ×2"
-    return [*rows, Row("safe, all cells", text, asked, worst <= 4 and dearer <= 2)]
+    return [*rows, Row("safe, all cells", text, asked, max(worst) <= 4 and dearer <= 2)]
 
 
 def cell_rows(found: dict[Cell, dict[str, Figures]]) -> list[Row]:
@@ -172,7 +185,7 @@ def cell_rows(found: dict[Cell, dict[str, Figures]]) -> list[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2_000)
-    parser.add_argument("--safe-runs", type=int, default=5_000, help="of the preset safe")
+    parser.add_argument("--safe-runs", type=int, default=20_000, help="of the preset safe")
     parser.add_argument("--tuning-runs", type=int, default=500)
     parser.add_argument("--store", type=Path, help="file of figures to go on from")
     parser.add_argument("--out", type=Path, help="write the tables as markdown, too")
@@ -193,7 +206,7 @@ def main() -> None:
             f"python -m benchmarks.rate --runs {args.runs} --safe-runs {args.safe_runs} "
             f"--tuning-runs {args.tuning_runs} --out {args.out}"
         )
-        text = sections("DPRateIMED", command, parts)
+        text = sections("DPRateIMED", command, parts, SAID)
         args.out.write_text(text, encoding="utf-8")
 
 

@@ -1,5 +1,6 @@
 """Instances the constants of DPRateIMED were chosen on, and others they are reported on. No
-instance is in both lists.
+instance is in both lists; but level and first batch of preset "safe" were chosen on three of those
+that are reported, too (decision 0028).
 """
 
 from __future__ import annotations

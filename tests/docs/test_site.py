@@ -16,7 +16,7 @@ import pytest
 from benchmarks.table import Row, markdown, sections
 from docs.generator.law_examples import EXAMPLES
 from docs.generator.sweep_files import sweep_file_page
-from docs.generator.which_policy import CASES, which_policy_page
+from docs.generator.which_policy import CASES, bound_of, which_policy_page
 
 import dpbandits as dpb
 from dpbandits.policies.recommended import RECOMMENDED
@@ -73,6 +73,20 @@ def test_which_policy_is_what_recommend_says() -> None:
         if "…" not in call:
             same = eval(f"dpb.recommend({call})", {"dpb": dpb})
             assert type(same) is type(dpb.recommend(epsilon=1, **arguments))
+
+
+def test_a_bound_of_one_preset_is_not_shown_for_another() -> None:
+    matroid = dpb.UniformMatroid(arms=5, rank=2)
+    made = {
+        preset: dpb.DPJointMAT(problem=matroid, epsilon=1, preset=preset)
+        for preset in dpb.DPJointMAT.presets
+    }
+    shown = {preset: bound_of(policy) for preset, policy in made.items()}
+    assert shown["sharp"] == shown["level"] == "none proved"
+    assert "sketched" in shown["proved"]
+    rows = [row for row in page("reference/which_policy").splitlines() if "DPJointMAT" in row]
+    assert rows
+    assert all(row.endswith("| none proved |") for row in rows)
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:

@@ -1,5 +1,5 @@
-"""Joint releases in a session: a record lives in its own plan's block, is read once or never, and
-what came late is dropped.
+"""Joint releases in a session: a record lives in its own plan's block, and what came late is
+dropped. That no record is read twice: tests/session/tells/test_one_release.py.
 """
 
 from __future__ import annotations
@@ -161,54 +161,6 @@ def test_a_block_closes_short_where_answers_come_out_of_order() -> None:
     for decision in ahead[rounds + 1 :]:
         of.tell(decision, [1.0, 1.0])
     assert (of.releases, of.state.rounds[2:]) == (2, (rounds, rounds))
-
-
-class Noted(Silent):
-    """Writes down every sum that was read; answers as another run did, where one is given."""
-
-    def __init__(self, said: list[tuple[int, ...]] | None = None) -> None:
-        super().__init__(2)
-        self.read, self.said = list[tuple[int, ...]](), said
-
-    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
-        self.read.append(tuple(map(int, values)))
-        return self.read[-1] if self.said is None else self.said[len(self.read) - 1]
-
-
-def told_at_random(noise: Noted, delay: int, changed: int, reward: float) -> dpb.Session:
-    """Answers come in any order, some as the default, some never; one record's is given."""
-    problem, rng = dpb.UniformMatroid(arms=5, rank=2), np.random.default_rng(delay)
-    policy = dpb.DPJointMAT(problem=problem, epsilon=4, first=1.0)
-    of, waiting = dpb.Session(policy, noise=noise, seed=3), list[dpb.Decision]()
-    for _ in range(400):
-        waiting.append(of.ask())
-        while len(waiting) > delay * rng.random():
-            told, fate = waiting.pop(int(rng.integers(len(waiting)))), rng.random()
-            if fate < 0.8 or told.id == changed:
-                of.tell(told, [reward if told.id == changed else 0.25] * 2)
-            elif fate < 0.9:
-                of.expire(told)
-            else:
-                of.void(told)
-    return of
-
-
-@pytest.mark.parametrize("delay", [0, 3, 40, 150])
-@pytest.mark.parametrize("changed", [1, 7, 30, 111, 290])
-def test_a_record_is_in_one_release_at_most(changed: int, delay: int) -> None:
-    """One record is replaced, and all answers are what they were: so are all decisions, and the
-    sums of one release at most move, each by one reward at most.
-    """
-    noise = Noted()
-    of = told_at_random(noise, delay, changed, 0.0)
-    assert (of._wheel.balanced, of.spent, len(noise.read)) == (True, 4, of.releases)
-    other = Noted(noise.read)
-    again = told_at_random(other, delay, changed, 1.0)
-    assert list(again.decisions()) == list(of.decisions())
-    moved = [(a, b) for a, b in zip(noise.read, other.read, strict=True) if a != b]
-    assert len(moved) <= 1
-    steps = of.policy.reader.grid.steps
-    assert {b - a for one, two in moved for a, b in zip(one, two, strict=True)} <= {0, steps}
 
 
 def test_a_nearly_noiseless_session_finds_the_best_basis() -> None:

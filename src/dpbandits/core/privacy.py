@@ -151,6 +151,7 @@ class Guarantee:
     trust: Literal["central", "local"] = "central"
     noise: NoiseKind | None = None  # None until a host has chosen
     grid: Grid = Grid()
+    refined_from: int | None = None  # grid steps that were asked for, where the noise needs more
     proof: str = ""
     public: tuple[str, ...] = ("decisions", "number and time of asks, tells and expiries")
 
@@ -174,6 +175,8 @@ class Guarantee:
             text += f"; {printed(self.zero_out)} under zero-out"
         if self.claimed is not None and self.claimed != self.cost:
             text += f"; the publication claims {printed(self.claimed)}"
+        if self.refined_from is not None:
+            text += f"; grid={self.grid.steps:,}, refined from {self.refined_from:,}"
         return text
 
 

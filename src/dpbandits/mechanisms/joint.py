@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, final
 
 from dpbandits.core.inputs import whole_number
-from dpbandits.core.privacy import Grid
+from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms.base import Answer, Around, Block, Mechanism, PurePrice
 from dpbandits.mechanisms.batches import LazyCumulative, LazyForgetful
 from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
@@ -49,10 +49,11 @@ class JointBatch(PurePrice):
     size: the largest number of arms that are released together. The grid is refined to whole
         multiples of what was given until it has at least size·epsilon steps; the sampler then
         keeps more than half of its tries, and the draw's moments are those of the continuous law or
-        less (checked up to 50 arms).
+        less (checked up to 50 arms). The guarantee says so where it is printed.
     """
 
     size: int = 1
+    refined_from: int | None = field(default=None, init=False, repr=False, compare=False)
     together = True
     public_memory = True
     proof: ClassVar[str] = "joint_batch"
@@ -60,7 +61,12 @@ class JointBatch(PurePrice):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "size", whole_number(self.size, "size", 1, of="arms"))
-        object.__setattr__(self, "grid", fine_enough(self.grid, self.size, self.epsilon))
+        asked, used = self.grid, fine_enough(self.grid, self.size, self.epsilon)
+        object.__setattr__(self, "grid", used)
+        object.__setattr__(self, "refined_from", None if used == asked else asked.steps)
+
+    def promise(self) -> Guarantee:
+        return replace(super().promise(), refined_from=self.refined_from)
 
     @property
     def law(self) -> AnswerLaw:
@@ -81,16 +87,22 @@ class JointBatch(PurePrice):
         """Every arm of the block together.
 
         Raises:
-            RuntimeError: more arms than `size`. Nothing was released.
+            RuntimeError: no arm, more arms than `size`, or arms whose rounds differ. Nothing was
+            released.
         """
         dimension, steps = len(block.sums), self.grid.steps
-        if dimension > self.size:
+        if not 1 <= dimension <= self.size:
             raise RuntimeError(
                 f"Refused to release {dimension} arms together: this mechanism was made for at "
-                f"most size={self.size}. Nothing was released."
+                f"least 1 and at most size={self.size}. Nothing was released."
+            )
+        rounds, *others = set(block.counts)
+        if others:
+            raise RuntimeError(
+                "Refused to release arms together that were played in different numbers of rounds: "
+                "they are no parts of the same records. Nothing was released."
             )
         noised = noise.joint(block.sums, sensitivity=steps, epsilon=self.epsilon)
-        (rounds,) = set(block.counts)
         return None, tuple(JointAnswer(total / steps, rounds, dimension) for total in noised)
 
 

@@ -26,6 +26,7 @@ from dpbandits.mechanisms import (
     EachAction,
     EachArm,
     Hybrid,
+    JointBatch,
     LazyCumulative,
     LazyForgetful,
     NoisyMax,
@@ -61,6 +62,8 @@ TIGHT = [
     NoisyMax(epsilon=HALF, selection="permute-and-flip"),
     EachArm(inner=LazyForgetful(epsilon=HALF), width=3),
     EachAction(inner=LazyForgetful(epsilon=HALF), actions=3),
+    JointBatch(epsilon=HALF, size=3),
+    JointBatch(epsilon=HALF, size=3, grid=Grid(steps=1)),
 ]
 
 

@@ -56,6 +56,22 @@ class ReadAgain(Around):
         return sums, answers
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class InTwoBlocks(Around):
+    """BROKEN ON PURPOSE: a record is in two plans' blocks. One reads it for its first arm, the next
+    one, with a draw of its own, for the rest of its arms.
+    """
+
+    def init(self, coordinates: int) -> list[int]:
+        return [0] * coordinates
+
+    def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
+        sums = [int(total) for total in block.sums]
+        _, answers = self.inner.answer(None, block._replace(sums=(sums[0], *memory[1:])), noise)
+        return sums, answers
+
+
 def joint(size: int = 2) -> JointBatch:
     return JointBatch(epsilon=ONE, size=size, grid=Grid(steps=1))
 
@@ -79,6 +95,13 @@ SPECIMENS = (
         "joint blocks read again",
         "a block's sums enter the next release, too",
         lambda: ReadAgain(inner=joint()),
+        "transcript",
+        "2ε",
+    ),
+    Specimen(
+        "joint record in two plans' blocks",
+        "its first arm is read in one release, the rest of its arms in the next",
+        lambda: InTwoBlocks(inner=joint()),
         "transcript",
         "2ε",
     ),

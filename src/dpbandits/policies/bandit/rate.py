@@ -63,8 +63,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
 
     Source: ours; frontier and constants: docs/measured/regret/rate.md, decisions/.
     Guarantee: epsilon-DP.
-    Regret: about level·Σ Δ ln T/d_eps(μ, μ*); proofs/dp_rate_imed.md. The chance to lose more than
-    x falls about as x^−level.
+    Regret: about level·Σ Δ ln T/d_eps(μ, μ*), of every preset; proofs/dp_rate_imed.md. The chance
+    to lose more than x falls about as x^−level; where not all draws are counted, a larger constant
+    times that.
 
     Args:
         preset: "balanced" (default), "mean" (counts one draw only: the lowest mean, and a thicker

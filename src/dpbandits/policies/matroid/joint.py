@@ -17,9 +17,9 @@ class DPJointMAT(JointReleases):
 
     Source: ours; the noise is the K-norm mechanism of the cube (Hardt and Talwar 2010). Guarantee:
     epsilon-DP for all decisions.
-    Regret of preset "proved": alpha·Σ Δ_e ln T/d_eps(μ_e, μ_σ(e)) + o(ln T) over the elements
-    outside the best basis, σ(e) the least element of it that e can replace: no factor K
-    (proofs/joint_release.md).
+    Regret of preset "proved", sketched: alpha·Σ Δ_e ln T/d_eps(μ_e, μ_σ(e)) + o(ln T) over the
+    elements outside the best basis, σ(e) the least element of it that e can replace: no factor K
+    (proofs/joint_release.md). Of the other presets nothing is proved.
 
     >>> from dpbandits import UniformMatroid
     >>> DPJointMAT(problem=UniformMatroid(arms=4, rank=2), epsilon=1).batch(2)
@@ -29,7 +29,7 @@ class DPJointMAT(JointReleases):
     about: ClassVar[About] = About(
         paper="dpbandits",
         algorithm="joint releases in the greedy (ours)",
-        bound="α Σ Δ ln T/d_ε(μ, μ_σ) + o(ln T), preset proved",
+        bound="α Σ Δ ln T/d_ε(μ, μ_σ) + o(ln T), preset proved, sketched; else none proved",
         proof="joint_release",
         twin="KLOSM",
         feedback="semi",
