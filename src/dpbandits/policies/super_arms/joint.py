@@ -26,7 +26,7 @@ from dpbandits.policies.super_arms.joint_statistics import (
     as_if_all_read,
     folded,
 )
-from dpbandits.policies.super_arms.undecided import outbid
+from dpbandits.policies.super_arms.undecided import contested, outbid
 
 FIRST = 1e15
 """Weight of an element without a release: the first bases cover all but the loops."""
@@ -50,8 +50,10 @@ class JointReleases(PrivatePolicy):
     """Hold the best super arm for the upper bounds for a batch, then release the sums of its
     undecided arms together.
 
-    An arm is decided if it would still be in the best super arm with its lower bound in place of
-    its upper one. Where all are, nothing is released for a while.
+    Where the super arm would be the best one with the lower bounds of all its arms, too, nothing is
+    released for a while. Else its undecided arms are: those that would leave it with their lower
+    bound in place of their upper one and, where the problem is no matroid and these say too little,
+    the widest of those in dispute.
 
     Args:
         problem: which super arms are feasible, and the oracle that finds the best one for given
@@ -182,17 +184,12 @@ class JointReleases(PrivatePolicy):
     def undecided(
         self, action: tuple[int, ...], upper: Sequence[float], lower: Sequence[float]
     ) -> tuple[int, ...]:
-        """The arms of the best super arm that are in it only because of their width: with its lower
-        bound in place of its upper one, each would leave. lower: of the super arm's.
+        """The arms of the best super arm that are in it only because of their width. lower: of the
+        super arm's.
         """
         if isinstance(self.problem, Matroid):
             return outbid(self.problem, action, upper, lower)
-        leaves = []
-        for arm, low in zip(action, lower, strict=True):
-            weights = list(upper)
-            weights[arm] = low
-            leaves.append(arm not in self.best(weights))
-        return tuple(arm for arm, gone in zip(action, leaves, strict=True) if gone)
+        return contested(self.best, action, upper, lower)
 
     @final
     def best(self, weights: Sequence[float]) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """Which arms of a super arm are in it only because little is known of them. Public values only."""
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -11,6 +12,9 @@ from dpbandits.oracles.inputs import SuperArm
 from dpbandits.oracles.matroids.matroid import Matroid
 
 Answering = Callable[[Sequence[float]], SuperArm]
+
+CARRIED = 0.25
+"""What `contested` names carries at least this part of the width in dispute."""
 
 
 def rival_above(replacing: Booleans, upper: Sequence[float], arm: int, low: float) -> bool:
@@ -41,6 +45,50 @@ def outbid(
         for arm, low, replacing in zip(basis, lower, exchanges_of(matroid, basis), strict=True)
         if rival_above(replacing, upper, arm, low)
     )
+
+
+def leaving(
+    best: Answering, action: SuperArm, upper: Sequence[float], lower: Sequence[float]
+) -> SuperArm:
+    """The arms of the best super arm that would leave it if their lower bound, and no other arm's,
+    stood in place of their upper one. lower: of the super arm's.
+    """
+    found = []
+    for arm, low in zip(action, lower, strict=True):
+        weights = list(upper)
+        weights[arm] = low
+        if arm not in best(weights):
+            found.append(arm)
+    return tuple(found)
+
+
+def contested(
+    best: Answering, action: SuperArm, upper: Sequence[float], lower: Sequence[float]
+) -> SuperArm:
+    """What has to be known better before the best super arm may be held unread: nothing, if it is
+    the oracle's answer still with the lower bounds of all its arms at once.
+
+    Else a rival is the answer then, and the arms that the rival does without are in dispute. Named
+    are the arms that leave when lowered alone and, until a quarter of the width in dispute is
+    carried, the widest of those in dispute. Lowered alone is not enough: each arm may stay where
+    all together would not, and a wrong super arm would never be read again. lower: of the super
+    arm's.
+    """
+    weights = list(upper)
+    for arm, low in zip(action, lower, strict=True):
+        weights[arm] = low
+    rival = best(weights)
+    if rival == action:
+        return ()
+    widths = {arm: upper[arm] - low for arm, low in zip(action, lower, strict=True)}
+    open_ = [arm for arm in action if arm not in rival] or list(action)  # a rival may have all
+    needed = CARRIED * math.fsum(widths[arm] for arm in open_)
+    found = set(leaving(best, action, upper, lower))
+    for arm in sorted(open_, key=lambda arm: (-widths[arm], arm)):
+        if math.fsum(widths[one] for one in found) >= needed:
+            break
+        found.add(arm)
+    return tuple(sorted(found))
 
 
 def disputed(
