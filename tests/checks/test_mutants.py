@@ -37,9 +37,9 @@ def sum_stays_open(patch: pytest.MonkeyPatch) -> None:
     """
     honest = ArmVault._close
 
-    def close(self: ArmVault, this_try: Any, coordinates: Any, *rest: Any) -> Any:
+    def close(self: ArmVault, coordinates: Any, *rest: Any) -> Any:
         before = {c: self._open[c][0] for c in coordinates}
-        answer = honest(self, this_try, coordinates, *rest)
+        answer = honest(self, coordinates, *rest)
         for c in coordinates:
             self._open[c] = (before[c], *self._open[c][1:])
         return answer
@@ -51,9 +51,9 @@ def block_stays_open(patch: pytest.MonkeyPatch) -> None:
     """A release leaves its block as it was, count and all."""
     honest = ArmVault._close
 
-    def close(self: ArmVault, this_try: Any, coordinates: Any, *rest: Any) -> Any:
+    def close(self: ArmVault, coordinates: Any, *rest: Any) -> Any:
         before = {c: self._open[c] for c in coordinates}
-        answer = honest(self, this_try, coordinates, *rest)
+        answer = honest(self, coordinates, *rest)
         for c in coordinates:
             self._open[c] = before[c]
         return answer

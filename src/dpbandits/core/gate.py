@@ -2,43 +2,26 @@
 call is refused at once. Nobody waits.
 
 A lock would not do: an exception that arrives while the lock is being released (Ctrl-C, an alarm)
-leaves it locked for ever. A gate knows who is inside. If that caller no longer has a call under
-way, it was interrupted on its way out, and the next caller takes its place.
+leaves it locked for ever. A gate keeps the frame of the call that is inside. If that frame no
+longer runs, the call was interrupted on its way out, and the next caller takes its place.
+
+A look at the other thread's stack would not do either: threads may switch during the look, and a
+generator that yields meanwhile cuts the stack off. Whether a frame runs is asked in one step.
 """
 
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable
-from threading import get_ident
-from types import CodeType, FrameType
-from typing import Any, TypeVar, final
+from types import FrameType
+from typing import Any, final
 
 from dpbandits.core.errors import SharedError
-
-Caller = tuple[int]
-"""One entry: the thread's number, in an object of its own, so that two entries of one thread can be
-told apart.
-"""
 
 MARKS: defaultdict[int, object] = defaultdict(object)
 """{0: this process's mark}; empty in a child that was just forked. The function that clears it has
 no line of Python in it, so a signal that arrives right after a fork cannot prevent it.
 """
 os.register_at_fork(after_in_child=MARKS.clear)
-
-CALLS: set[CodeType] = set()
-"""The code of the methods that enter a gate."""
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def gated(method: Method) -> Method:
-    """Marks a method, or a function whose first argument is the object, that enters the object's
-    `_gate`: `gate.enter()`, then in a `finally` `gate.leave(caller)`.
-    """
-    CALLS.add(method.__code__)
-    return method
 
 
 @final
@@ -86,14 +69,27 @@ def nowhere() -> Home:
     return home
 
 
+def running(frame: FrameType) -> bool:
+    """Whether the call still runs, in whatever thread: the frame of one that does cannot be
+    cleared.
+
+    Of one that has ended, what it knew is forgotten: its arguments may be private.
+    """
+    try:
+        frame.clear()
+    except RuntimeError:
+        return True
+    return False
+
+
 @final
 class Gate:
-    """The entry to the methods of an object that has it as `_gate`; each of these methods is marked
-    `gated`.
+    """The entry to the methods of an object: `gate.enter()`, then in a `finally` `gate.leave()`,
+    both called by one function, which is no generator and no coroutine.
 
-    inside: empty, or {0: caller}. `setdefault` looks and takes in one step; a method that is called
-        very often does that itself. After a place was taken over, `id(caller)` leads to (caller,
-        the next one), and the caller who is inside stands at the end.
+    inside: empty, or {0: the frame of that function}. `setdefault` looks and takes in one step; a
+        method that is called very often does that itself. After a place was taken over, `id(frame)`
+        leads to (frame, the next one), and the one who is inside stands at the end.
     """
 
     __slots__ = ("home", "inside")
@@ -106,25 +102,22 @@ class Gate:
         """A copy has a gate of its own, which nobody has entered."""
         return Gate, (self.home,)
 
-    def enter(self, deep: int = 0) -> Caller:
-        """Take the place inside; returns the argument for `leave`.
-
-        deep: the number of functions between the method that is called and the one that calls this.
+    def enter(self) -> None:
+        """Take the place inside.
 
         Raises:
             SharedError: somebody is inside, or this is another process.
         """
-        caller = (get_ident(),)
+        caller = sys._getframe(1)
         if MARKS[0] is not self.home.mark or self.inside.setdefault(0, caller) is not caller:
-            self.take_over(caller, deep + 1)
-        return caller
+            self.take_over(caller)
 
-    def leave(self, caller: Caller) -> None:
+    def leave(self) -> None:
         """Free the place, unless somebody else has it by now."""
-        if self._occupant() is caller:
+        if self._occupant() is sys._getframe(1):
             self.inside.clear()
 
-    def take_over(self, caller: Caller, deep: int = 0) -> None:
+    def take_over(self, caller: FrameType) -> None:
         """Take the place of a caller that was interrupted and is no longer inside.
 
         Raises:
@@ -132,7 +125,7 @@ class Gate:
         """
         self.home.require()
         found = self._occupant()
-        if found is not None and self._under_way(found[0], deep + 2):
+        if found is not None and running(found):
             raise SharedError(
                 "Another call of this session is under way, in another thread or around this one "
                 "(a signal handler, the noise source, "
@@ -149,25 +142,9 @@ class Gate:
                 "time."
             )
 
-    def _occupant(self) -> Caller | None:
-        """Who is inside."""
-        found: Caller | None = self.inside.get(0)
+    def _occupant(self) -> FrameType | None:
+        """The frame of the one who is inside."""
+        found: FrameType | None = self.inside.get(0)
         while found is not None and (link := self.inside.get(id(found))) is not None:
             found = link[1]
         return found
-
-    def _under_way(self, thread: int, deep: int) -> bool:
-        """Whether that thread has a call of this gate's object on its stack. For this thread, the
-        call that is being made does not count.
-        """
-        if thread == get_ident():
-            frame: FrameType | None = sys._getframe(deep).f_back
-        else:
-            frame = sys._current_frames().get(thread)
-        while frame is not None:
-            code = frame.f_code
-            # a method's object comes first, whatever it is called there
-            if code in CALLS and frame.f_locals[code.co_varnames[0]]._gate is self:
-                return True
-            frame = frame.f_back
-        return False

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dpbandits.campaign.roster import ArmStanding, Roster
-from dpbandits.core.gate import gated
 from dpbandits.core.plan import Hold
 from dpbandits.session.decisions import Decision, Play, find_pending
 from dpbandits.session.options import require_choice
@@ -21,7 +20,6 @@ from dpbandits.session.wheel.turn import settle
 class LiveSession(Reports):
     """A session whose arms come and go."""
 
-    @gated
     def add_arm(self, label: str | None = None) -> int:
         """A new arm, from the next decision on: its first block comes first. Returns its number.
 
@@ -31,7 +29,7 @@ class LiveSession(Reports):
             ValueError: a name that is taken, or missing; or the policy's constants depend on the
             number of arms, or it plays something else than arms. Nothing was changed.
         """
-        caller = self._gate.enter()
+        self._gate.enter()
         try:
             wheel = self._wheel
             settle(wheel)
@@ -47,9 +45,8 @@ class LiveSession(Reports):
             self._note("add", arms - 1)
             return arms - 1
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
-    @gated
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again. What came since its last release is thrown away unread, and so
         are answers that come late.
@@ -60,17 +57,14 @@ class LiveSession(Reports):
         """
         self._stand(arm, "retired", "retire")
 
-    @gated
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`. Answers that come meanwhile count."""
         self._stand(arm, "paused", "pause")
 
-    @gated
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again."""
         self._stand(arm, "active", "resume")
 
-    @gated
     def void(self, decision: Decision | int) -> None:
         """A decision that was never carried out: nobody was shown it, no reward will come. Nothing
         is recorded, and another decision takes its place. Where nobody answered, `expire` it.
@@ -78,7 +72,7 @@ class LiveSession(Reports):
         Raises:
             DecisionError: unknown id, or resolved before.
         """
-        caller = self._gate.enter()
+        self._gate.enter()
         try:
             settle(self._wheel)
             self._fold()
@@ -94,23 +88,21 @@ class LiveSession(Reports):
             if self._people is not None and place is not None:
                 self._people.free(place)
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
-    @gated
     def drop_open(self) -> None:
         """Throw away, unread, all rewards that came since the last releases, and begin the plan
         anew. Decisions that wait still take their rewards.
         """
-        caller = self._gate.enter()
+        self._gate.enter()
         try:
             settle(self._wheel)
             self._fold()
             self._events = (*self._events, SessionEvent("drop", None, self._wheel.asked))
             self._wheel.drop(None)
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
-    @gated
     def settle(self) -> None:
         """Make what an earlier call's error left due, a release or a plan; most often there is
         nothing to do.
@@ -118,14 +110,13 @@ class LiveSession(Reports):
         Raises:
             NotRecordedError: it failed again.
         """
-        caller = self._gate.enter()
+        self._gate.enter()
         try:
             settle(self._wheel)
             self._fold()
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
-    @gated
     def expire(self, decision: Decision | int) -> None:
         """No reward came: the declared default enters instead (in the local model: a report of the
         default). With an attribution window it enters when the time has passed, as without this
@@ -134,7 +125,7 @@ class LiveSession(Reports):
         Raises:
             DecisionError: unknown id, or resolved before.
         """
-        caller = self._gate.enter()
+        self._gate.enter()
         try:
             wheel = self._wheel
             if self._attribution is None:
@@ -144,7 +135,7 @@ class LiveSession(Reports):
             if self._attribution is None:
                 self._expire(id, play)
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
     def _expire(self, id: int, play: Play) -> None:
         """The default enters."""
@@ -164,7 +155,6 @@ class LiveSession(Reports):
             if id in self._wheel.pending:
                 ids.discard(id)
 
-    @gated
     def finish(self) -> None:
         """No more rewards come, and their number is public: a stopping rule that has not halted
         gives its answer now.
@@ -180,16 +170,16 @@ class LiveSession(Reports):
                 f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as "
                 "long as it is asked. A campaign is ended by close(why)."
             )
-        caller = self._gate.enter()
+        self._gate.enter()
         try:
             self._wheel.go_on()
             if isinstance(self.plan, Hold) and self.plan.release:
                 self._wheel.finish()
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
     def _stand(self, arm: str | int, to: ArmStanding, what: str) -> None:
-        caller = self._gate.enter(1)
+        self._gate.enter()
         try:
             settle(self._wheel)
             self._fold()
@@ -202,7 +192,7 @@ class LiveSession(Reports):
             else:
                 self._wheel.look_again()
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
     def _moved(self, arm: str | int, to: ArmStanding, what: str) -> tuple[int, Roster]:
         """The arm's number, and the roster once it stands there.

@@ -9,7 +9,6 @@ from typing import Any, Self, final
 
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
-from dpbandits.core.gate import gated
 from dpbandits.core.inputs import shown
 from dpbandits.core.values import checked_name
 from dpbandits.local.messages import report_from_json
@@ -90,16 +89,15 @@ class SegmentedSession(SegmentReports):
         """
         self._tell_pairs(checked_pairs(tells))
 
-    @gated
     def _tell_pairs(self, pairs: list[Answered]) -> None:
-        caller = self._gate.enter()
+        self._gate.enter()
         try:
             for session in self._sessions.values():
                 if session._attribution is None:
                     settle(session._wheel)
             tell_segments(read_of_segments(pairs, self._of))
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it (see

@@ -6,11 +6,11 @@ see `turn.py`.
 """
 
 from collections.abc import Iterable
-from threading import get_ident
+from sys import _getframe
 from typing import Any, Self, final, overload
 
 from dpbandits.core.errors import MessageError
-from dpbandits.core.gate import MARKS, gated
+from dpbandits.core.gate import MARKS
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, find_pending
@@ -98,7 +98,6 @@ class Session(Saved):
         user: User = None,
         segment: str | None = None,
     ) -> list[Decision]: ...
-    @gated
     def ask(
         self,
         count: int | None = None,  # no `*` here: it costs a plain ask a tenth of its time
@@ -134,7 +133,7 @@ class Session(Saved):
                 1 if count is None else whole_number(count, "count"), eligible, user
             )
             return many[0] if count is None else many
-        caller, inside = (get_ident(),), self._inside
+        caller, inside = _getframe(), self._inside
         if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
             self._gate.take_over(caller)
         try:
@@ -148,9 +147,9 @@ class Session(Saved):
             if len(inside) == 1 and inside[0] is caller:
                 del inside[0]
             else:
-                self._gate.leave(caller)
+                self._gate.leave()
+            del caller  # a frame that knows itself would live on
 
-    @gated
     def tell(self, decision: Decision | int, reward: object) -> None:
         """The reward of a decision (or of its id): a number in [0, 1], or in the local model the
         user's `Report`.
@@ -171,7 +170,7 @@ class Session(Saved):
         if self._attribution is not None:
             self._hold(decision, reward)
             return
-        caller, inside = (get_ident(),), self._inside
+        caller, inside = _getframe(), self._inside
         if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
             self._gate.take_over(caller)
         try:
@@ -184,7 +183,8 @@ class Session(Saved):
             if len(inside) == 1 and inside[0] is caller:
                 del inside[0]
             else:
-                self._gate.leave(caller)
+                self._gate.leave()
+            del caller  # a frame that knows itself would live on
 
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it
@@ -212,9 +212,8 @@ class Session(Saved):
         # not behind the gate: what makes the pairs may ask for decisions
         self._tell_pairs(checked_pairs(tells))
 
-    @gated
     def _tell_pairs(self, pairs: list[Answered]) -> None:
-        caller = self._gate.enter()
+        self._gate.enter()
         try:
             if self._attribution is None:
                 settle(self._wheel)
@@ -225,13 +224,12 @@ class Session(Saved):
                 self._require_time(id)
             hold_pairs(read, self._vault)
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
-    @gated
     def _ask_many(self, count: int, eligible: Eligible, user: str | int | None) -> list[Decision]:
         """So many decisions, or none."""
         wheel, people = self._wheel, self._people
-        caller = self._gate.enter(1)
+        self._gate.enter()
         try:
             require_user(people, user)
             wheel.go_on()
@@ -246,4 +244,4 @@ class Session(Saved):
             plays = self._plays(count, who, chosen)
             return [play.decision(id, self.campaign) for id, play in plays]
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()

@@ -16,7 +16,7 @@ class WaitingTimes(Standing):
         checked and dropped, and nobody can tell. Nothing else is done, not even what is due: else
         one could tell by it that somebody answered.
         """
-        caller = self._gate.enter(1)
+        self._gate.enter()
         try:
             wheel, vault = self._wheel, self._vault
             id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
@@ -24,7 +24,7 @@ class WaitingTimes(Standing):
             self._require_time(id)
             vault.held.setdefault(id, steps)
         finally:
-            self._gate.leave(caller)
+            self._gate.leave()
 
     def _fold(self) -> None:
         """Record, in the order of asking, every decision whose time has passed: what was told, or

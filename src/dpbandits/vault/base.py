@@ -10,16 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from dpbandits.core.errors import RewardError, SharedError
-from dpbandits.core.gate import Home
+from dpbandits.core.errors import RewardError
+from dpbandits.core.gate import Gate
 from dpbandits.core.ledger import Ledger, Page
+from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.mechanisms.rewards import reward_parts, tried
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
-from dpbandits.vault.blocks import WHOLE, Closing, PlanBlock, ReadRewards, Staged
+from dpbandits.vault.blocks import WHOLE, Closing, Coordinates, PlanBlock, ReadRewards, Staged
 from dpbandits.vault.once import Drawn, OnceDrawn
 from dpbandits.vault.shown import ShownVault
 
@@ -35,8 +36,7 @@ class Vault(ShownVault, ABC):
     held: rewards in grid steps that count only later, by decision: private (see
         `campaign/attribution.py`).
     unit: makes a reward in the user's units one in [0, 1]; None: it is that already.
-    guarantee: what this vault's mechanism (or the users' randomizer) promises one record, read
-        once, as it was opened.
+    guarantee: what mechanism or randomizer promises one record, read once, as it was opened.
     """
 
     def __init__(
@@ -56,9 +56,7 @@ class Vault(ShownVault, ABC):
             self.guarantee.cost / source.width if self.guarantee is not None else None, source.width
         )
         self.staged: Staged | None = None
-        self._home, self._drawn = Home(), Drawn()
-        # the newest, if a release was begun and has not happened
-        self._try: OnceDrawn | None = None
+        self._gate, self._drawn = Gate(), Drawn()
         self.records = self.turns = 0
         self.newest: Release | None = None
         self.held: dict[int, Any] = {}
@@ -127,32 +125,47 @@ class Vault(ShownVault, ABC):
         """
 
     def release(
-        self, coordinates: tuple[int, ...], round: int, told: ToldCounts, drop: tuple[int, ...] = ()
+        self,
+        coordinates: Coordinates,
+        round: int,
+        told: ToldCounts,
+        drop: Coordinates = (),
+        block: int = EVERY,
     ) -> Release:
         """Close these coordinates' blocks, read each once through the mechanism, and write the
         ledger; throw `drop`'s away unread.
+
+        block: whose coordinates they are, where a record belongs to its plan (see `JointVault`).
 
         Raises:
             RuntimeError: a coordinate is none, is named twice, or its block is empty: a reward
             would be read twice. Nothing was released.
             LedgerError: the counts do not add up. Nothing was released.
+            SharedError: another release is under way. Nothing was released.
         """
-        self.settle()
+        self._gate.enter()
+        try:
+            self.settle()
+            return self._release(coordinates, round, told, drop, block)
+        finally:
+            self._gate.leave()
+
+    def _release(
+        self, coordinates: Coordinates, round: int, told: ToldCounts, drop: Coordinates, block: int
+    ) -> Release:
         both = self._plain((*coordinates, *drop))
         coordinates, drop = both[: len(coordinates)], both[len(coordinates) :]
-        opened = self._open
-        empty = [c for c in coordinates if opened[c][1] == 0]
+        empty = [c for c in coordinates if self._open[c][1] == 0]
         if empty:
             raise RuntimeError(
                 f"Refused to release {coordinates}: every reward may be read once, and "
                 f"coordinates {empty} have no new one since their "
                 "last release. Nothing was released."
             )
-        page = self._page(coordinates, drop)
-        memory, answers, this_try = self._memory, (), self._begin()
+        page, memory, answers = self._page(coordinates, drop), self._memory, ()
         if coordinates:
-            memory, answers = self._mechanism.answer(memory, self._block(coordinates), this_try)
-        return self._close(this_try, both, memory, page, Release(coordinates, answers, round, told))
+            memory, answers = self._mechanism.answer(memory, self._block(coordinates), self._once())
+        return self._close(both, memory, page, Release(coordinates, answers, round, told))
 
     def finish(self, round: int, told: ToldCounts) -> Release:
         """No more feedback comes: close every block, read each once, and have the mechanism give
@@ -162,14 +175,16 @@ class Vault(ShownVault, ABC):
             TypeError: the mechanism owes none.
             ValueError: nothing was ever added.
         """
-        self.settle()
-        coordinates = tuple(range(self._coordinates))
-        page = self._page([c for c in coordinates if self._open[c][1]], ())
-        this_try = self._begin()
-        memory, answers = self._mechanism.finish(self._memory, self._block(coordinates), this_try)
-        return self._close(
-            this_try, coordinates, memory, page, Release(coordinates, answers, round, told)
-        )
+        self._gate.enter()
+        try:
+            self.settle()
+            coordinates = tuple(range(self._coordinates))
+            page, block = self._page(self._droppable(None), ()), self._block(coordinates)
+            memory, answers = self._mechanism.finish(self._memory, block, self._once())
+            release = Release(coordinates, answers, round, told)
+            return self._close(coordinates, memory, page, release)
+        finally:
+            self._gate.leave()
 
     @final
     def drop(self, arms: tuple[int, ...] | None, round: int, told: ToldCounts) -> Release:
@@ -195,7 +210,7 @@ class Vault(ShownVault, ABC):
         if closing is not None:
             self.turns, self._memory, page, self.newest = closing
             self._ledger.write(page)
-            self._drawn, self._try = [], None
+            self._drawn = []
         self.staged = None
 
     def _page(self, read: Sequence[int], drop: Sequence[int]) -> Page:
@@ -205,31 +220,15 @@ class Vault(ShownVault, ABC):
         ]
         return self._ledger.page(leaving[: len(read)], leaving[len(read) :])
 
-    def _begin(self) -> Any:
-        """A try of a release: its source of noise, which goes on from what earlier tries drew."""
-        self._try = OnceDrawn(self._noise, self._drawn)
-        return self._try
+    def _once(self) -> Any:
+        """The source of noise of one try of a release: it goes on from what earlier tries drew."""
+        return OnceDrawn(self._noise, self._drawn)
 
     def _close(
-        self,
-        this_try: OnceDrawn,
-        coordinates: Sequence[int],
-        memory: Any,
-        page: Page,
-        release: Release,
+        self, coordinates: Sequence[int], memory: Any, page: Page, release: Release
     ) -> Release:
-        """The moment of a release: nothing of it stands before the assignment, everything after it.
-
-        Raises:
-            SharedError: the mechanism or its noise source forked, or let another call of this vault
-            in between.
-        """
-        self._home.require()
-        if self._try is not this_try:
-            raise SharedError(
-                "Another call released this block while its noise was drawn. Nothing was done by "
-                "this one."
-            )
+        """The moment of a release: nothing of it stands before the assignment, everything after."""
+        self._gate.home.require()  # the mechanism or its noise source may have forked
         nothing, opened = self._nothing(), self._open
         blocks = {c: (nothing, 0, opened[c][2]) for c in coordinates}
         closing = Closing(self.turns + 1, memory, page, release)

@@ -7,6 +7,9 @@ from dpbandits.core.ledger import Page
 from dpbandits.core.plan import EVERY
 from dpbandits.policies.contract import Release
 
+Coordinates = tuple[int, ...]
+"""Several coordinates of a vault."""
+
 Open = tuple[Any, int, int]
 """The open block of one coordinate: its sum, exact and private, in grid steps (of whole records,
 shape (coordinates,)); the number of rewards in it; the number that ever entered this coordinate.

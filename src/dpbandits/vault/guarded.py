@@ -17,7 +17,6 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.vault.arms import ArmVault
 from dpbandits.vault.blocks import ReadRewards
-from dpbandits.vault.once import OnceDrawn
 
 
 @final
@@ -62,17 +61,12 @@ class GuardedVault(ArmVault):
         return np.zeros(BOTH, np.int64)
 
     def _close(
-        self,
-        this_try: OnceDrawn,
-        coordinates: Sequence[int],
-        memory: Any,
-        page: Page,
-        release: Release,
+        self, coordinates: Sequence[int], memory: Any, page: Page, release: Release
     ) -> Release:
         rewards = tuple(answer.reward for answer in release.answers)
         harm = tuple(answer.harm for answer in release.answers)
         told = release._replace(answers=rewards, harm=harm)
-        return super()._close(this_try, coordinates, memory, page, told)
+        return super()._close(coordinates, memory, page, told)
 
     def _block(self, coordinates: Sequence[int]) -> Block:
         blocks = [self._open[c] for c in coordinates]

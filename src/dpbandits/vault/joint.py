@@ -20,7 +20,7 @@ from dpbandits.mechanisms.rewards import check_sums, checked_rewards
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
-from dpbandits.vault.blocks import WHOLE, Open, PlanBlock
+from dpbandits.vault.blocks import WHOLE, Coordinates, Open, PlanBlock
 from dpbandits.vault.vectors import VectorVault
 
 LATE: PlanBlock = -2, ()
@@ -84,13 +84,8 @@ class JointVault(VectorVault):
         check_sums(int(steps.min()), int(steps.max()), count, self._grid)
         self.enter(where, steps, count)
 
-    def release(
-        self,
-        coordinates: tuple[int, ...],
-        round: int,
-        told: ToldCounts,
-        drop: tuple[int, ...] = (),
-        block: int = EVERY,
+    def _release(
+        self, coordinates: Coordinates, round: int, told: ToldCounts, drop: Coordinates, block: int
     ) -> Release:
         """Close a plan's block: read the sums of these arms, once and together; drop the rest.
 
@@ -101,7 +96,6 @@ class JointVault(VectorVault):
             Nothing was released.
             LedgerError: the counts do not add up. Nothing was released.
         """
-        self.settle()
         everything = drop == (EVERY,)
         arms = self._arms((*coordinates, *(() if everything else drop)))[: len(coordinates)]
         total, count, _ = self._open.get(block, (self._nothing(), 0, 0))
@@ -113,13 +107,12 @@ class JointVault(VectorVault):
         closed = [key for key in self._open if everything or key == block]
         leaving = [self._leaving(closed)]
         page = self._ledger.page(leaving, []) if arms else self._ledger.page([], leaving)
-        memory, answers, this_try = self._memory, (), self._begin()
+        memory, answers = self._memory, ()
         if arms:
             sums = tuple(total[list(arms)].tolist())
             read = Block(arms, sums, (count,) * len(arms))
-            memory, answers = self._mechanism.answer(memory, read, this_try)
-        release = Release(arms, answers, round, told)
-        return self._close(this_try, closed, memory, page, release)
+            memory, answers = self._mechanism.answer(memory, read, self._once())
+        return self._close(closed, memory, page, Release(arms, answers, round, told))
 
     def _leaving(self, closed: Sequence[int]) -> Leaving:
         """Records that leave these blocks, and how many ever entered any but those that stay."""

@@ -63,6 +63,11 @@ def interrupt(call: Callable[[], Any], at: int, *, each: str = "line") -> int:
     return begun
 
 
+def left_behind(session: dpb.Session) -> None:
+    """A call that was interrupted as it ended, and has not left."""
+    session._gate.enter()
+
+
 class Silent(SimulatedNoise):
     """Adds nothing, so that what is released shows which rewards are in it."""
 

@@ -4,7 +4,6 @@ refused whatever it says of itself, and a pair is told as it was checked.
 
 from __future__ import annotations
 
-import threading
 from numbers import Integral
 from typing import Any
 from unittest import mock
@@ -15,6 +14,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.local.messages import decision_from_json, report_from_json
 from dpbandits.noise.protocol import Noise
+from tests.session.interruption.interrupted import left_behind
 
 
 class Agreeable(int):
@@ -102,7 +102,7 @@ def test_pairs_are_told_as_they_were_checked() -> None:
 def test_what_makes_the_pairs_may_ask_for_decisions() -> None:
     """Also where an interrupted call has left its place behind."""
     s = session()
-    s._gate.inside[0] = (threading.get_ident(),)
+    left_behind(s)
     s.tell_many((s.ask(), 0.5) for _ in range(3))
     assert s._vault.records == 3
 

@@ -2,7 +2,6 @@
 learns.
 """
 
-from dpbandits.core.gate import gated
 from dpbandits.session.decisions import Decision
 from dpbandits.session.options import too_many_pending
 from dpbandits.session.session import Session
@@ -14,7 +13,6 @@ def play_only(session: Session, arm: int) -> None:
     session._wheel.look_again()
 
 
-@gated
 def ask_unread(session: Session, count: int) -> list[Decision]:
     """So many decisions, or none, for what is known to be best: their `learn` is False, and their
     rewards are taken and never read. No place of a person is taken.
@@ -23,7 +21,7 @@ def ask_unread(session: Session, count: int) -> list[Decision]:
         RuntimeError: more decisions than `max_pending` would wait. None was made.
     """
     wheel = session._wheel
-    caller = session._gate.enter()
+    session._gate.enter()
     try:
         wheel.go_on()
         session._fold()
@@ -33,4 +31,4 @@ def ask_unread(session: Session, count: int) -> list[Decision]:
         session._wait_for(plays)
         return [play.decision(id, session.campaign) for id, play in plays]
     finally:
-        session._gate.leave(caller)
+        session._gate.leave()
