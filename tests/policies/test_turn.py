@@ -28,7 +28,8 @@ class Planning(DPKLUCB):
     [
         (3, TypeError, r"Planning\.plan\(\) to return a Hold, Cycle or Draw .* got .* int"),
         (None, TypeError, "got an object of type NoneType"),
-        (Hold(99, 10, release=()), ValueError, "to hold an arm below 2, got 99"),
+        (Hold(99, 10, release=()), ValueError, "to hold an arm from 0 to 1, got 99"),
+        (Hold(-1, 10, release=()), ValueError, "to hold an arm from 0 to 1, got -1"),
     ],
 )
 def test_a_plan_that_is_none_is_said_by_every_host(

@@ -74,13 +74,14 @@ def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
             f"Expected {policy.name}.plan() to return a Hold, Cycle or Draw of "
             f"dpbandits.core.plan, got an object of type {type(plan).__name__}."
         )
-    if isinstance(plan, Hold) and type(plan.action) is int and plan.action >= policy.arms:
+    arms = policy.arms
+    if isinstance(plan, Hold) and type(plan.action) is int and not 0 <= plan.action < arms:
         raise ValueError(
-            f"Expected {policy.name}.plan() to hold an arm below {policy.arms}, got {plan.action}."
+            f"Expected {policy.name}.plan() to hold an arm from 0 to {arms - 1}, got {plan.action}."
         )
-    if isinstance(plan, Draw) and len(plan.limits) != policy.arms:
+    if isinstance(plan, Draw) and len(plan.limits) != arms:
         raise ValueError(
-            f"Expected {policy.name} to plan a Draw with a limit for each of its {policy.arms} "
+            f"Expected {policy.name} to plan a Draw with a limit for each of its {arms} "
             f"arms, got {len(plan.limits)}."
         )
     return Turn(state, step, rng, plan, Progress(plan, partial(policy.room, state)))
