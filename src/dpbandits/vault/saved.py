@@ -107,6 +107,8 @@ class SavedVault(Vault):
                 "the counts of its open blocks and its ledger do not add up to the records that "
                 "entered"
             )
+        if any(releases > self.turns for releases, _ in self._ledger.readings().values()):
+            raise damaged("vault.ledger says that an arm was read more often than there were turns")
         sums = [0] * (len(counts) * self._each)
         if private is not None:
             sums = self._restored_sums(private, counts)

@@ -14,7 +14,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.plan import EVERY
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, HybridUCB, TreeFTRL
+from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
 from tests.session.small import resealed
 
 TOP = dpb.TopK(arms=4, k=2)
@@ -204,3 +204,28 @@ def test_a_set_that_could_not_be_read_again_is_not_written(problem: Any) -> None
         TypeError, match=r"problem= to be of a kind that a saved session can name .*ExplicitSet"
     ):
         s.to_json()
+
+
+@pytest.mark.parametrize("epoch", [10**9, 10**30, 2**62])
+def test_epochs_that_were_never_played_are_refused(epoch: int) -> None:
+    """2 to their power would be the rounds of the next plan."""
+    s = dpb.Session(RNMFTNL(actions=2, epsilon=1), noise=SimulatedNoise(1), seed=1)
+    for _ in range(4):
+        s.tell(s.ask(), [1.0, 0.0])
+    data = json.loads(s.to_json())
+    data["public"]["state"][1] = epoch
+    with pytest.raises(ValueError, match="state does not fit"):
+        dpb.Session.from_json(resealed(data))
+
+
+@pytest.mark.parametrize("arms", [["1/3", 1], [True, 0], [None, 1], [[0], 1], "01"])
+def test_a_state_of_other_things_is_refused(arms: Any) -> None:
+    """It loaded, and the session refused every release from then on."""
+    data = json.loads(
+        dpb.Session(
+            dpb.DPSE(arms=2, epsilon=1, beta=0.1), noise=SimulatedNoise(1), seed=1
+        ).to_json()
+    )
+    data["public"]["state"][0] = arms
+    with pytest.raises(ValueError, match=r"public.state does not fit DPSE"):
+        dpb.Session.from_json(resealed(data))
