@@ -134,3 +134,6 @@ def test_progress_counts_public_tells_only() -> None:
     assert progress.told == {0: 1, 1: 3}
     cycle = Progress(Cycle((0, 2), 2, (0, 2)))
     assert [cycle.count(2, 5), cycle.count(0), cycle.count(0)] == [None, None, (0, 2)]
+    one = Progress(Cycle((0, 1), 2, (0, 1)))
+    assert [one.count(0) for _ in range(4)] == [None] * 4, "an arm fills its own part only"
+    assert [one.count(1), one.count(1)] == [None, (0, 1)]
