@@ -170,3 +170,60 @@ def play_all(name: str, seeds: range) -> None:
     assert interruptions > 10 * len(seeds)
     assert releases > 2 * len(seeds)
     assert beyond > len(seeds) or "guardrail" not in name
+
+
+def begun(name: str) -> Play:
+    """Of each segment three decisions are answered, and their time has passed; three more wait."""
+    play = Play(OPTIONS[name], 1)
+    for segment in play.segments:
+        play.session.ask(3, segment=segment or None)
+    told_now(play)
+    play.now += 11
+    for segment in play.segments:
+        play.session.ask(3, segment=segment or None)
+    return play
+
+
+def told_now(play: Play) -> None:
+    """All that wait are told, in one call: the first of them ends a block, or comes beyond one."""
+    waiting = play.session.pending
+    play.told |= {(play.segment_of(decision), decision.id) for decision in waiting}
+    play.session.tell_many((decision, play.reward(decision)) for decision in waiting)
+
+
+def asked_now(play: Play) -> None:
+    """What was answered, and whose time has passed, is recorded first."""
+    play.session.ask(2, segment=play.segments[0] or None)
+
+
+def stopped_at_lines(name: str, call: Callable[[Play], None], stride: int) -> None:
+    """The call is interrupted at its lines, and made again."""
+    at, passed = 1, False
+    while not passed:
+        play = begun(name)
+        if call is asked_now and play.clock:
+            told_now(play)
+            play.now += 11
+        try:
+            interrupt(lambda play=play: call(play), at)
+            passed = True
+        except Interrupted:
+            call(play)
+        require_whole(play)
+        at += stride
+    assert at > 30
+
+
+@pytest.mark.parametrize("call", [told_now, asked_now])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_call_with_options_is_made_again(name: str, call: Callable[[Play], None]) -> None:
+    stopped_at_lines(name, call, 3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("call", [told_now, asked_now])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_call_with_options_is_made_again_from_any_line(
+    name: str, call: Callable[[Play], None]
+) -> None:
+    stopped_at_lines(name, call, 1)
