@@ -17,7 +17,7 @@ from dpbandits.session.saving.document import with_state
 from dpbandits.session.saving.policy import policy_from_data, policy_to_data
 from dpbandits.session.session import Session
 from dpbandits.session.storing.changes import NotedPending
-from dpbandits.session.wheel.chosen import Choices
+from dpbandits.session.wheel.chosen import KeptChoices
 
 
 @final
@@ -47,7 +47,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     due = OrderedDict[int, float]() if window is None else window.due
     try:  # what is kept apart is put aside while the rest is written
         wheel.pending, session._vault.held, session._owners = {}, {}, {}
-        wheel.chosen = Choices()
+        wheel.chosen = KeptChoices()
         if people is not None:
             people.used = {}
         if window is not None:

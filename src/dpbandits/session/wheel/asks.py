@@ -12,7 +12,7 @@ from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.decisions import Decision, Play
-from dpbandits.session.wheel.chosen import Choices, HowChosen
+from dpbandits.session.wheel.chosen import HowChosen, KeptChoices
 from dpbandits.session.wheel.offers import (
     AskedTurn,
     Waiting,
@@ -55,7 +55,7 @@ class Asks:
         self.pending: dict[int, Play] = {}
         self.asked = self.lost = self.unread = 0
         self.busy: bool | TellClaim = False
-        self.chosen = Choices()
+        self.chosen = KeptChoices()
         self.waiting: Waiting | None = None
         believed = Believed.of(policy, policy.labels)
         self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public), believed)

@@ -15,8 +15,8 @@ from dpbandits.session.wheel.chosen import (
     LISTED,
     MASK,
     UNKNOWN,
-    Choices,
     HowChosen,
+    KeptChoices,
     PackedWay,
     packed,
     unpacked,
@@ -55,7 +55,7 @@ class DecisionTable:
     """All decisions of a session, oldest first; iterate over it."""
 
     asked: int
-    chosen: Choices
+    chosen: KeptChoices
     waiting: Collection[int]
     labels: ArmLabels
 
@@ -92,7 +92,7 @@ class DecisionTable:
         return {name: [getattr(row, name) for row in rows] for name in DecisionRow._fields}
 
 
-def answers_in(chosen: Choices, unanswered: Unanswered, before: int, arms: int) -> Answers:
+def answers_in(chosen: KeptChoices, unanswered: Unanswered, before: int, arms: int) -> Answers:
     """How many decisions of each arm were answered, among those that came before this one. What
     nobody learns from is left out.
     """
@@ -110,7 +110,7 @@ def answers_in(chosen: Choices, unanswered: Unanswered, before: int, arms: int) 
     return Answers(tuple(told), tuple(missing))
 
 
-def chosen_to_data(chosen: Choices, asked: int) -> dict[str, Any]:
+def chosen_to_data(chosen: KeptChoices, asked: int) -> dict[str, Any]:
     """Plain data, for JSON: the ways that a decision came about, each once; and by choice, how many
     decisions after the last one it begins, and the number of its way.
     """
@@ -132,13 +132,13 @@ ActionOf = Callable[[object], Action]
 """Reads an action of the policy's."""
 
 
-def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> Choices:
+def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> KeptChoices:
     """What `chosen_to_data` wrote; or rows of (first decision, action, propensity, learn), which is
     how a durable host keeps the newest choice.
     """
-    chosen, last = Choices(), 0
+    chosen, last = KeptChoices(), 0
     for since, way in (
-        rows_in(data, action_of) if isinstance(data, list) else runs_in(data, action_of)
+        ways_in_rows(data, action_of) if isinstance(data, list) else ways_in_runs(data, action_of)
     ):
         last = whole(since, "a decision in public.chosen", last + 1, asked + 1)
         chosen.add(last, way)
@@ -147,13 +147,13 @@ def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> Choices:
     return chosen
 
 
-def rows_in(data: list[Any], action_of: ActionOf) -> Iterator[tuple[object, PackedWay]]:
+def ways_in_rows(data: list[Any], action_of: ActionOf) -> Iterator[tuple[object, PackedWay]]:
     for row in data:
         since, action, *rest = entries(row, "an entry of public.chosen", 4)
         yield since, way_from(action_of(action), *rest)
 
 
-def runs_in(data: object, action_of: ActionOf) -> Iterator[tuple[int, PackedWay]]:
+def ways_in_runs(data: object, action_of: ActionOf) -> Iterator[tuple[int, PackedWay]]:
     found = part(data, "public.chosen", "ways", "runs")
     ways, since = list[PackedWay](), 0
     for row in entries(found["ways"], "public.chosen"):

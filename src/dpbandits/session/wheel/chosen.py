@@ -46,12 +46,17 @@ def packed(how: HowChosen) -> PackedWay:
 
 def packed_action(action: Action) -> bytes:
     if isinstance(action, int):
-        return bytes((ARM,)) + action.to_bytes(4, "little")
+        return bytes((ARM,)) + action.to_bytes(action.bit_length() // 8 + 1, "little", signed=True)
     if any(isinstance(each, float) for each in action):
         return bytes((WEIGHTS,)) + np.array(action, "<f8").tobytes()
-    arms = np.array(action, "<u4")
-    # one bit for each arm up to the last, or 32 for each that is in it
-    if len(arms) and arms[-1] < 32 * len(arms) and all(a < b for a, b in pairwise(action)):
+    arms = np.array(action, "<i8")
+    # one bit for each arm up to the last, or 64 for each that is in it
+    if (
+        len(arms)
+        and arms[0] >= 0
+        and arms[-1] < 64 * len(arms)
+        and all(a < b for a, b in pairwise(action))
+    ):
         bits = np.zeros(int(arms[-1]) + 1, bool)
         bits[arms] = True
         return bytes((MASK,)) + np.packbits(bits, bitorder="little").tobytes()
@@ -66,17 +71,17 @@ def unpacked(action: bytes) -> Action:
     """
     kind, rest = action[:1], action[1:]
     if kind == bytes((ARM,)):
-        return int.from_bytes(rest, "little")
+        return int.from_bytes(rest, "little", signed=True)
     if kind == bytes((MASK,)):
         bits = np.unpackbits(np.frombuffer(rest, np.uint8), bitorder="little")
         return tuple(np.flatnonzero(bits).tolist())
     if kind not in (bytes((LISTED,)), bytes((WEIGHTS,))):
         raise ValueError("Expected a packed action.")
-    return tuple(np.frombuffer(rest, "<u4" if kind[0] == LISTED else "<f8").tolist())
+    return tuple(np.frombuffer(rest, "<i8" if kind[0] == LISTED else "<f8").tolist())
 
 
 @final
-class Choices:
+class KeptChoices:
     """Choices, oldest first, in columns: the decision each begins with, its probability, whether
     anybody learns from it, and where its action ends among the packed ones.
 
