@@ -45,8 +45,9 @@ def packed(how: HowChosen) -> PackedWay:
 
 
 def packed_action(action: Action) -> bytes:
-    if isinstance(action, int):
-        return bytes((ARM,)) + action.to_bytes(action.bit_length() // 8 + 1, "little", signed=True)
+    if not isinstance(action, tuple):
+        arm = int(action)  # a policy of the caller's own may name it by a number of NumPy's
+        return bytes((ARM,)) + arm.to_bytes(arm.bit_length() // 8 + 1, "little", signed=True)
     if any(isinstance(each, float) for each in action):
         return bytes((WEIGHTS,)) + np.array(action, "<f8").tobytes()
     arms = np.array(action, "<i8")
