@@ -33,18 +33,18 @@ NO_NOISE = (
 )
 
 
-def require_call(cls: type, given: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-    """Refuse an option that no session has, and a call without a policy or noise.
-
-    Raises:
-        TypeError: one of these.
+class CheckedCall(type):
+    """The kind of a session. It refuses a call with an option that no session has, or without a
+    policy or noise. Copies are made without a call.
     """
-    if options:
+
+    def __call__(cls, *given: Any, **options: Any) -> Any:
         require_options("A session", options, options_of(cls))
-    if len(given) + ("policy" in options) != 1:
-        raise TypeError(ONE_POLICY)
-    if "noise" not in options:
-        raise TypeError(NO_NOISE)
+        if len(given) + ("policy" in options) != 1:
+            raise TypeError(ONE_POLICY)
+        if "noise" not in options:
+            raise TypeError(NO_NOISE)
+        return super().__call__(*given, **options)
 
 
 def require_policy(policy: object) -> None:

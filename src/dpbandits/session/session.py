@@ -14,14 +14,14 @@ from dpbandits.core.gate import MARKS, gated
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import Decision, Eligible, User, decision_first, find_pending
-from dpbandits.session.options import require_call, require_choice, require_user, too_many_pending
+from dpbandits.session.options import CheckedCall, require_choice, require_user, too_many_pending
 from dpbandits.session.pairs import Answered, checked_pairs, hold_pairs, read_pairs, tell_pairs
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.wheel.turn import settle
 
 
 @final
-class Session(Saved):
+class Session(Saved, metaclass=CheckedCall):
     """A policy at work. Every decision is resolved exactly once: told, or expired.
 
     Tells may come late and in any order: a reward enters the block of its arm that is open when it
@@ -70,14 +70,12 @@ class Session(Saved):
 
     def __new__(cls, *given: Any, segments: object = None, **options: Any) -> Self:
         """A session; with segments, one that has them."""
-        require_call(cls, given, options)
         if segments is None:
             return super().__new__(cls)
         from dpbandits.session.segments import SegmentedSession  # it is made of sessions
 
-        # another class on purpose: it has the same verbs
         made: Any = SegmentedSession(*given, segments=segments, **options)
-        return made  # type: ignore[no-any-return]
+        return made  # type: ignore[no-any-return]  # it has the same verbs
 
     @overload
     def ask(
