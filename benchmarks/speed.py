@@ -1,5 +1,5 @@
-"""Speed: ratios against the plain loops of `loops/`, measured in this very run. `python -m
-benchmarks.speed [--out FILE]`.
+"""Speed: ratios against the plain loops of `loops/`, measured in this very run. Sessions, many arms
+and a million actions are measured by `scale/`. `python -m benchmarks.speed [--out FILE]`.
 """
 
 from __future__ import annotations
@@ -145,29 +145,6 @@ def memory_row() -> Row:
     )
 
 
-def session_rows() -> list[Row]:
-    rows = []
-    for arms, pairs, least in ((5, 10**6, 200_000), (1000, 10**5, 5000)):
-        session = dpb.Session(dpb.DPKLUCB(arms=arms, epsilon=1), noise=dpb.SecureNoise(), seed=1)
-        session.tell(session.ask(), 1.0)
-        rate = pairs / clock(lambda session=session, pairs=pairs: ask_and_tell(session, pairs))
-        what = f"{rate:,.0f} ask + tell pairs a second"
-        rows.append(
-            Row(
-                f"DPKLUCB session, K = {arms}, secure noise",
-                what,
-                f"at least {least:,}",
-                rate >= least,
-            )
-        )
-    return rows
-
-
-def ask_and_tell(session: dpb.Session, pairs: int) -> None:
-    for i in range(pairs):
-        session.tell(session.ask(), float(i & 1))
-
-
 def import_row() -> Row:
     """In a fresh interpreter, its own start taken off. Byte code is kept, as it is by default."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -178,18 +155,6 @@ def import_row() -> Row:
         for code in ("pass", "import dpbandits")
     )
     return Row("import dpbandits", f"{full - bare:.2f} s", "under 0.3 s", full - bare < 0.3)
-
-
-def arms_rows() -> list[Row]:
-    """Growth in K, for the record."""
-    times = {}
-    for arms in (5, 50, 500):
-        environment = dpb.Bernoulli(np.linspace(0.75, 0.25, arms))
-        policy = dpb.DPKLUCB(arms=arms, epsilon=1)
-        dpb.simulate(policy, environment, 1000, at=[])
-        times[arms] = clock(lambda p=policy, e=environment: dpb.simulate(p, e, 10**7, at=[]), 5)
-    text = ", ".join(f"K = {k}: {1e3 * seconds:.2f} ms" for k, seconds in times.items())
-    return [Row("DPKLUCB, T = 10⁷, one run", text, "for the record", None)]
 
 
 def main() -> None:
@@ -204,9 +169,8 @@ def main() -> None:
         every_round_rows,
         lambda: [memory_row()],
         lambda: [import_row()],
-        session_rows,
-        arms_rows,
-        full_information.rows,
+        full_information.growth_rows,
+        lambda: [full_information.loop_row()],
     ):
         rows += part()
     show("Speed", rows)

@@ -17,6 +17,10 @@ from dpbandits.checks.examples import examples
 from dpbandits.oracles import PROBLEMS
 from dpbandits.policies import POLICIES
 
+PLAYED, WORLD = dpb.DPKLUCB(arms=2, epsilon=1), dpb.Bernoulli([0.5, 0.4])
+RULE = dpb.DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1)
+NOISE = dpb.SimulatedNoise(1)
+
 CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any], str]] = [
     (
         dpb.DPKLMAT,
@@ -151,8 +155,34 @@ def test_errors_from_within_a_constructor_pass_through() -> None:
         (lambda: dpb.recommend(arms=5, eps=1), r"does not take eps \(did you mean epsilon\?\)"),
         (lambda: dpb.recommend(arms=5), r"needs epsilon, too.*recommend\(arms=5, epsilon=1\)"),
         (lambda: dpb.forecast([0.5, 0.4], 100), r"forecast needs epsilon, too.*Prior\(base=\.03"),
+        (lambda: dpb.simulate(PLAYED, WORLD), r"simulate needs rounds, too.* 10_000\)\.$"),
+        (lambda: dpb.identify(PLAYED, WORLD, 10), r"at most 2 arguments without a name, got 3"),
+        (lambda: dpb.estimates(RULE, WORLD), r"estimates needs runs, too"),
+        (lambda: dpb.estimate(RULE, [0.5]), r"estimate needs noise, too"),
+        (lambda: dpb.Estimator(RULE), r"Estimator needs noise, too"),
+        (lambda: dpb.SimulatedNoise(), r"SimulatedNoise needs seed\. .*SimulatedNoise\(seed=1\)"),
+        (lambda: dpb.SecureNoise(1), r"SecureNoise takes its arguments by name, got 1 without"),
+        (lambda: dpb.SegmentedSession(segments=["a"]), r"needs policy and noise, too"),
+        (lambda: dpb.SegmentedSession(PLAYED, segments=["a"], seed=1), r"needs noise, too"),
+        (lambda: dpb.Session(), r"Expected one policy, and all else by its name: Session\("),
+        (lambda: dpb.Session(PLAYED, NOISE), r"Expected one policy, and all else by its name"),
+        (lambda: dpb.Session(segments=["a"], noise=NOISE), r"Expected one policy"),
+        (lambda: dpb.Session(policy=PLAYED), r"Expected noise=dpbandits\.SecureNoise\(\)"),
+        (lambda: dpb.Session(PLAYED, segments=["a"]), r"Expected noise=dpbandits\.SecureNoise"),
     ],
 )
-def test_functions_that_come_first_explain_themselves_too(call: Any, said: str) -> None:
-    with pytest.raises(TypeError, match=said):
+def test_what_is_called_first_explains_itself_too(call: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said) as caught:
         call()
+    assert "__init__" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "called",
+    [dpb.simulate, dpb.identify, dpb.estimates, dpb.estimate, dpb.SecureNoise, dpb.Estimator],
+)
+def test_the_example_of_what_is_called_first_works(called: Any) -> None:
+    with pytest.raises(TypeError, match="does not take nonsense") as caught:
+        called(nonsense=1)
+    example = str(caught.value).rpartition("for example ")[2].removesuffix(".")
+    eval(example, {"dpbandits": dpb, **vars(dpb)})

@@ -4,6 +4,7 @@ what holds.
 
 from __future__ import annotations
 
+import inspect
 import math
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,10 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service.campaign import Campaign
+from dpbandits.service.remote import RemoteCampaign
+from dpbandits.service.segments import SegmentedCampaign
+from dpbandits.session.segments import SegmentedSession
 from tests.session.small import session
 
 
@@ -173,3 +178,24 @@ def test_numbers_of_other_libraries_can_be_saved() -> None:
     s = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(np.int64(1)), **given)  # type: ignore[arg-type]
     again = dpb.Session.from_json(s.to_json())
     assert (type(s.seed), s.seed, again.seed, again.default) == (int, 3, 3, 0.5)
+
+
+@pytest.mark.parametrize(
+    "kind", [dpb.Session, SegmentedSession, Campaign, SegmentedCampaign, RemoteCampaign]
+)
+def test_every_ask_takes_the_same_in_the_same_order(kind: type) -> None:
+    """By place or by name: a session took `eligible` by place, and the others refused it."""
+    taken = list(inspect.signature(kind.ask).parameters.values())[1:]  # type: ignore[attr-defined]
+    names = [each.name for each in taken]
+    assert names == ["count", "eligible", "user", "segment", "key"][: len(names)]
+    assert len(names) >= 4
+    assert {each.kind for each in taken} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
+
+
+def test_arms_that_are_eligible_may_be_given_by_place() -> None:
+    noise, policy = dpb.SimulatedNoise(1), dpb.DPKLUCB(arms=3, epsilon=1)
+    with dpb.open_store("memory:") as store:
+        campaign = store.create("trial", policy, noise=noise)
+        apart = dpb.Session(policy, noise=noise, segments=["DE"])
+        for made in (session().ask(2, [1]), campaign.ask(2, [1]), apart.ask(2, [1], None, "DE")):
+            assert [decision.action for decision in made] == [1, 1]

@@ -41,6 +41,11 @@ EXAMPLES: Mapping[str, str] = {
     "source": "0",
     "target": "2",
     "seeds": "2",
+    "seed": "1",
+    "policy": "dpbandits.DPKLUCB(arms=5, epsilon=1)",
+    "rule": "dpbandits.DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1)",
+    "segments": "['DE', 'FR']",
+    "noise": "dpbandits.SecureNoise()",
 }
 """Example values, for every argument that some constructor of this package requires."""
 
@@ -133,6 +138,9 @@ def signature_flaw(
     named: Mapping[str, Any],
 ) -> str:
     """The first thing that is wrong: too many arguments, an unknown one or a missing one."""
+    # beside options that are passed on, nothing is unknown here, nor needed
+    passes_on = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
+    parameters = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
     names = [p.name for p in parameters]
     placed = [
         p.name
@@ -144,7 +152,7 @@ def signature_flaw(
     if len(given) > len(placed):
         return f"takes at most {len(placed)} arguments without a name, got {len(given)}"
     unknown = [name for name in named if name not in names]
-    if unknown:
+    if unknown and not passes_on:
         return f"does not take {', '.join(unknown)}{hint(cls, unknown[0], names)}"
     twice = [name for name in placed[: len(given)] if name in named]
     if twice:

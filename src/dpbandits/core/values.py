@@ -3,15 +3,13 @@ Whatever is not exactly as expected is refused.
 """
 
 import math
-import operator
 from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from dpbandits.core.errors import DamagedSessionError
-from dpbandits.core.inputs import MOST, shown
+from dpbandits.core.inputs import MOST, as_int, real_number, shown
 
 SAVES = 2**53
 """The largest number of a save. Nobody makes so many, and every reader of JSON knows it exactly."""
@@ -159,13 +157,9 @@ def checked_seed(seed: object) -> int:
     Traceback (most recent call last):
     ValueError: Expected seed='a' to be a whole number of at least 0.
     """
-    try:
-        # whatever came: what is no whole number is named below
-        number = operator.index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if not 0 <= number < SEEDS:
-        most = "" if number < 0 else f" and of at most {NAME} hexadecimal digits"
+    number = as_int(seed)
+    if number is None or not 0 <= number < SEEDS:
+        most = "" if number is None or number < 0 else f" and of at most {NAME} hexadecimal digits"
         raise ValueError(f"Expected seed={shown(seed)} to be a whole number of at least 0{most}.")
     return number
 
@@ -177,13 +171,10 @@ def checked_default(default: object) -> float:
     Traceback (most recent call last):
     ValueError: Expected default='0.5' to be a reward: a number in [0, 1].
     """
-    try:
-        reward = float(default) if isinstance(default, (Real, Decimal)) else math.nan
-    except OverflowError:
-        reward = math.inf
-    if not 0.0 <= reward <= 1.0:
-        raise ValueError(f"Expected default={default!r} to be a reward: a number in [0, 1].")
-    return reward
+    reward = real_number(float(default) if isinstance(default, Decimal) else default)
+    if reward is None or not 0.0 <= reward <= 1.0:
+        raise ValueError(f"Expected default={shown(default)} to be a reward: a number in [0, 1].")
+    return float(reward)
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -96,9 +96,11 @@ def checked_rewards(
             "Nothing was recorded."
         )
     if rewards.shape != (length,):
+        # of what is no list of numbers (a range, say), the length may be the reward
+        came = f"shape {rewards.shape}" if is_plain(values) else f"a {type(values).__name__}"
         raise RewardError(
-            f"Expected a vector of {length} rewards, one an action, got shape {rewards.shape}. "
-            "Nothing was recorded."
+            f"Expected a vector of {length} rewards, one an action, got {came}. Nothing was "
+            "recorded."
         )
     inside = (rewards >= 0.0) & (rewards <= 1.0)
     if not inside.all():

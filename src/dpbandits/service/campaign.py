@@ -21,7 +21,7 @@ from dpbandits.service.turns.others import (
 )
 from dpbandits.service.turns.tells import ExpireOp, TellOp, TellStatus, VoidOp
 from dpbandits.service.turns.turning import Turning
-from dpbandits.session.session import Eligible, User
+from dpbandits.session.decisions import Eligible, User
 
 
 @final
@@ -45,30 +45,28 @@ class Campaign(ShownCampaign):
     @overload
     def ask(
         self,
-        *,
+        count: None = None,
         eligible: Eligible = None,
         user: User = None,
-        key: str | None = None,
         segment: str | None = None,
+        key: str | None = None,
     ) -> CampaignDecision: ...
     @overload
     def ask(
         self,
         count: int,
-        *,
         eligible: Eligible = None,
         user: User = None,
-        key: str | None = None,
         segment: str | None = None,
+        key: str | None = None,
     ) -> list[CampaignDecision]: ...
     def ask(
         self,
         count: int | None = None,
-        *,
         eligible: Eligible = None,
         user: User = None,
-        key: str | None = None,
         segment: str | None = None,
+        key: str | None = None,
     ) -> CampaignDecision | list[CampaignDecision]:
         """The next decision, or a list of `count` of them (see `Session.ask`).
 

@@ -16,7 +16,7 @@ from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.asks import AnsweredBeside, AskOp, CampaignDecision, asked_before
 from dpbandits.service.turns.working import Working
-from dpbandits.session.session import User
+from dpbandits.session.decisions import User
 
 
 @final

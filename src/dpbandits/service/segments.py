@@ -23,7 +23,7 @@ from dpbandits.service.turns.others import (
 )
 from dpbandits.service.turns.tells import TellStatus, require_rewards
 from dpbandits.service.turns.working import Working, known_in
-from dpbandits.session.session import Eligible, User
+from dpbandits.session.decisions import Eligible, User
 from dpbandits.session.storing.beforehand import ArmMove, require_joined, require_move
 
 PartValue = TypeVar("PartValue")
@@ -53,10 +53,9 @@ class SegmentedCampaign(ShownSegments[Campaign]):
     def ask(
         self,
         count: int | None = None,
-        *,
-        segment: str | None = None,
         eligible: Eligible = None,
         user: User = None,
+        segment: str | None = None,
         key: str | None = None,
     ) -> Any:
         """The next decision of a segment, or a list of `count` of them (see `Campaign.ask`)."""

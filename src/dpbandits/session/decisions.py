@@ -27,6 +27,13 @@ memory.
 """
 
 
+User = str | int | None
+"""Who a decision is for, where people come back."""
+
+Eligible = Iterable[str | int] | None
+"""Arms by their names or numbers; None: all that are in play."""
+
+
 class Decision(NamedTuple):
     """Public: play `action` in round `round` (counted from 1) and tell the reward under `id`.
 
@@ -161,6 +168,17 @@ def unknown(
         f"Expected a decision this session made, or its id (1 to {asked}), got {got}. Where "
         "there is a reward, the decision "
         "comes first. Nothing was recorded."
+    )
+
+
+def decision_first() -> DecisionError:
+    """The one error for a decision that came as the reward. What came as the decision is then the
+    reward, and a reward of 0 or 1 may look like an id: so whether that is known, resolved or
+    another's is not said.
+    """
+    return DecisionError(
+        "Expected a decision and its reward, got a decision as the reward. The decision comes "
+        "first. Nothing was recorded."
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.register import Register
 from dpbandits.campaign.ruler import Range
@@ -20,22 +22,29 @@ from dpbandits.policies.contract import Policy
 
 SegmentPart = TypeVar("SegmentPart")
 
+ONE_POLICY = (
+    "Expected one policy, and all else by its name: Session(dpbandits.DPKLUCB(arms=5, epsilon=1), "
+    "noise=dpbandits.SecureNoise()), say."
+)
+
 NO_NOISE = (
     "Expected noise=dpbandits.SecureNoise() for people's data, or noise=dpbandits.SimulatedNoise("
     "seed) for experiments: there is no default."
 )
 
 
-def require_call(cls: type, given: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-    """Refuse an option that no session has, and a call that says nothing of noise.
-
-    Raises:
-        TypeError: one of the two.
+class CheckedCall(type):
+    """The kind of a session. It refuses a call with an option that no session has, or without a
+    policy or noise. Copies are made without a call.
     """
-    if options:
+
+    def __call__(cls, *given: Any, **options: Any) -> Any:
         require_options("A session", options, options_of(cls))
-    if given and "noise" not in options:
-        raise TypeError(NO_NOISE)
+        if len(given) + ("policy" in options) != 1:
+            raise TypeError(ONE_POLICY)
+        if "noise" not in options:
+            raise TypeError(NO_NOISE)
+        return super().__call__(*given, **options)
 
 
 def require_policy(policy: object) -> None:
@@ -94,13 +103,15 @@ def checked_rewards_range(rewards: object, local: bool) -> Range | None:
 def default_in(default: float, rewards: Range) -> float:
     """The default for expired decisions, in the user's units, as a plain float."""
     try:
-        rewards.to_unit(default)
-        return number(default)
+        if not isinstance(default, (bool, np.bool_)):
+            rewards.to_unit(default)
+            return number(default)
     except RewardError:
-        raise ValueError(
-            f"Expected default={shown(default)} to be a reward in {rewards!r}: what enters where "
-            "nobody answered."
-        ) from None
+        pass
+    raise ValueError(
+        f"Expected default={shown(default)} to be a reward in {rewards!r}: what enters where "
+        "nobody answered."
+    )
 
 
 def require_agreement(policy: Policy, kept: Guarantee | None) -> None:

@@ -1,15 +1,19 @@
 """Several tells at a time: all pairs are checked before the first is told."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from types import GeneratorType
 from typing import Any
 
 from dpbandits.mechanisms.rewards import tried
-from dpbandits.session.decisions import Decision, Play, find_each
+from dpbandits.session.decisions import Decision, Play, decision_first, find_each
 from dpbandits.session.wheel.turn import Wheel, settle
 from dpbandits.vault import Vault
 
 Answered = tuple[Any, object]
 """A decision (or its id) and its reward."""
+
+RUNS_HERE = (GeneratorType, str)
+"""What is read as it is: a generator runs the caller's own code, whose errors are theirs to see."""
 
 ReadPair = tuple[int, Play, Any]
 """Its id, what it plays, and its reward as plain numbers."""
@@ -22,7 +26,12 @@ def checked_pairs(tells: object) -> list[Answered]:
             f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__}. "
             "Nothing was recorded."
         )
-    pairs = list(tells)
+    pairs = list(tells) if type(tells) in RUNS_HERE else tried(list, tells)
+    if pairs is None:
+        raise TypeError(
+            f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__} that "
+            "cannot be read. Nothing was recorded."
+        )
     if pairs and all(type(pair) is Decision for pair in pairs):
         raise TypeError(
             "Expected (decision, reward) pairs, got decisions alone: tell_many(zip(decisions, "
@@ -51,7 +60,7 @@ def read_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> list[ReadP
     """Each pair read once, so that what is told is what was checked; all are refused for one wrong
     one, and the error says which.
     """
-    read = list[ReadPair]()
+    read, refused = list[ReadPair](), None
     try:
         for id, play in find_each(
             (decision for decision, _ in pairs), wheel.pending, wheel.asked, campaign
@@ -59,13 +68,17 @@ def read_pairs(pairs: list[Answered], wheel: Wheel, campaign: str) -> list[ReadP
             reward = wheel.vault.check(play.observe or play.action, pairs[len(read)][1])
             read.append((id, play, reward))
     except Exception as error:
-        raise pair_refused(error, len(read), len(pairs)) from None
+        refused = pair_refused(error, pairs, len(read))
+    if refused is not None:  # outside the handler, for the first error would say more
+        raise refused
     return read
 
 
-def pair_refused(error: Exception, at: int, of: int) -> Exception:
+def pair_refused(error: Exception, pairs: Sequence[Answered], at: int) -> Exception:
     """The same error, which says about which pair it is."""
-    return type(error)(f"Pair {at} (counted from 0) of {of}: {error}")
+    if type(pairs[at][1]) is Decision:
+        error = decision_first()
+    return type(error)(f"Pair {at} (counted from 0) of {len(pairs)}: {error}")
 
 
 def tell_pairs(pairs: list[ReadPair], wheel: Wheel) -> None:

@@ -10,10 +10,12 @@ from typing import Any, Self, final
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
 from dpbandits.core.inputs import shown
-from dpbandits.core.values import checked_name
+from dpbandits.core.signatures import Explained
+from dpbandits.core.values import checked_name, checked_seed
 from dpbandits.local.messages import report_from_json
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
-from dpbandits.session.decisions import Decision
+from dpbandits.session.decisions import Decision, Eligible, User
 from dpbandits.session.options import checked_segments
 from dpbandits.session.pairs import Answered, checked_pairs
 from dpbandits.session.saving.seal import sealed
@@ -25,12 +27,12 @@ from dpbandits.session.saving.segments import (
 )
 from dpbandits.session.segmenting.shown import SegmentReports
 from dpbandits.session.segmenting.tells import read_of_segments, tell_segments
-from dpbandits.session.session import Eligible, Session, User
+from dpbandits.session.session import Session
 from dpbandits.session.wheel.turn import settle
 
 
 @final
-class SegmentedSession(SegmentReports):
+class SegmentedSession(SegmentReports, metaclass=Explained):
     """A session for each segment, behind the verbs of one. `Session(…, segments=[…])` makes it.
 
     A decision says by its `campaign` which segment it is of; so decisions are told, not their ids.
@@ -38,19 +40,19 @@ class SegmentedSession(SegmentReports):
     Args:
         policy: any policy; each segment plays its own.
         segments: their names, public and fixed.
-        options: what a `Session` takes; they are the same for all segments.
+        noise, options: what a `Session` takes; they are the same for all segments.
 
     Raises:
         ValueError: no names of segments, or one twice.
     """
 
-    def __init__(self, policy: Policy, *, segments: object, **options: Any) -> None:
+    def __init__(self, policy: Policy, *, segments: object, noise: Noise, **options: Any) -> None:
         names = checked_segments(segments)
         seed, campaign = options.pop("seed", None), options.pop("campaign", None)
         made = dict[str, Session]()
         for place, name in enumerate(names):
-            own = {} if seed is None else {"seed": seed + place}
-            made[name] = Session(policy, **own, **options)
+            own = {} if seed is None else {"seed": checked_seed(seed) + place}
+            made[name] = Session(policy, noise=noise, **own, **options)
         base = made[names[0]].campaign if campaign is None else checked_name(campaign)
         for name, session in made.items():
             session.campaign = segment_campaign(base, name)
@@ -68,10 +70,9 @@ class SegmentedSession(SegmentReports):
     def ask(
         self,
         count: int | None = None,
-        *,
-        segment: str | None = None,
         eligible: Eligible = None,
         user: User = None,
+        segment: str | None = None,
     ) -> Any:
         """The next decision of a segment, or a list of `count` of them (see `Session.ask`)."""
         session = self[segment]  # type: ignore[index]  # None is refused with the names

@@ -9,25 +9,19 @@ from collections.abc import Iterable
 from sys import _getframe
 from typing import Any, Self, final, overload
 
-from dpbandits.core.errors import MessageError
+from dpbandits.core.errors import DecisionError, MessageError, RewardError
 from dpbandits.core.gate import MARKS
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
-from dpbandits.session.decisions import Decision, find_pending
-from dpbandits.session.options import require_call, require_choice, require_user, too_many_pending
+from dpbandits.session.decisions import Decision, Eligible, User, decision_first, find_pending
+from dpbandits.session.options import CheckedCall, require_choice, require_user, too_many_pending
 from dpbandits.session.pairs import Answered, checked_pairs, hold_pairs, read_pairs, tell_pairs
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.wheel.turn import settle
 
-User = str | int | None
-"""Who a decision is for, where people come back."""
-
-Eligible = Iterable[str | int] | None
-"""Arms by their names or numbers; None: all that are in play."""
-
 
 @final
-class Session(Saved):
+class Session(Saved, metaclass=CheckedCall):
     """A policy at work. Every decision is resolved exactly once: told, or expired.
 
     Tells may come late and in any order: a reward enters the block of its arm that is open when it
@@ -77,23 +71,24 @@ class Session(Saved):
     def __new__(cls, *given: Any, segments: object = None, **options: Any) -> Self:
         """A session; with segments, one that has them."""
         if segments is None:
-            require_call(cls, given, options)
             return super().__new__(cls)
         from dpbandits.session.segments import SegmentedSession  # it is made of sessions
 
-        # another class on purpose: it has the same verbs
         made: Any = SegmentedSession(*given, segments=segments, **options)
-        return made  # type: ignore[no-any-return]
+        return made  # type: ignore[no-any-return]  # it has the same verbs
 
     @overload
     def ask(
-        self, *, eligible: Eligible = None, user: User = None, segment: str | None = None
+        self,
+        count: None = None,
+        eligible: Eligible = None,
+        user: User = None,
+        segment: str | None = None,
     ) -> Decision: ...
     @overload
     def ask(
         self,
         count: int,
-        *,
         eligible: Eligible = None,
         user: User = None,
         segment: str | None = None,
@@ -105,7 +100,7 @@ class Session(Saved):
         user: User = None,
         segment: str | None = None,
     ) -> Decision | list[Decision]:
-        """The next decision, or a list of `count` of them. All else is given by its name.
+        """The next decision, or a list of `count` of them.
 
         eligible: the arms that may be played this time, by their names or numbers; who is eligible
             for what is public. The arm with the largest index, or posterior draw, among those
@@ -129,9 +124,8 @@ class Session(Saved):
                 "say. None was made."
             )
         if count is not None or eligible is not None or user is not None or self._special:
-            many = self._ask_many(
-                1 if count is None else whole_number(count, "count"), eligible, user
-            )
+            number = 1 if count is None else whole_number(count, "count")
+            many = self._ask_many(number, eligible, user)
             return many[0] if count is None else many
         caller, inside = _getframe(), self._inside
         if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
@@ -179,12 +173,17 @@ class Session(Saved):
                 settle(wheel)
             id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             wheel.tell(id, play, reward)
+            return
+        except (DecisionError, RewardError, TypeError):
+            if type(reward) is not Decision:
+                raise
         finally:
             if len(inside) == 1 and inside[0] is caller:
                 del inside[0]
             else:
                 self._gate.leave()
             del caller  # a frame that knows itself would live on
+        raise decision_first()
 
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it

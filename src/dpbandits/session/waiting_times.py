@@ -2,8 +2,8 @@
 `campaign/attribution.py`. Nothing public tells who answered.
 """
 
-from dpbandits.core.errors import DecisionError
-from dpbandits.session.decisions import Play, find_pending
+from dpbandits.core.errors import DecisionError, RewardError
+from dpbandits.session.decisions import Decision, Play, decision_first, find_pending
 from dpbandits.session.standing import Standing
 from dpbandits.session.wheel.turn import settle
 
@@ -23,8 +23,13 @@ class WaitingTimes(Standing):
             steps = vault.on_grid(play.observe or play.action, reward)
             self._require_time(id)
             vault.held.setdefault(id, steps)
+            return
+        except (DecisionError, RewardError, TypeError):
+            if type(reward) is not Decision:
+                raise
         finally:
             self._gate.leave()
+        raise decision_first()
 
     def _fold(self) -> None:
         """Record, in the order of asking, every decision whose time has passed: what was told, or

@@ -67,18 +67,17 @@ def test_no_error_repeats_what_came(secret: Any) -> None:
     s.tell(told, 1.0)
     calls: list[Callable[[], Any]] = [
         lambda: s.tell(secret, d),
-        lambda: s.expire(secret),
         lambda: s.tell_many([(secret, d)]),
         lambda: s.tell_many([(d, 1.0), (secret, d)]),
         lambda: s.tell_many([secret]),
         lambda: s.tell_many(secret),
         lambda: s.tell_many([(d, 1.0, secret)]),
-        lambda: s.tell(d._replace(id=secret), 1.0),
         lambda: s.tell(d, {"reward": secret}),
         lambda: s.tell(d, f"{secret}"),
+        lambda: s.tell_message(f"{secret}"),
     ]
-    if secret in (0, 1):
-        calls = calls[1:3] if secret == 0 else calls[:1]
+    if secret != 1:  # which is the decision itself
+        calls += [lambda: s.expire(secret), lambda: s.tell(d._replace(id=secret), 1.0)]
     for call in calls:
         text = said(call)
         for public in (r"(Pair|entry) \d \(counted from 0\) of \d", r"\(1 to 2\)", r"\[0, 1\]"):

@@ -21,11 +21,10 @@ class RemoteCampaign(RemoteLooks):
     def ask(
         self,
         count: int | None = None,
-        *,
         eligible: Iterable[str | int] | None = None,
         user: str | int | None = None,
-        key: str | None = None,
         segment: str | None = None,
+        key: str | None = None,
     ) -> Any:
         """The next decision, or a list of `count` of them (see `Campaign.ask`)."""
         body = {"count": 1 if count is None else count, "key": key or fresh_key()}

@@ -26,7 +26,8 @@ from dpbandits.session.saving.plans import (
 )
 from dpbandits.session.saving.waiting import action_from, pending_from, pending_runs
 from dpbandits.session.standing import SessionEvent
-from dpbandits.session.wheel.choices import HowChosen, chosen_from_data
+from dpbandits.session.wheel.choices import chosen_from_data
+from dpbandits.session.wheel.chosen import KeptChoices
 from dpbandits.session.wheel.offers import AskedTurn, OpenPlan
 from dpbandits.session.wheel.turn import Wheel
 
@@ -54,7 +55,7 @@ class Position(NamedTuple):
     offer: tuple[Action | None, int, int, int]
     roster: Roster
     events: tuple[SessionEvent, ...]
-    chosen: dict[int, HowChosen]
+    chosen: KeptChoices
     plans: dict[int, OpenPlan]
 
 

@@ -19,7 +19,7 @@ def read_of_segments(
 
     session_of: the segment of a decision, or an error.
     """
-    read, seen = list[SegmentPair](), set[tuple[str, int]]()
+    read, seen, refused = list[SegmentPair](), set[tuple[str, int]](), None
     try:
         for decision, reward in pairs:
             session = session_of(decision)
@@ -32,7 +32,9 @@ def read_of_segments(
             plain = wheel.vault.check(play.observe or play.action, reward)
             read.append((session, (id, play, plain)))
     except Exception as error:
-        raise pair_refused(error, len(read), len(pairs)) from None
+        refused = pair_refused(error, pairs, len(read))
+    if refused is not None:  # outside the handler, for the first error would say more
+        raise refused
     return read
 
 

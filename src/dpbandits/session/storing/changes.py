@@ -2,7 +2,6 @@
 more: no call's cost grows with what was decided before.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, final
 
@@ -121,9 +120,8 @@ class Watch:
     def changes(self) -> SessionChanges:
         """Everything since the last time; every call before was noted."""
         session, wheel = self.session, self.session._wheel
-        wheel.chosen = newest_choices(wheel.chosen, self._asked + 1)
-        starts = sorted(wheel.chosen)
-        asked = [self._asked_play(id, starts) for id in range(self._asked + 1, wheel.asked + 1)]
+        wheel.chosen = wheel.chosen.needed_from(self._asked + 1)
+        asked = [self._asked_play(id) for id in range(self._asked + 1, wheel.asked + 1)]
         held = {id: steps for id, steps in session._vault.held.items() if id not in self._held}
         used = {} if session._people is None else dict(session._people.used)
         found = SessionChanges(asked, self._resolved, self._unlearned, self._releases, used, held)
@@ -132,9 +130,9 @@ class Watch:
         self._early, session._owners = {}, {}
         return found
 
-    def _asked_play(self, id: int, starts: list[int]) -> AskedPlay:
+    def _asked_play(self, id: int) -> AskedPlay:
         session = self.session
-        chosen = session._wheel.chosen[starts[bisect_right(starts, id) - 1]]
+        chosen = session._wheel.chosen.at(id)
         window = session._attribution
         due = None if window is None else window.due.get(id)
         play = self._early.get(id) or session._wheel.pending[id]
@@ -153,10 +151,3 @@ class Watch:
         self._releases.append(
             HeardRelease(self.session._vault.turns, release, tuple(readings), wheel.asked)
         )
-
-
-def newest_choices(chosen: dict[int, Any], first: int) -> dict[int, Any]:
-    """What is still needed to say how decisions came about from this one on."""
-    before = [since for since in chosen if since < first]
-    kept = {max(before): chosen[max(before)]} if before else {}
-    return kept | {since: how for since, how in chosen.items() if since >= first}

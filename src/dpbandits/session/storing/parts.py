@@ -17,6 +17,7 @@ from dpbandits.session.saving.document import with_state
 from dpbandits.session.saving.policy import policy_from_data, policy_to_data
 from dpbandits.session.session import Session
 from dpbandits.session.storing.changes import NotedPending
+from dpbandits.session.wheel.chosen import KeptChoices
 
 
 @final
@@ -46,7 +47,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     due = OrderedDict[int, float]() if window is None else window.due
     try:  # what is kept apart is put aside while the rest is written
         wheel.pending, session._vault.held, session._owners = {}, {}, {}
-        wheel.chosen = {1: chosen[max(chosen)]} if chosen else {}
+        wheel.chosen = KeptChoices()
         if people is not None:
             people.used = {}
         if window is not None:
@@ -62,6 +63,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
             window.due = due
     public["vault"]["ledger"].pop("lines")
     public["unanswered"] = None
+    public["chosen"] = [[1, *chosen.newest()]] if chosen else []
     public["policy"] = policy_to_data(session.policy)
     return public, private
 

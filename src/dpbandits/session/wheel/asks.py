@@ -12,7 +12,7 @@ from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.decisions import Decision, Play
-from dpbandits.session.wheel.choices import HowChosen
+from dpbandits.session.wheel.chosen import HowChosen, KeptChoices
 from dpbandits.session.wheel.offers import (
     AskedTurn,
     Waiting,
@@ -41,7 +41,7 @@ class Asks:
     asked: decisions made. pending: those that wait for their rewards, by id. lost: rewards whose
         tell was interrupted once claimed. unread: decisions that are resolved and were not to be
         read.
-    chosen: how decisions came about, from the so-manieth on: see `HowChosen`.
+    chosen: how decisions came about.
     roster: the arms, and which of them may be played. waiting: what waits, by action; kept up from
         when asks run ahead of tells, None before.
     busy: a call is under way, was interrupted or left something due; `go_on` first. A tell leaves
@@ -55,7 +55,7 @@ class Asks:
         self.pending: dict[int, Play] = {}
         self.asked = self.lost = self.unread = 0
         self.busy: bool | TellClaim = False
-        self.chosen: dict[int, HowChosen] = {}
+        self.chosen = KeptChoices()
         self.waiting: Waiting | None = None
         believed = Believed.of(policy, policy.labels)
         self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public), believed)
@@ -125,8 +125,8 @@ class Asks:
             play = self.play_of(turn.believed.leader(eligible or arms), learn=False)
         else:
             play = replace(turn.only or self.drawn(turn, id), learn=False)
-        self.note(id, play)
         self.busy = True
+        self.note(id, play)
         self.look_again()
         self.pending[id] = play
         self.asked = id
@@ -184,7 +184,7 @@ class Asks:
         """What decision `id` plays, where each plays its own."""
         play = turn.play(id, self.semi, self.roster.labels)
         cycles = not isinstance(turn.offer.plan, Draw)
-        self.chosen[id] = HowChosen(play.action, 1.0 if cycles else None, True)
+        self.chosen.note(id, HowChosen(play.action, 1.0 if cycles else None, True))
         return play
 
     def note(self, since: int, play: Play | None, propensity: float | None = 1.0) -> None:
@@ -192,7 +192,7 @@ class Asks:
         overwritten.
         """
         if play is not None:
-            self.chosen[since] = HowChosen(play.action, propensity, play.learn)
+            self.chosen.note(since, HowChosen(play.action, propensity, play.learn))
 
     def choice(self, eligible: Sequence[int]) -> tuple[int, float | None]:
         """Which of these arms is to be played next; None where it was drawn from a posterior, else

@@ -96,8 +96,7 @@ class Wheel(Asks):
         while self.pending and next(reversed(self.pending)) > self.asked:
             self.pending.popitem()
         if self.busy:  # counts, plays and notes may be ahead of the decisions
-            while self.chosen and next(reversed(self.chosen)) > self.asked:
-                self.chosen.popitem()
+            self.chosen.forget_from(self.asked + 1)
             self.waiting = None
             self.look_again()
             self._carry_out_growth()
