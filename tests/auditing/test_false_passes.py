@@ -18,7 +18,6 @@ from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.report import AuditReport
 from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.core.privacy import Grid
-from dpbandits.core.values import identical
 from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import Pure
 from dpbandits.noise import Noise
@@ -26,6 +25,7 @@ from dpbandits.noise.protocol import Values
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy
 from dpbandits.policies.contract import About
 from dpbandits.policies.statistics import Statistics
+from dpbandits.simulation.compared import identical
 
 ONE = Fraction(1)
 FEW = 12

@@ -29,7 +29,7 @@ from dpbandits.auditing.resolve import (
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.auditing.statistical.subjects import ROUNDS, PolicySubject, Subject
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.transcript.level import REPLAYS, transcript_level
 from dpbandits.auditing.transcript.neighbours import draws_gaussians
 from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.mechanisms import Mechanism, Randomizer
@@ -54,6 +54,8 @@ PLAYING = (
     "raised while an audit played it on made-up rewards; if it depends on them whether this is "
     "raised, that tells of them"
 )
+
+RUNS_A_REPLAY = 25
 
 NO_EPSILON = "Gaussian noise keeps no pure epsilon, whatever its scale"
 """Why runs that did not refute such a claim are no evidence for it."""
@@ -83,13 +85,14 @@ def audit(
         claim: the epsilon it is held to; by default what it says itself.
         epsilon: the budget of what is made here from a name or class; of a black box, its claim.
         budget: seconds, roughly; so the verdict may depend on the machine. workers: processes.
-        runs: a fixed amount of work (runs counted on either table) in place of seconds, so that the
-            report is the same on every machine.
+        runs: a fixed amount of work (runs counted on either table, and for every 25 of them a
+            replay of each written run, at least 40) in place of seconds, so that the report is the
+            same on every machine.
         arms: actions of a black box, or of a policy made here; by default 2, or its own default.
         rounds: of counted runs; a black box is also shown longer tapes.
         progress: called with a line on what is being done.
 
-    >>> report = audit("AnytimeLazyUCB", epsilon="1/2", levels=["transcript"])
+    >>> report = audit("AnytimeLazyUCB", epsilon="1/2", levels=["transcript"], runs=100)
     >>> report.passed, report.lower_bound
     (True, 0.5)
     """
@@ -178,14 +181,23 @@ def run_level(
         case "report law" if isinstance(randomizer, Randomizer):
             return [report_law_level(randomizer, claim)]
         case "transcript" if central:
-            seconds = budget if how.runs is None else None
-            return [transcript_level(policy, claim, budget=seconds, seed=how.seed)]
+            seconds, replays = (
+                (budget, REPLAYS) if how.runs is None else (None, replays_for(how.runs))
+            )
+            return [transcript_level(policy, claim, replays=replays, budget=seconds, seed=how.seed)]
         case "exact law" if isinstance(made, Policy):
             effort = Seconds(budget) if how.runs is None else Work(POINTS)
             return [deepest_law(made, EXACT_ROUNDS, effort, claim=claim)]
         case "statistical":
             return [counted_level(made, policy if central else None, claim, budget, how)]
     return []
+
+
+def replays_for(runs: int) -> int:
+    """Neighbours to replay of every written run. A replay is longer than a counted run, and has as
+    many decisions as dozens of them.
+    """
+    return max(REPLAYS, runs // RUNS_A_REPLAY)
 
 
 def counted_level(

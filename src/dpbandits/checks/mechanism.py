@@ -11,13 +11,14 @@ import numpy as np
 
 from dpbandits.checks.checks import largest_loss, require
 from dpbandits.checks.tape import Recorder
+from dpbandits.core.errors import CheckFailed, Foreign
 from dpbandits.core.inputs import refuse_others
 from dpbandits.core.plan import EVERY
-from dpbandits.core.values import identical
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.simulation.compared import identical
 
 Rounds = tuple[tuple[int, ...], ...]
 """Rewards in grid steps: an entry a round, and in it an entry a coordinate."""
@@ -94,8 +95,12 @@ def memory_is_public(trial: MechanismTrial) -> None:
     for rounds in neighbours(trial):
         again = Recorder(2, script=first.draws, tosses=first.thrown)
         other, same = trial.play(rounds, again)
+        try:
+            public = not identical(told, same) or identical(memory, other)
+        except Foreign as why:
+            raise CheckFailed(f"`public_memory` is true, but cannot be checked. {why}") from None
         require(
-            not identical(told, same) or identical(memory, other),
+            public,
             "`public_memory` is true, but what it remembers depends on more than what it released.",
         )
 

@@ -6,8 +6,6 @@ import math
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
 from dpbandits.core.errors import DamagedSessionError
 from dpbandits.core.inputs import MOST, as_int, real_number, shown
 
@@ -184,35 +182,3 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
         raise ValueError
     return dict(pairs)
-
-
-def identical(one: object, other: object) -> bool:
-    """Whether two public values are the same to whoever reads them: in kind, in every bit, in what
-    they hold and in their attributes. `True` equals 1, 0.0 equals -0.0, and a class of one's own
-    may call anything equal; written out they differ all the same.
-    """
-    if type(one) is not type(other) or not same_content(one, other):
-        return False
-    mine, others = (getattr(value, "__dict__", None) for value in (one, other))
-    return (not mine and not others) or (isinstance(mine, dict) and same_items(mine, others))
-
-
-def same_content(one: Any, other: Any) -> bool:
-    """The same of two values of one kind, attributes apart."""
-    if isinstance(one, float):
-        return float.hex(one) == float.hex(other)
-    if isinstance(one, int):
-        return int.__eq__(one, other)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(identical, one, other))
-    if isinstance(one, dict):
-        return same_items(one, other)
-    if isinstance(one, (np.ndarray, np.generic)) and not one.dtype.hasobject:
-        alike = (one.dtype, one.shape) == (other.dtype, other.shape)
-        return alike and one.tobytes() == other.tobytes()
-    return repr(one) == repr(other) and bool(np.all(one == other))
-
-
-def same_items(one: dict[Any, Any], other: Any) -> bool:
-    """Two mappings, in the order they were made in: that can be read, too."""
-    return identical([*one.items()], [*other.items()]) if isinstance(other, dict) else False

@@ -6,7 +6,7 @@ and begins the next one is the same for people's data, for simulations and for a
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, final
 
 from dpbandits.core.plan import Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies.contract import Policy, Release
@@ -113,3 +113,16 @@ def next_turn(policy: Policy, turn: TurnLike, vault: Releasing, public: Public) 
 def told_in(turn: TurnLike) -> ToldCounts:
     """(action, rounds told since the turn began), for a release."""
     return tuple(sorted(turn.progress.told.items()))
+
+
+@final
+class Asking:
+    """Asks a policy for its plans along given releases."""
+
+    def __init__(self, policy: Policy, seed: int) -> None:
+        self.policy, self.public = policy, partial(PublicRng, seed)
+        self.turn = open_turn(policy, policy.init(), 0, self.public)
+
+    def after(self, release: Release) -> str:
+        self.turn = turn_after(self.policy, self.turn, release, self.public)
+        return repr(self.turn.plan)

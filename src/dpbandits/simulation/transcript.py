@@ -13,13 +13,13 @@ import numpy as np
 
 from dpbandits.core.plan import Action, PublicRng
 from dpbandits.core.privacy import Entry
-from dpbandits.core.values import identical
 from dpbandits.environments.base import Environment
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback, Policy, Release
-from dpbandits.policies.turn import next_turn, open_turn, turn_after
+from dpbandits.policies.turn import Asking, next_turn, open_turn
+from dpbandits.simulation.compared import Written, form_of
 from dpbandits.simulation.plain import Path, moves, play_events, seen
 from dpbandits.vault import open_vault
 
@@ -39,19 +39,26 @@ class Entered(NamedTuple):
 
 
 class Released(NamedTuple):
-    """What was asked of the vault, and what it answered."""
+    """What was asked of the vault, and what it answered. form: the answer as it was then; an object
+    that a mechanism keeps may be changed by later releases.
+    """
 
     asked: tuple[Any, ...]
     answer: Release
+    form: Written
 
 
 @final
 @dataclass
 class Transcript:
-    """One run of a policy; stands in for the vault it writes down."""
+    """One run of a policy; stands in for the vault it writes down.
+
+    begins: called before every release.
+    """
 
     policy: Policy
     noise: Noise
+    begins: Callable[[], None] | None = None
     events: list[Entered | Released] = field(default_factory=list)
     path: Path | None = None
 
@@ -84,8 +91,10 @@ class Transcript:
         self._vault.add_block(where, steps, count)
 
     def release(self, *asked: Any) -> Release:
+        if self.begins is not None:
+            self.begins()
         answer: Release = self._vault.release(*asked)
-        self.events.append(Released(asked, answer))
+        self.events.append(Released(asked, answer, form_of(answer)))
         return answer
 
     @property
@@ -112,11 +121,13 @@ class Transcript:
 
     def finish(self) -> None:
         """Ask for the answer that a stopping rule still owes; nothing, where none is owed."""
+        if self.begins is not None:
+            self.begins()
         try:
             answer: Release = self._vault.finish(self.records, ())
         except (TypeError, ValueError):
             return
-        self.events.append(Released(FINISH, answer))
+        self.events.append(Released(FINISH, answer, form_of(answer)))
 
     def replay(
         self,
@@ -137,7 +148,7 @@ class Transcript:
         for at, event, answer in self.answers(changes, noise, wrap):
             if asking is not None and event.asked != FINISH:
                 plans.append(asking.after(answer))
-            if not identical(answer, event.answer):
+            if form_of(answer) != event.form:
                 return Replay(at, answer, plans)
         return Replay(None, None, plans)
 
@@ -176,24 +187,20 @@ class Replay(NamedTuple):
     plans: list[str]
 
 
-@final
-class Asking:
-    """Asks a policy for its plans along given releases."""
-
-    def __init__(self, policy: Policy, seed: int) -> None:
-        self.policy, self.public = policy, partial(PublicRng, seed)
-        self.turn = open_turn(policy, policy.init(), 0, self.public)
-
-    def after(self, release: Release) -> str:
-        self.turn = turn_after(self.policy, self.turn, release, self.public)
-        return repr(self.turn.plan)
-
-
 def transcript(
-    policy: Policy, environment: Environment, rounds: int, *, noise: Noise, seed: int
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    *,
+    noise: Noise,
+    seed: int,
+    begins: Callable[[], None] | None = None,
 ) -> Transcript:
-    """Play a central policy by events and write it down."""
-    written = Transcript(policy, noise)
+    """Play a central policy by events and write it down.
+
+    begins: called before every release.
+    """
+    written = Transcript(policy, noise, begins)
     marks, rng = np.array([rounds]), np.random.default_rng(seed)
     written.path = play_events(
         policy, environment, rounds, marks, noise=noise, seed=seed, rng=rng, opened=written.opened

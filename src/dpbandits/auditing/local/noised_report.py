@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 from dpbandits.auditing.local.coin_law import ENDLESS
-from dpbandits.auditing.transcript.neighbours import Pushed
+from dpbandits.auditing.transcript.played_noise import PlayedNoise
 from dpbandits.auditing.transcript.shown_noise import log_ratio
 from dpbandits.checks.tape import RecordedDraw, Recorder, loss
 from dpbandits.core.errors import Changed, Diverged, NotSteps
@@ -61,7 +61,8 @@ class OwnCoins:
 
 def recorded(randomizer: Randomizer, steps: int, source: int) -> Recording:
     """A report of this reward with the source of this number."""
-    noise = Pushed(source, up=source % 2 == 0) if source >= SOURCES // 2 else SimulatedNoise(source)
+    pushed = source >= SOURCES // 2
+    noise = PlayedNoise(source, up=source % 2 == 0) if pushed else SimulatedNoise(source)
     base: Any = OwnCoins(noise, source)
     seen = Recorder(source, base=base)
     report = randomizer.randomise(steps, seen)

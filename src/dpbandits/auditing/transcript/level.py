@@ -31,6 +31,11 @@ from dpbandits.policies.contract import Policy
 
 LEVEL = "transcript"
 
+OWN_PLANS = (
+    "It draws its plans from a source of its own: whether a record changes them, replays cannot "
+    "say. Of its releases:"
+)
+
 REPLAYS = 40
 """The most pairs that are replayed in a run if there is no budget of seconds. In runs that are not
 short there are fewer, in proportion.
@@ -99,6 +104,10 @@ def audited_runs(
     ):
         see_blind(policy)
     verdict = transcript_verdict(found, claim, "rho" if in_rho else "epsilon")
+    if verdict.outcome == "passed" and any(run.witness.plans is None for run in found):
+        return replace(
+            verdict, outcome="not applicable", evidence=f"{OWN_PLANS} {verdict.evidence}"
+        )
     if verdict.outcome == "passed" and not seen_enough(todo, found):
         pairs, of = sum(run.pairs for run in found), sum(run.of for run in found)
         said = (
@@ -180,9 +189,10 @@ def verdict_on(found: Priced, claim: Fraction) -> Outcome:
 def largest_loss_sentence(runs: list[Found], found: Priced, unit: str) -> str:
     """Where the largest loss was found, and how sure it is."""
     pairs, of = sum(run.pairs for run in runs), sum(run.of for run in runs)
+    asked = sum(run.asked for run in runs)
     said = (
-        f"largest loss {stated_loss(found)} {unit} in {pairs} of {of} neighbours; "
-        f"there a record changed in the block from round {found.case.pair.round}"
+        f"largest loss {stated_loss(found)} {unit} in {pairs} of {of} neighbours, plans asked for "
+        f"again in {asked}; there a record changed in the block from round {found.case.pair.round}"
     )
     if found.most != found.least:
         most = "" if found.most is None else f", {found.most} the most"
@@ -204,6 +214,7 @@ def loss_details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
         "sure": found.most == found.least,
         "pairs": sum(run.pairs for run in runs),
         "of": sum(run.of for run in runs),
+        "asked": sum(run.asked for run in runs),
         "rounds": max(run.witness.rounds for run in runs),
         "change": list(found.case.pair.change),
         "by_round": [[pair.round, float(pair.loss)] for run in runs for pair in run.worst],

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpbandits.auditing.mechanism_policy import Feeding, alone, longest
+from dpbandits.auditing.transcript.played_noise import PlayedNoise
 from dpbandits.checks.tape import Recorder, Tape
-from dpbandits.core.privacy import NoiseKind
-from dpbandits.noise.protocol import Noise, Relay, Selection, Values
-from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import Entered, Transcript, transcript
 
@@ -32,68 +29,13 @@ LONGEST = 20_000
 """The most rounds to which a run is prolonged until something is released."""
 
 
-AGAIN = 32
-"""How often in a row the same may be asked before noise falls freely again. Code that redraws until
-it likes the noise would otherwise wait for ever.
-"""
-
-RARE = 2.0**-30
-"""The chance of a coin that is pushed to an end."""
-
-
-class Pushed(Relay):
-    """Seeded noise that lies at least a unit to one side of the exact value, and coins that are
-    often next to 0 or to 1. Such outcomes are possible and tell much.
-    """
-
-    kind: ClassVar[NoiseKind] = "simulated"
-
-    def __init__(self, seed: int, *, up: bool) -> None:
-        self._plain, self._sign = SimulatedNoise(seed), 1 if up else -1
-        self._asked, self._times = tuple[Any, ...](), 0
-
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
-        if verb in ("threshold", "exceeds"):
-            return getattr(self._plain, verb)(*exact, **price)
-        (value,), noise = exact, getattr(self._plain, verb)(0, **price)
-        if self._again(value, *price.values()):
-            return value + noise
-        return value + self._sign * (price["sensitivity"] + abs(noise))
-
-    def joint(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
-        """Every value far to one side: the largest move is then the record's own."""
-        noise = self._plain.joint([0] * len(values), sensitivity=sensitivity, epsilon=epsilon)
-        exact = tuple(int(value) for value in values)
-        if self._again(exact, sensitivity, epsilon):
-            return tuple(v + z for v, z in zip(exact, noise, strict=True))
-        far = self._sign * (sensitivity + max(map(abs, noise)))
-        return tuple(value + far for value in exact)
-
-    def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
-        """The action least likely to be named, or the likeliest."""
-        return int(np.argmax(values) if self._sign > 0 else np.argmin(values))
-
-    def uniform(self) -> float:
-        coin, end = self._plain.uniform(), self._plain.uniform()
-        return coin * RARE if end < 1 / 3 else 1 - max(coin, 0.5) * RARE if end < 2 / 3 else coin
-
-    def state(self) -> dict[str, Any]:
-        return self._plain.state()
-
-    def _again(self, *asked: Any) -> bool:
-        """Whether the same was asked too many times in a row."""
-        self._times = self._times + 1 if asked == self._asked else 1
-        self._asked = asked
-        return self._times > AGAIN
-
-
 class AuditRun(NamedTuple):
     """One run: rewards are 0 or 1 with these means, or anything on the grid (`spread`)."""
 
     policy: Policy
     rounds: int
     means: np.ndarray[Any, Any]
-    noise: Noise
+    noise: PlayedNoise
     seed: int
     spread: bool = False
 
@@ -115,7 +57,12 @@ class AuditRun(NamedTuple):
         while True:
             recorder = Recorder(self.seed, base=self.noise)
             run = transcript(
-                self.policy, Tape(self.rewards(rounds)), rounds, noise=recorder, seed=self.seed
+                self.policy,
+                Tape(self.rewards(rounds)),
+                rounds,
+                noise=recorder,
+                seed=self.seed,
+                begins=self.noise.begin,
             )
             if self.policy.about.goal == "estimate":
                 run.finish()
@@ -134,28 +81,28 @@ def plays(policy: Policy, rounds: int, seed: int) -> list[AuditRun]:
     even, long = np.full(policy.arms, 0.5), min(rounds, longest(policy))
     short, tiny, fine = min(SHORT, long), min(TINY, long), policy.reader.grid.steps > 1
     found = [
-        AuditRun(policy, tiny, uneven, SimulatedNoise(seed + 10), seed + 8, spread=fine),
-        AuditRun(policy, tiny, even, Pushed(seed + 11, up=True), seed + 9),
-        AuditRun(policy, short, uneven, SimulatedNoise(seed + 1), seed),
-        AuditRun(policy, short, even, Pushed(seed + 2, up=True), seed + 1),
-        AuditRun(policy, short, uneven, Pushed(seed + 3, up=False), seed + 2),
-        AuditRun(policy, short, uneven[::-1], Pushed(seed + 4, up=True), seed + 3),
+        AuditRun(policy, tiny, uneven, PlayedNoise(seed + 10), seed + 8, spread=fine),
+        AuditRun(policy, tiny, even, PlayedNoise(seed + 11, up=True), seed + 9),
+        AuditRun(policy, short, uneven, PlayedNoise(seed + 1), seed),
+        AuditRun(policy, short, even, PlayedNoise(seed + 2, up=True), seed + 1),
+        AuditRun(policy, short, uneven, PlayedNoise(seed + 3, up=False), seed + 2),
+        AuditRun(policy, short, uneven[::-1], PlayedNoise(seed + 4, up=True), seed + 3),
     ]
     if fine:
-        found.append(AuditRun(policy, short, even, SimulatedNoise(seed + 5), seed + 4, spread=True))
+        found.append(AuditRun(policy, short, even, PlayedNoise(seed + 5), seed + 4, spread=True))
     if isinstance(policy, Feeding):
         several = replace(policy, each=3)
-        found.insert(2, AuditRun(several, 3 * tiny, even, SimulatedNoise(seed + 12), seed + 10))
+        found.insert(2, AuditRun(several, 3 * tiny, even, PlayedNoise(seed + 12), seed + 10))
         found += [
             AuditRun(several, short, even, noise, seed + 5)
-            for noise in (SimulatedNoise(seed + 6), Pushed(seed + 9, up=False))
+            for noise in (PlayedNoise(seed + 6), PlayedNoise(seed + 9, up=False))
         ]
         if alone(policy):
             found += runs_beside(policy, tiny, short, seed)
     return [
         *found,
-        AuditRun(policy, long, uneven, SimulatedNoise(seed + 7), seed + 6),
-        AuditRun(policy, long, even, Pushed(seed + 8, up=True), seed + 7),
+        AuditRun(policy, long, uneven, PlayedNoise(seed + 7), seed + 6),
+        AuditRun(policy, long, even, PlayedNoise(seed + 8, up=True), seed + 7),
     ]
 
 
@@ -169,8 +116,8 @@ def runs_beside(policy: Feeding, tiny: int, short: int, seed: int) -> list[Audit
     """Runs with several coordinates a release."""
     several, even = replace(policy, arms=SIDES), np.full(SIDES, 0.5)
     return [
-        AuditRun(several, SIDES * tiny, even, SimulatedNoise(seed + 13), seed + 11),
-        AuditRun(several, short, even, Pushed(seed + 14, up=True), seed + 12),
+        AuditRun(several, SIDES * tiny, even, PlayedNoise(seed + 13), seed + 11),
+        AuditRun(several, short, even, PlayedNoise(seed + 14, up=True), seed + 12),
     ]
 
 
@@ -198,6 +145,18 @@ def record_changes(run: Transcript, rng: np.random.Generator) -> list[tuple[int,
     order = turns + early[len(late) :] + late[len(early) :]
     unit = run.policy.reader.grid.steps
     return [(at, change) for at in order for change in changes(run.events[at], unit, rng)]
+
+
+def all_changed(run: Transcript, rng: np.random.Generator) -> dict[int, Any]:
+    """Changes of the sums of all blocks at once: to none, to full, or to anything between."""
+    unit, found = run.policy.reader.grid.steps, dict[int, Any]()
+    for at, event in enumerate(run.events):
+        if isinstance(event, Entered):
+            full, size = event.rounds * unit, np.shape(event.steps)
+            ends = rng.integers(0, 2, size) * full
+            other = np.where(rng.random(size) < 0.5, ends, rng.integers(0, full + 1, size))
+            found[at] = other - event.steps if size else int(other) - event.steps
+    return found
 
 
 def changes(event: Any, unit: int, rng: np.random.Generator) -> list[Any]:

@@ -26,6 +26,10 @@ BY_ITSELF = (
     "source."
 )
 
+NO_NUMBER = (
+    "Its answers are not all numbers: what noise would have to do to keep them, replays cannot say."
+)
+
 OWN_COINS = (
     "It tosses coins that no replay can script, not from the noise source it is given: its "
     "replays prove nothing."

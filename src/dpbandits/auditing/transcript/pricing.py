@@ -63,6 +63,13 @@ class Found(NamedTuple):
     unclear: str  # why of some neighbours nothing can be said; empty: of all something can
     others: tuple[Pair, ...] = ()  # the rest, by falling loss: of their draws, like all of these
 
+    @property
+    def asked(self) -> int:
+        """Pairs in which the policy was asked for all its plans again: all, or, where it draws them
+        from a source of its own, none.
+        """
+        return 0 if self.witness.plans is None else self.pairs
+
 
 class Case(NamedTuple):
     """A pair, the run that it belongs to, and the draws with which the neighbour gives the same

@@ -15,9 +15,10 @@ from typing import Any, cast, final
 
 import numpy as np
 
+from dpbandits.auditing.transcript.outside_randomness import NO_NUMBER
 from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.arrays import Floats
-from dpbandits.core.errors import DrawsExhausted
+from dpbandits.core.errors import DrawsExhausted, Unclear
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.noise.protocol import Noise, Selection
@@ -120,12 +121,15 @@ def shifted(
 
 
 def answer_numbers(answer: Any) -> Floats:
-    """Every number in an answer, in order."""
+    """Every number in an answer, in order; raises Unclear if it holds something else."""
     if answer is None:
         return np.zeros(0)
     if isinstance(answer, (tuple, list)):
         return np.concatenate([np.zeros(0), *map(answer_numbers, answer)])
-    return np.atleast_1d(np.asarray(answer, np.float64)).ravel()
+    try:
+        return np.atleast_1d(np.asarray(answer, np.float64)).ravel()
+    except (TypeError, ValueError):
+        raise Unclear(NO_NUMBER) from None
 
 
 def choices_shown(

@@ -8,7 +8,13 @@ import numpy as np
 
 from dpbandits.auditing.effort import Effort, Work
 from dpbandits.auditing.transcript.neighbours import AuditRun
-from dpbandits.auditing.transcript.noise_sums import MOST, NoiseSums, answered, moved, sums_of
+from dpbandits.auditing.transcript.noise_sums import (
+    MOST,
+    NoiseSums,
+    answered,
+    moved,
+    sums_of,
+)
 from dpbandits.auditing.transcript.outside_randomness import (
     BY_ITSELF,
     ITS_KIND,
@@ -53,7 +59,7 @@ class Witness:
         also the values that are handed to the noise.
         """
         try:
-            seen = self._script(self.draws)
+            seen = self.script(self.draws)
             replay = self.run.replay({}, seen, seed=seed)
         except Diverged:
             raise Foreign(OWN_COINS) from None
@@ -68,9 +74,9 @@ class Witness:
             Foreign: the results differed, or randomness was used that the noise source did not
                 give.
         """
-        self._always(lambda: self._replayed(event, change).draws, after)
+        self.always(lambda: self._replayed(event, change).draws, after)
 
-    def _always(
+    def always(
         self,
         again: Callable[[], list[RecordedDraw] | str],
         first: list[RecordedDraw] | str,
@@ -109,13 +115,13 @@ class Witness:
             or self.sums is not None
         )
 
-    def _script(self, draws: Sequence[RecordedDraw]) -> Recorder:
+    def script(self, draws: Sequence[RecordedDraw]) -> Recorder:
         return Recorder(self.seed, script=list(draws), tosses=self.recorder.thrown)
 
     @cached_property
     def drawn(self) -> dict[int, int]:
         """The draws of each release."""
-        again, before, found = self._script(self.draws), 0, dict[int, int]()
+        again, before, found = self.script(self.draws), 0, dict[int, int]()
         for at, *_ in self.run.answers({}, again):
             found[at], before = len(again.draws) - before, len(again.draws)
         return found
@@ -148,7 +154,7 @@ class Witness:
                 raise Unclear(
                     f"{leak} Whether other coins make up for it, replays cannot say."
                 ) from None
-            self._always(lambda: self._text(event, change, asking), str(leak), asking)
+            self.always(lambda: self._text(event, change, asking), str(leak), asking)
             raise
 
     def _text(self, event: int, change: Any, asking: bool) -> str:
@@ -160,23 +166,22 @@ class Witness:
         return ""
 
     def _replayed(self, event: int, change: Any, asking: bool = False) -> Recorder:
-        replay, other = self._again(
-            event, change, self.draws, self.seed if asking and self.plans is not None else None
-        )
+        seed = self.seed if asking and self.plans is not None else None
+        replay, other = self._again(event, change, self.draws, seed)
         if replay.at is not None:
             # so far a function of the rewards: of these it cannot answer what it did
             if not other.draws and not other.coins:
                 raise self._leak(event, certain=True)
             if len(other.draws) != sum(self.drawn[at] for at in self.drawn if at <= replay.at):
                 raise Unclear(UNEVEN)
-            other = self._moved(event, change)
+            replay, other = self._moved(event, change, seed)
         self._same(replay, other, event)
         return other
 
     def _again(
         self, event: int, change: Any, draws: Sequence[RecordedDraw], seed: int | None
     ) -> tuple[Replay, Recorder]:
-        other = self._script(draws)
+        other = self.script(draws)
         try:
             return self.run.replay({event: change}, other, seed=seed), other
         except Diverged as error:
@@ -185,7 +190,7 @@ class Witness:
                 f"what that tells: {error}"
             ) from None
 
-    def _moved(self, event: int, change: Any) -> Recorder:
+    def _moved(self, event: int, change: Any, seed: int | None) -> tuple[Replay, Recorder]:
         """Replay with noise moved so that the mechanism's answers stay the same. It is a leak if
         the answers of both runs are the same sums of their noise, near and far, and no move of the
         noise makes up for the record.
@@ -199,10 +204,10 @@ class Witness:
             raise Foreign("Whether some noise keeps its answers takes too long to say.") from None
         if move is None:
             raise self._leak(event)
-        replay, other = self._again(event, change, moved(self.draws, dict(enumerate(move))), None)
+        replay, other = self._again(event, change, moved(self.draws, dict(enumerate(move))), seed)
         if replay.at is not None:
             raise self._leak(event) if self.sums.unique() else Unclear(BY_ITSELF)
-        return other
+        return replay, other
 
     def _gap(self, sums: NoiseSums, event: int, change: Any) -> Floats:
         """By how much the noise has to move the neighbour's answers, if it moves them as it does
