@@ -53,8 +53,8 @@ class MechanismSubject:
         ]
         if alone(self._feed):
             kinds.append(neighbouring(2, min(2, most), whole=False, apart=True))
-        last = min(LATE_RELEASE, most)
-        return mixed(kinds, late_tapes(arms, last, **how) if last > 2 * ROUNDS else ())
+        last = sorted({min(n, most) for n in LATE_RELEASES} - set(range(ROUNDS + 1)))
+        return mixed(kinds, [late_tapes(arms, n, **how) for n in last])
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         """Raises MixedRuns where many runs at once were not what each alone would be; from then on
@@ -194,7 +194,8 @@ BLOCKS = ((8, 1), (8, 4), (3, 2))
 """Records a release, and releases."""
 
 
-LATE_RELEASE = 3200
+LATE_RELEASES = (16, 40, 3200)
+"""Releases of longer streams, of which a few are tried."""
 
 
 ENDS = 16

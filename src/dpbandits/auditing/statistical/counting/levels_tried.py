@@ -2,7 +2,7 @@
 narrow band of rewards hides from fixed ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,25 +14,33 @@ OFTEN = 8
 GRID = 100
 """Steps of the grid of these rewards."""
 
+GOLDEN = (5**0.5 - 1) / 2
+"""Steps of this length around a circle leave no part of it out for long."""
+
 
 def with_drawn_levels(pairs: Sequence[Neighbours], seed: int) -> list[Neighbours]:
     """All of them and some more, each with two rewards of its own."""
     rng = np.random.default_rng([seed, 345])
     falls = [pair for pair in pairs if isinstance(pair, Replaced) and "falls" in pair.label]
-    falls = [falls[at] for at in rng.permutation(len(falls))[: len(pairs) // OFTEN]]
-    return [
-        one
-        for at, pair in enumerate(pairs, start=1)
-        for one in (
-            pair,
-            *(moved(more, rng) for more in falls[at // OFTEN - 1 :][: at % OFTEN == 0]),
-        )
-    ]
+    some = [falls[at] for at in rng.permutation(len(falls))]
+    levels, found = drawn_levels(rng.random()), list[Neighbours]()
+    for at, pair in enumerate(pairs, start=1):
+        found.append(pair)
+        if at % OFTEN == 0 and some:
+            found.append(moved(some.pop(), next(levels), next(levels)))
+    return found
 
 
-def moved(pair: Replaced, rng: np.random.Generator) -> Replaced:
-    """The same record, between two rewards that were drawn."""
-    low, high = sorted((rng.choice(GRID + 1, 2, replace=False) / GRID).tolist())
+def drawn_levels(at: float) -> Iterator[float]:
+    """Rewards on the grid from this place on; two in turn are never the same."""
+    while True:
+        yield int(at * (GRID + 1)) / GRID
+        at = (at + GOLDEN) % 1
+
+
+def moved(pair: Replaced, one: float, other: float) -> Replaced:
+    """The same record, between two rewards of which the higher comes first."""
+    high, low = max(one, other), min(one, other)
     before, after = (
         np.where(np.isnan(row), row, reward)
         for row, reward in ((pair.before, high), (pair.after, low))
