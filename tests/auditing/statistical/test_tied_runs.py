@@ -14,7 +14,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.ties import tied
+from dpbandits.auditing.statistical.counting.ties import tied_together
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.core.errors import MixedRuns
@@ -161,6 +161,6 @@ def test_independent_runs_are_not_called_tied() -> None:
     rng = np.random.default_rng(5)
     for values in (2, 5, 1000):
         for _ in range(100):
-            assert not tied(rng.integers(0, values, (300, 1)).astype(float))
-    assert not tied(rng.random((300, 2)))
-    assert tied(np.repeat(rng.random((100, 2)), 3, axis=0))
+            assert not tied_together(rng.integers(0, values, (300, 1)).astype(float))
+    assert not tied_together(rng.random((300, 2)))
+    assert tied_together(np.repeat(rng.random((100, 2)), 3, axis=0))

@@ -31,7 +31,7 @@ from dpbandits.auditing.statistical.counting.pilot import (
 )
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import Neighbours
-from dpbandits.auditing.statistical.counting.ties import tied
+from dpbandits.auditing.statistical.counting.ties import tied_together
 from dpbandits.auditing.statistical.subjects import Subject
 from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import MixedRuns
@@ -87,16 +87,16 @@ def statistical_level(
     if too_slow := slowness(subject, plan):
         return unseen(too_slow, claim, plan, no_claim)
     try:
-        return counted_level(subject, claim, plan, workers, no_claim)
+        return counted_verdict(subject, claim, plan, workers, no_claim)
     except MixedRuns:
         # what was played is not kept: that it was not noticed earlier is part of what was seen
         again = replace(plan, start=time.perf_counter(), budget=plan.left())
         if too_slow := slowness(subject, again):
             return unseen(too_slow, claim, plan, no_claim)
-        return counted_level(subject, claim, again, workers, no_claim)
+        return counted_verdict(subject, claim, again, workers, no_claim)
 
 
-def counted_level(
+def counted_verdict(
     subject: Subject, claim: Fraction | None, plan: RunPlan, workers: int, no_claim: str
 ) -> LevelResult:
     with Players(subject, workers, clocked=plan.runs is None) as players:
@@ -105,7 +105,7 @@ def counted_level(
         found = pilot(players, pairs, plan.seed, runs=plan.runs, seconds=seconds, tell=plan.tell)
         since = time.monotonic()
         lots = learning_lot(players, found, plan)
-        if players.by_turns and any(map(tied, lots)):
+        if players.by_turns and any(map(tied_together, lots)):
             return unseen(TIED, claim, plan, no_claim, warning=WARNED)
         plan.tell("learning an event")
         event = choose_event(*lots, min(MOST, plan.runs or 10 * len(lots[0])), ALPHA / 2)
@@ -148,7 +148,9 @@ def tied_later(
     time.sleep(max(0.0, SECOND - (time.monotonic() - since)))
     later = players.outcomes(pair, LATER, 0)
     both = zip(lots, later, strict=True)
-    return any(tied(np.concatenate([before[-LEARNT_LAST:], after])) for before, after in both)
+    return any(
+        tied_together(np.concatenate([before[-LEARNT_LAST:], after])) for before, after in both
+    )
 
 
 def unseen(

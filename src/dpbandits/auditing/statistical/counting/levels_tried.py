@@ -27,7 +27,7 @@ def with_drawn_levels(pairs: Sequence[Neighbours], seed: int) -> list[Neighbours
     for at, pair in enumerate(pairs, start=1):
         found.append(pair)
         if at % OFTEN == 0 and some:
-            found.append(moved(some.pop(), next(levels), next(levels)))
+            found.append(between_levels(some.pop(), next(levels), next(levels)))
     return found
 
 
@@ -38,7 +38,7 @@ def drawn_levels(at: float) -> Iterator[float]:
         at = (at + GOLDEN) % 1
 
 
-def moved(pair: Replaced, one: float, other: float) -> Replaced:
+def between_levels(pair: Replaced, one: float, other: float) -> Replaced:
     """The same record, between two rewards of which the higher comes first."""
     high, low = max(one, other), min(one, other)
     before, after = (

@@ -14,13 +14,13 @@ DEVIATIONS = 6
 """Standard deviations."""
 
 
-def tied(rows: Floats) -> bool:
+def tied_together(rows: Floats) -> bool:
     """Whether runs that were played one after the other are alike more often than any two of them.
 
     All orders of independent runs are equally likely. The number of neighbours that are alike has
     the mean and the variance of the number of runs of Wald and Wolfowitz, for many categories.
 
-    >>> tied(np.repeat([[1.0], [2.0]], 50, axis=0)), tied(np.ones((100, 1)))
+    >>> tied_together(np.repeat([[1.0], [2.0]], 50, axis=0)), tied_together(np.ones((100, 1)))
     (True, False)
     """
     keys = keys_of(rows)
