@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from benchmarks.odd.parts import Telling
 
+import dpbandits as dpb
 from dpbandits.auditing.effort import Seconds, Work
 from dpbandits.auditing.foreign import ForeignSubject
 from dpbandits.auditing.mechanism_policy import feed
@@ -67,9 +68,43 @@ def test_the_budget_is_kept_and_most_of_it_counts(
     assert found.outcome == "failed"
 
 
+@pytest.mark.parametrize("seconds", [0.04, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("budget", [4.0, 30.0])
+def test_slow_runs_keep_the_budget(
+    monkeypatch: pytest.MonkeyPatch, budget: float, seconds: float
+) -> None:
+    """A tenth of a second a run: a budget of 4 took 26 seconds. What is too slow is not begun."""
+    clock = Clock(monkeypatch)
+    found = statistical_level(Slow(clock, seconds), Fraction(1), budget=budget, workers=1)
+    assert clock.now - 1000 <= max(budget, 2 * seconds) + 1e-9
+    if budget < 200 * seconds:
+        assert clock.now - 1000 <= 2 * seconds + 1e-9
+        assert found.outcome == "no verdict"
+        assert f"a run takes {seconds:.2g} s; this budget allows " in found.evidence
+        assert found.details["why"] == found.evidence
+    else:
+        assert found.details["runs"] >= 20
+
+
+@pytest.mark.parametrize("seconds", [0.1, 1.0])
+def test_a_slow_function_gets_no_verdict_at_once(seconds: float) -> None:
+    """By the real clock: it is played twice."""
+    played = list[int]()
+
+    def slow(rewards: Any, seed: int) -> float:
+        played.append(seed)
+        time.sleep(seconds)
+        return float(seed % 2)
+
+    report = dpb.audit(slow, 1, workers=1, budget=4)
+    assert (report.verdict, len(played)) == ("no verdict", 2)
+    assert "this budget allows" in str(report)
+
+
 def test_slow_learning_leaves_time_for_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Learning that takes a millisecond a run, as with wide outcomes on a busy machine."""
     from dpbandits.auditing.statistical import level as statistical
+    from dpbandits.auditing.statistical.counting import learning
 
     clock, honest = Clock(monkeypatch), statistical.choose_event
 
@@ -77,7 +112,8 @@ def test_slow_learning_leaves_time_for_runs(monkeypatch: pytest.MonkeyPatch) -> 
         clock.now += 1e-3 * len(a)
         return honest(a, b, runs, alpha)
 
-    monkeypatch.setattr(statistical, "choose_event", slowly)
+    for module in (statistical, learning):
+        monkeypatch.setattr(module, "choose_event", slowly)
     found = statistical_level(Slow(clock, 1e-4), Fraction(1), budget=20.0, workers=1)
     assert clock.now - 1000 <= 20
     assert found.details["runs"] >= 10_000

@@ -23,8 +23,8 @@ from dpbandits.auditing.statistical.subjects import ROUNDS, code
 from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Action
 
-LATE = 3200
-"""The number of rounds of the longest tapes, which show leaks that come late."""
+LATER, LATE = 256, 3200
+"""The numbers of rounds of the longest tapes, which show leaks that come late."""
 
 CELLS = 4_000_000
 """Rewards of a long tape, at most: the longest is left out where there are thousands of arms."""
@@ -76,18 +76,18 @@ class ForeignSubject:
         played.
         """
         if self._pairs is None:
+            usual = max(4 * self.rounds, 2 * self.arms)
             longer = [
                 n
-                for n in (max(4 * self.rounds, 2 * self.arms), LATE)
+                for n in (usual, *(n for n in (LATER, LATE) if n > usual))
                 if n > self.rounds and n * self.arms <= CELLS and self.lasts(n)
             ]
             tapes = [
                 neighbouring(self.arms, rounds, whole=False)
-                for rounds in (self.rounds, *(n for n in longer if n < LATE))
+                for rounds in (self.rounds, *(n for n in longer if n == usual))
             ]
-            self._pairs = mixed(
-                tapes, late_tapes(self.arms, LATE, whole=False) if LATE in longer else ()
-            )
+            late = [late_tapes(self.arms, n, whole=False) for n in longer if n > usual]
+            self._pairs = mixed(tapes, late)
         return self._pairs
 
     def lasts(self, rounds: int) -> bool:

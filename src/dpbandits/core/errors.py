@@ -223,6 +223,12 @@ class Tossed(Error):
     """A group's policy uses public randomness, which each run has for itself."""
 
 
+class MixedRuns(Error):
+    """Runs that were played at once are not what each of them is alone: they are to be played
+    again, one after the other.
+    """
+
+
 class Unfit(Error):
     """The exact law of this subject cannot be computed; the message says why."""
 

@@ -107,17 +107,17 @@ def test_noise_drawn_many_at_once_has_the_law_of_one() -> None:
 
     for mechanism in (LazyForgetful(epsilon=Fraction(1)), NoisyMax(epsilon=Fraction(1))):
         many, single = MechanismSubject(mechanism), MechanismSubject(mechanism)
-        single._vectorised = False
+        single._vectorised.value = False
         pair = many.pairs()[0]
         a, b = many.outcomes(pair.a, 20_000, 5), single.outcomes(pair.a, 20_000, 6)
-        assert many._vectorised
+        assert many._vectorised.value
         assert ks_2samp(a[:, 0], b[:, 0]).pvalue > 1e-6
 
 
 def test_mechanism_that_branches_is_run_one_at_a_time() -> None:
     subject = MechanismSubject(AboveThreshold(epsilon=Fraction(4), cap=4))
     assert subject.outcomes(subject.pairs()[-1].a, 50, 3).shape[0] == 50
-    assert not subject._vectorised
+    assert not subject._vectorised.value
 
 
 def test_policy_runs_are_the_sessions() -> None:

@@ -34,13 +34,13 @@ class ManyNoise(Relay):
 
     kind: ClassVar[NoiseKind] = "simulated"
 
-    def __init__(self, runs: int, seed: int, kept: list[Any] | None = None) -> None:
-        """kept: where every answer is written down, if anywhere."""
+    def __init__(self, runs: int, seed: int, watched: Integers | None = None) -> None:
+        """watched: places of runs whose answers are written down, in `kept`."""
         self.runs, self._rng = (
             runs,
             np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 341]))),
         )
-        self._kept, self.asked = kept, 0
+        self._watched, self.kept, self.asked = watched, list[Any](), 0
 
     def _keep(self, answer: Any) -> Any:
         self.asked += 1
@@ -49,8 +49,8 @@ class ManyNoise(Relay):
                 "Noise is drawn again and again: it may never please all runs at once. One run "
                 "at a time."
             )
-        if self._kept is not None:
-            self._kept.append(np.broadcast_to(answer, self.runs))
+        if self._watched is not None:
+            self.kept.append(np.broadcast_to(answer, self.runs)[self._watched])
         return answer
 
     def laplace(self, value: Any, *, sensitivity: int, epsilon: Fraction) -> Any:

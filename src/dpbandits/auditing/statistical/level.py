@@ -16,38 +16,49 @@ from typing import Any
 import numpy as np
 
 from dpbandits.auditing.report import LevelResult, Outcome
-from dpbandits.auditing.statistical.counting.events import Bound, Event, choose_event, hits, reach
+from dpbandits.auditing.statistical.counting.events import Bound, Event, choose_event, reach
+from dpbandits.auditing.statistical.counting.learning import learning_lot, scoring
+from dpbandits.auditing.statistical.counting.levels_tried import with_drawn_levels
 from dpbandits.auditing.statistical.counting.pilot import (
     ALPHA,
     MOST,
+    PILOT,
     Counted,
     RunPlan,
     Tried,
     count,
     pilot,
-    run_share,
 )
 from dpbandits.auditing.statistical.counting.players import Players
+from dpbandits.auditing.statistical.counting.tables import Neighbours
+from dpbandits.auditing.statistical.counting.ties import tied_together
 from dpbandits.auditing.statistical.subjects import Subject
 from dpbandits.core.arrays import Floats
+from dpbandits.core.errors import MixedRuns
 
 LEVEL = "statistical"
-
-LEARNT, CELLS = 1_000_000, 8_000_000
-"""Runs a side an event is learnt on, at most, and numbers in them. A quarter of that where a number
-of runs is given.
-"""
-
-PILOT, LEARNING, CHOOSING = 0.35, 0.15, 0.1
-"""Shares of the budget: for the choice of tables, to play runs to learn from, and to learn. The
-rest is for the runs that count.
-"""
-
 
 STRANGE = (
     "its noise does not come from the source or seed it is given, so nobody can repeat this, and "
     "only one process plays it"
 )
+
+
+NEEDED = 200
+"""Runs that there has to be time for, of both tables together."""
+
+SECOND = 1.1
+"""Seconds after which a generator is another one that the clock has seeded."""
+
+LATER, LEARNT_LAST = 20, 300
+"""Runs a side that are played then, and runs before that they are compared with."""
+
+TIED = (
+    "runs that follow each other are alike, as if they shared a seed: they are not independent, "
+    "and what is counted of them says nothing"
+)
+
+WARNED = "its runs are not independent (is a generator seeded by the clock?)"
 
 
 def silent(_: str) -> None:
@@ -73,67 +84,83 @@ def statistical_level(
     """
     plan = RunPlan(budget, runs, seed, tell, time.perf_counter())
     tell("starting")
-    with Players(subject, workers) as players:
-        seconds = min(PILOT * budget, plan.left())
-        found = pilot(players, subject.pairs(), seed, runs=runs, seconds=seconds, tell=tell)
+    if too_slow := slowness(subject, plan):
+        return unseen(too_slow, claim, plan, no_claim)
+    try:
+        return counted_verdict(subject, claim, plan, workers, no_claim)
+    except MixedRuns:
+        # what was played is not kept: that it was not noticed earlier is part of what was seen
+        again = replace(plan, start=time.perf_counter(), budget=plan.left())
+        if too_slow := slowness(subject, again):
+            return unseen(too_slow, claim, plan, no_claim)
+        return counted_verdict(subject, claim, again, workers, no_claim)
+
+
+def counted_verdict(
+    subject: Subject, claim: Fraction | None, plan: RunPlan, workers: int, no_claim: str
+) -> LevelResult:
+    with Players(subject, workers, clocked=plan.runs is None) as players:
+        seconds = min(PILOT * plan.budget, plan.left())
+        pairs = with_drawn_levels(subject.pairs(), plan.seed)
+        found = pilot(players, pairs, plan.seed, runs=plan.runs, seconds=seconds, tell=plan.tell)
+        since = time.monotonic()
         lots = learning_lot(players, found, plan)
-        tell("learning an event")
-        event = choose_event(*lots, min(MOST, runs or 10 * len(lots[0])), ALPHA / 2)
+        if players.by_turns and any(map(tied_together, lots)):
+            return unseen(TIED, claim, plan, no_claim, warning=WARNED)
+        plan.tell("learning an event")
+        event = choose_event(*lots, min(MOST, plan.runs or 10 * len(lots[0])), ALPHA / 2)
         counted = count(players, found, event, plan, scoring(event, lots))
         strange = not players.seeded and getattr(subject, "takes_noise", True)
+        leaks = claim is not None and counted.bound.epsilon > claim
+        if leaks and players.by_turns and tied_later(players, found.pair, lots, since):
+            return unseen(TIED, claim, plan, no_claim, warning=WARNED)
     still = "" if varied(*lots) else "Every run had the same outcome: there was nothing to see."
     why_not = no_claim if claim is None else still
     result = statistical_verdict(counted, found, event, plan, claim, why_not)
     return replace(result, details=result.details | {"warning": STRANGE}) if strange else result
 
 
-def learning_lot(players: Players, found: Tried, plan: RunPlan) -> tuple[Floats, Floats]:
-    """Runs to learn from: with a budget in lots that grow as long as there is time to play and to
-    learn from them.
+def slowness(subject: Subject, plan: RunPlan) -> str:
+    """What to say if there is no time for a hundred runs on either table; where runs are counted,
+    the clock is not looked at.
     """
-    pair, seed = found.pair, plan.seed + 10_000
     if plan.runs is not None:
-        return players.outcomes(
-            pair,
-            max(30, int(min(plan.runs, LEARNT // 4, CELLS // 4 // pair.a.size) * run_share(pair))),
-            seed,
-        )
-    seconds, lots, whole = plan.left() / (1 - PILOT), list[tuple[Floats, Floats]](), 0
-    size, until = (
-        int(np.clip(0.1 * LEARNING * seconds / players.pace(pair, seed), 30, 20_000)),
-        time.perf_counter() + LEARNING * seconds,
-    )
-    while True:
+        return ""
+    table = subject.pairs()[0].a
+    for at in range(2):  # a first run may compile and load what later ones have
         began = time.perf_counter()
-        lots.append(players.outcomes(pair, size, seed + len(lots)))
-        pace, whole = max(1e-9, time.perf_counter() - began) / size, whole + size
-        if len(lots) == 1:
-            most = min(
-                LEARNT,
-                CELLS // lots[0][0].shape[1],
-                int(CHOOSING * seconds / time_to_learn(lots[0])),
-            )
-        size = int(min(3 * whole, (until - time.perf_counter()) / pace, most - whole))
-        if size < whole / 4:
-            a, b = (np.concatenate([lot[side] for lot in lots]) for side in (0, 1))
-            return a, b
+        subject.outcomes(table, 1, plan.seed + at)
+        took = time.perf_counter() - began
+        if plan.left() >= NEEDED * took:
+            return ""
+    return (
+        f"a run takes {took:.2g} s; this budget allows {max(0, int(plan.left() / took)):,}, and "
+        f"{NEEDED} at least are needed"
+    )
 
 
-def time_to_learn(lot: tuple[Floats, Floats]) -> float:
-    """Seconds a run, seen on a part of the lot that does not take long; a little of it does not
-    grow with the runs.
+def tied_later(
+    players: Players, pair: Neighbours, lots: tuple[Floats, Floats], since: float
+) -> bool:
+    """Whether runs of another second are unlike those that were learnt from: what does the same
+    all the time may do so with the clock's seed.
     """
-    few = min(len(lot[0]), 3_000)
-    began = time.perf_counter()
-    choose_event(lot[0][:few], lot[1][:few], few, ALPHA)
-    return max(1e-9, time.perf_counter() - began) / few / 2
+    time.sleep(max(0.0, SECOND - (time.monotonic() - since)))
+    later = players.outcomes(pair, LATER, 0)
+    both = zip(lots, later, strict=True)
+    return any(
+        tied_together(np.concatenate([before[-LEARNT_LAST:], after])) for before, after in both
+    )
 
 
-def scoring(event: Event, lots: tuple[Floats, Floats]) -> float:
-    """Seconds it takes to see whether a run on either table is in the event."""
-    began, few = time.perf_counter(), 5_000
-    hits(event, lots[0][:few], lots[1][:few])
-    return (time.perf_counter() - began) / min(few, len(lots[0]))
+def unseen(
+    why: str, claim: Fraction | None, plan: RunPlan, no_claim: str, **more: str
+) -> LevelResult:
+    """Nothing was counted."""
+    seconds = time.perf_counter() - plan.start
+    outcome: Outcome = "not applicable" if claim is None else "no verdict"
+    evidence, details = f"{no_claim} {why}" if claim is None else why, {"why": why} | more
+    return LevelResult(LEVEL, outcome, 0.0, None, 0.0, 1.0, evidence, seconds, details, 0.0)
 
 
 def varied(a: Floats, b: Floats) -> bool:

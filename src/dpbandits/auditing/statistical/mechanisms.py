@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass
+from multiprocessing import RawValue
 from typing import Any, final
 
 import numpy as np
@@ -16,8 +17,8 @@ from dpbandits.auditing.statistical.counting.tables import (
 from dpbandits.auditing.statistical.grouped import ManyNoise, Scripted
 from dpbandits.auditing.statistical.subjects import ROUNDS
 from dpbandits.auditing.transcript.outside_randomness import Outside
-from dpbandits.core.arrays import Floats
-from dpbandits.core.errors import Parting
+from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.errors import MixedRuns, Parting
 from dpbandits.core.inputs import shown
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
@@ -36,7 +37,8 @@ class MechanismSubject:
     def __post_init__(self) -> None:
         self.name = repr(self.mechanism)
         self._feed = feed(self.mechanism)
-        self._vectorised, self._checked = True, dict[Any, bool]()
+        # forked workers share it: what one of them sees holds for all
+        self._vectorised, self._checked = RawValue("b", True), dict[Any, bool]()
 
     def pairs(self) -> list[Neighbours]:
         """One record a release, in streams of several lengths, also of so many that a late leak
@@ -51,12 +53,14 @@ class MechanismSubject:
         ]
         if alone(self._feed):
             kinds.append(neighbouring(2, min(2, most), whole=False, apart=True))
-        last = min(LATE_RELEASE, most)
-        return mixed(kinds, late_tapes(arms, last, **how) if last > 2 * ROUNDS else ())
+        last = sorted({min(n, most) for n in LATE_RELEASES} - set(range(ROUNDS + 1)))
+        return mixed(kinds, [late_tapes(arms, n, **how) for n in last])
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
-        self._vectorised = self._vectorised and self.agrees(table)
-        if self._vectorised:
+        """Raises MixedRuns where many runs at once were not what each alone would be; from then on
+        it plays run by run, and whatever was played at once is better forgotten.
+        """
+        if self._vectorised.value and self.agrees(table):
             return np.concatenate(
                 [
                     self.all_at_once(table, min(MANY, runs - done), (seed << 32) + done)
@@ -67,10 +71,16 @@ class MechanismSubject:
         return np.array([self.once(table, noise) for _ in range(runs)], np.float64)
 
     def agrees(self, table: Floats) -> bool:
-        """`is_run_by_run`, looked at once for each table."""
+        """`is_run_by_run`, looked at once for each table. If it is not on the first one, nothing
+        was played yet; if not on a later one, what was played is to be forgotten.
+        """
         key = (table.shape, table.tobytes())
         if key not in self._checked:
-            self._checked[key] = self.is_run_by_run(table)
+            first, self._checked[key] = not self._checked, self.is_run_by_run(table)
+            if not self._checked[key]:
+                self._vectorised.value = False
+                if not first:
+                    raise MixedRuns
         return self._checked[key]
 
     def is_run_by_run(self, table: Floats) -> bool:
@@ -78,33 +88,42 @@ class MechanismSubject:
         noised value, mixes runs, or has randomness of its own, or draws again until it likes every
         run's noise.
         """
-        kept, runs = list[Any](), max(2, min(CHECKED, 64 * CHECKED // len(table)))
-        try:
-            # one toss for a whole lot ties its runs together, however rare what it changes
-            with Outside() as outside:
-                row = [
-                    np.broadcast_to(np.asarray(number, np.float64), runs)
-                    for number in self.once(table, ManyNoise(runs, 1, kept))
-                ]
-            if outside.used:
-                return False
-            alone = [
-                self.once(table, Scripted(tuple(drawn[run].item() for drawn in kept), None))
-                for run in range(runs)
-            ]
-        except (TypeError, ValueError, ArithmeticError, Parting):
-            return False
-        return (
-            bool(np.array_equal(np.array(alone, np.float64), np.stack(row, axis=1)))
-            if row
-            else False
-        )
+        few = max(2, few_alone(table))
+        # one toss for a whole lot ties its runs together, however rare what it changes
+        with Outside() as outside:
+            row, alike = self.compared(table, few, 1, np.arange(few))
+        return alike and not outside.used and row.shape[1] > 0
 
     def all_at_once(self, table: Floats, runs: int, seed: int) -> Floats:
-        row = self.once(table, ManyNoise(runs, seed))
-        return np.stack(
-            [np.broadcast_to(np.asarray(number, np.float64), runs) for number in row], axis=1
-        )
+        """A lot, some runs of which are also played alone: code that mixes runs seldom may do so in
+        a lot of many only.
+        """
+        few = min(runs, max(1, min(few_alone(table), runs // 1000)))
+        at = np.random.default_rng([seed, 344]).choice(runs, few, replace=False, shuffle=False)
+        row, alike = self.compared(table, runs, seed, at)
+        if not alike:
+            self._vectorised.value = False
+            raise MixedRuns
+        return row
+
+    def compared(self, table: Floats, runs: int, seed: int, at: Integers) -> tuple[Floats, bool]:
+        """A lot, and whether the runs at these places answer the same if their draws fall for each
+        of them alone.
+        """
+        noise = ManyNoise(runs, seed, at)
+        try:
+            row = [
+                np.broadcast_to(np.asarray(number, np.float64), runs)
+                for number in self.once(table, noise)
+            ]
+            alone = [
+                self.once(table, Scripted(tuple(drawn[nth].item() for drawn in noise.kept), None))
+                for nth in range(len(at))
+            ]
+            many = np.stack(row, axis=1) if row else np.zeros((runs, 0))
+            return many, bool(np.array_equal(np.array(alone, np.float64), many[at]))
+        except (TypeError, ValueError, ArithmeticError, Parting):
+            return np.zeros((runs, 0)), False
 
     def once(self, table: Floats, noise: Any) -> list[Any]:
         """Every number that is answered; of long streams those of the first and of the last
@@ -175,7 +194,8 @@ BLOCKS = ((8, 1), (8, 4), (3, 2))
 """Records a release, and releases."""
 
 
-LATE_RELEASE = 3200
+LATE_RELEASES = (16, 40, 3200)
+"""Releases of longer streams, of which a few are tried."""
 
 
 ENDS = 16
@@ -187,4 +207,8 @@ MANY = 200_000
 
 
 CHECKED = 32
-"""Of them, runs that are also played alone, on every table (of long ones fewer)."""
+"""Of them, runs that are also played alone, in every lot (of small and of long ones fewer)."""
+
+
+def few_alone(table: Floats) -> int:
+    return min(CHECKED, 64 * CHECKED // len(table))

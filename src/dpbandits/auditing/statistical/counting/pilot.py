@@ -9,21 +9,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpbandits.auditing.statistical.counting.events import (
-    Bound,
-    Event,
-    bound,
-    certified,
-    choose_event,
-    hits,
-)
-from dpbandits.auditing.statistical.counting.features import lattice
+from dpbandits.auditing.statistical.counting.events import Bound, Event, bound
+from dpbandits.auditing.statistical.counting.pair_scores import expected_bound
 from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.scorers import cell_numbers, cuts_of, keys_of
 from dpbandits.auditing.statistical.counting.tables import Neighbours
-from dpbandits.core.arrays import Floats
 
 HEATS = 3
 FEWEST_TRIED, MOST_TRIED = 20, 400
@@ -34,15 +24,10 @@ these bounds; five times as many in each further heat.
 FEW_PAIRS, MANY_PAIRS = 24, 200
 """Pairs that are tried where a number of runs is given: a fiftieth of it, within these bounds."""
 
-LEARNING = 1500
-"""Runs a side from which on a heat learns events; of fewer, single numbers and whole outcomes are
-looked at.
-"""
-
-MORE = 20
-"""So many times the runs of a heat are thought to be counted in the end."""
-
 ALPHA = 1e-6
+
+PILOT = 0.35
+"""Share of the budget for the choice of tables."""
 
 LONG = 64
 """Rounds; of longer tapes fewer runs are played, in proportion, so that a pair of them takes as
@@ -51,7 +36,7 @@ long as another.
 
 
 class Tried(NamedTuple):
-    """The best pair, and how many were tried."""
+    """The best pair, and those whose runs were compared."""
 
     pair: Neighbours
     tried: list[Neighbours]
@@ -73,29 +58,27 @@ def pilot(
     if runs is not None:
         left = left[: int(np.clip(runs // 50, FEW_PAIRS, MANY_PAIRS))]
     for heat in range(HEATS if len(left) > 1 else 0):
-        end = until - seconds * (0.6, 0.25, 0.0)[heat]
-        scores = list[float]()
+        end, scores = until - seconds * (0.6, 0.25, 0.0)[heat], dict[int, float]()
+        shortest, slow = min(pair.rounds for pair in left), set[int]()
         for at, pair in enumerate(left):
-            if runs is None and at >= 2 and time.perf_counter() > end:
-                break
-            each = (
-                runs_of(pair, runs, heat)
-                if runs is not None
-                else afforded(players, pair, seed, end - time.perf_counter(), heat)
-            )
-            if not each and at >= 2:
-                scores.append(-np.inf)
+            if runs is None:
+                each = 0 if pair.rounds in slow else afforded(players, pair, seed, end, heat)
+                if not each and pair.rounds <= shortest:
+                    break  # no other takes less
+            else:
+                each = runs_of(pair, runs, heat)
+            if not each:
+                slow |= {pair.rounds} if pair.rounds > LONG else set()
                 continue
-            scores.append(
-                expected_bound(
-                    *players.outcomes(pair, max(each, 10), seed + 10**5 * (heat + 1) + at)
-                )
-            )
+            lots = players.outcomes(pair, each, seed + 10**5 * (heat + 1) + at)
+            scores[at] = expected_bound(*lots, ALPHA)
             tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
-        tried = tried or left[: len(scores)]
-        order = sorted(range(len(scores)), key=lambda at: (-scores[at], left[at].rounds, at))
+        tried = tried or [left[at] for at in scores]
+        if not scores:
+            break
+        order = sorted(scores, key=lambda at: (-scores[at], left[at].rounds, at))
         left = [left[at] for at in order[: (max(4, len(scores) // 8), 3, 1)[heat]]]
-    return Tried(left[0], tried or list(pairs))
+    return Tried(left[0], tried or left[:1])
 
 
 def runs_of(pair: Neighbours, runs: int, heat: int) -> int:
@@ -110,70 +93,22 @@ def run_share(pair: Neighbours) -> float:
     return min(1.0, LONG / pair.rounds)
 
 
-def afforded(players: Players, pair: Neighbours, seed: int, seconds: float, heat: int) -> int:
-    """Runs for a pair of this heat, for which `seconds` are left: a share of the time, ten runs at
-    least; none if these take too long.
+FEWEST, SLOW = 10, 0.25
+"""Runs a side of a pair that takes long, and the part of the heat's time that they may take."""
+
+
+def afforded(players: Players, pair: Neighbours, seed: int, end: float, heat: int) -> int:
+    """Runs for a pair of this heat, which ends at `end`: a share of the time that is left; none if
+    even a few take too long.
     """
-    pace, share = players.pace(pair, seed + 17 * heat), (0.005, 0.05, 0.3)[heat] * seconds
-    if pace > share:  # ten runs would take ten shares
+    if time.perf_counter() > end:
         return 0
-    return int(np.clip(share / pace, 10, (2_000, 30_000, 200_000)[heat]))
-
-
-def expected_bound(a: Floats, b: Floats) -> float:
-    """About what these runs tell; of many runs, what more of them should certify."""
-    if len(a) < LEARNING:
-        return rough(a, b)
-    half = len(a) // 2
-    runs = MORE * (len(a) - half)
-    counts = hits(choose_event(a[:half], b[:half], runs, ALPHA), a[half:], b[half:]).astype(float)
-    likely, unlikely = (
-        counts[at] + sign * np.sqrt(counts[at]) for at, sign in (([0, 2], -1), ([1, 3], 1))
-    )
-    return float(
-        certified(
-            MORE * np.maximum(0, likely), np.minimum(runs, MORE * unlikely), runs, ALPHA
-        ).max()
-    )
-
-
-def rough(a: Floats, b: Floats) -> float:
-    """By whole outcomes that repeat, by how many numbers of an outcome are told again in it, and by
-    stretches of each number and of its lattice.
-    """
-    keys, where = np.unique(keys_of(np.concatenate([a, b])), return_inverse=True)
-    best = told_by(where[: len(a)], where[len(a) :], len(keys))
-    both = np.concatenate([a, b])
-    if (np.rint(both) != both).any():  # decisions, which are whole, are told again and again
-        again = (np.diff(np.sort(both, axis=1), axis=1) == 0).sum(axis=1)
-        best = max(best, told_by(again[: len(a)], again[len(a) :], both.shape[1]))
-    vary = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
-    # what comes late may be what tells
-    for j in vary if len(vary) <= LONG else vary[: LONG // 2] + vary[-LONG // 2 :]:
-        for column in (both[:, j], lattice(both[:, j])):
-            cuts = cuts_of(column, 16)
-            at = cell_numbers(column[:, None], [cuts])
-            best = max(best, told_by(at[: len(a)], at[len(a) :], len(cuts) + 1, ordered=True))
-    return best
-
-
-def told_by(a: ArrayLike, b: ArrayLike, size: int, ordered: bool = False) -> float:
-    """By single cells, and where they are in order by all up to one, or from one on."""
-    one, other = (np.bincount(np.asarray(part), minlength=size) for part in (a, b))
-    if ordered:
-        one, other = (np.concatenate([h, np.cumsum(h), np.cumsum(h[::-1])]) for h in (one, other))
-    return max(cautious_log_ratio(one, other), cautious_log_ratio(other, one))
-
-
-def cautious_log_ratio(likely: ArrayLike, unlikely: ArrayLike) -> float:
-    """The largest log-ratio of frequencies, each taken two standard deviations worse."""
-    hits, others = np.asarray(likely, float), np.asarray(unlikely, float)
-    return float(
-        np.max(
-            np.log(np.maximum(hits - 2 * np.sqrt(hits), 0.5))
-            - np.log(others + 2 * np.sqrt(others) + 2)
-        )
-    )
+    pace = players.pace(pair, seed + 17 * heat)
+    seconds = end - time.perf_counter()
+    if FEWEST * pace > SLOW * seconds:
+        return 0
+    share = (0.005, 0.05, 0.3)[heat] * seconds
+    return int(np.clip(share / pace, FEWEST, (2_000, 30_000, 200_000)[heat]))
 
 
 MOST = 12_000_000

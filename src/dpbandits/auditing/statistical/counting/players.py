@@ -13,6 +13,7 @@ from dpbandits.auditing.statistical.counting.events import Event, hits
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.subjects import Subject
 from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.errors import MixedRuns
 
 CELLS = 4_000_000
 """Numbers of outcomes that a task holds at once, and the most runs a task plays."""
@@ -22,6 +23,12 @@ TASKS = 2
 every machine.
 """
 
+SAME = 20
+"""Runs that are played twice from one seed, to see whether they follow it."""
+
+TURNS, SHORTEST = 500, 4
+"""Into so many turns a task is cut where tables take turns, and the fewest runs of a turn."""
+
 SOON = 0.003
 """Seconds of play that tell how long a run takes."""
 
@@ -30,15 +37,21 @@ SOON = 0.003
 class Players:
     """Plays runs on all cores. Every task has a seed of its own, so no two share noise.
 
-    A subject whose randomness does not follow the seed is played in this process alone: copies of a
-    process repeat each other's draws.
+    A subject whose randomness does not follow the seed is played in this process alone, since
+    copies of a process repeat each other's draws; and on either table by turns, so that what else
+    changes in the meantime changes for both.
     """
 
-    def __init__(self, subject: Subject, workers: int) -> None:
+    def __init__(self, subject: Subject, workers: int, *, clocked: bool = False) -> None:
+        """clocked: a lot that mixed its runs is not played again run by run, which may take longer
+        than there is time for; MixedRuns is raised.
+        """
         global _playing
-        _playing, self.subject = subject, subject
-        self.seeded = follows_its_seed(subject)
-        self.workers = workers if sys.platform == "linux" and self.seeded else 1
+        _playing, self.subject, self._clocked = subject, subject, clocked
+        self.seeded, varies = follows_its_seed(subject)
+        # what is the same with every seed may have it from a clock that stood still
+        self.by_turns = not (self.seeded and varies)
+        self.workers = workers if sys.platform == "linux" and not self.by_turns else 1
         # Forked, so that objects which cannot be pickled can be audited too.
         self._pool = (
             ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
@@ -87,15 +100,28 @@ class Players:
             (pair, size, pair_of_seeds, event)
             for size, pair_of_seeds in zip(sizes, seeds, strict=True)
         ]
+        try:
+            return self._played(jobs)
+        except MixedRuns:
+            if self._clocked:
+                raise
+            return self._played(jobs)
+
+    def _played(self, jobs: list[Any]) -> list[Any]:
         if self._pool is not None:
             return list(self._pool.map(play_here, jobs))
-        return [play_pair(self.subject, *job) for job in jobs]
+        play = play_by_turns if self.by_turns else play_pair
+        return [play(self.subject, *job) for job in jobs]
 
 
-def follows_its_seed(subject: Subject) -> bool:
-    """Whether runs of one seed are the same."""
+def follows_its_seed(subject: Subject) -> tuple[bool, bool]:
+    """Whether runs of one seed are the same, and whether runs of different seeds differ."""
     table = subject.pairs()[0].a
-    return bool(np.array_equal(subject.outcomes(table, 20, 1), subject.outcomes(table, 20, 1)))
+    try:
+        one, other = (subject.outcomes(table, SAME, 1) for _ in range(2))
+    except MixedRuns:
+        return follows_its_seed(subject)
+    return bool(np.array_equal(one, other)), bool((one != one[0]).any())
 
 
 _playing: Subject | None = None
@@ -113,4 +139,20 @@ def play_pair(
         subject.outcomes(table, runs, seed)
         for table, seed in zip((pair.a, pair.b), seeds, strict=True)
     )
+    return (a, b) if event is None else hits(event, a, b)
+
+
+def play_by_turns(
+    subject: Subject, pair: Neighbours, runs: int, seeds: list[int], event: Event | None
+) -> Any:
+    """As `play_pair`, a few runs on one table and as many on the other; which comes first is drawn
+    for each turn.
+    """
+    rng, size = np.random.default_rng(seeds), max(SHORTEST, -(-runs // TURNS))
+    tables, lots = (pair.a, pair.b), (list[Floats](), list[Floats]())
+    for done in range(0, runs, size):
+        for side in rng.permutation(2).tolist():
+            drawn = int(rng.integers(2**63))
+            lots[side].append(subject.outcomes(tables[side], min(size, runs - done), drawn))
+    a, b = map(np.concatenate, lots)
     return (a, b) if event is None else hits(event, a, b)

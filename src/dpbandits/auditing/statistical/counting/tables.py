@@ -191,29 +191,31 @@ def rows_of(rounds: int) -> list[int]:
 
 
 SELDOM = 40
-"""Short tapes that are tried for each long one."""
+"""Short tapes that are tried for each long one of a length."""
 
 
 def mixed(
-    kinds: Sequence[Sequence[Neighbours]], late: Sequence[Neighbours] = ()
+    kinds: Sequence[Sequence[Neighbours]], late: Sequence[Sequence[Neighbours]] = ()
 ) -> list[Neighbours]:
     """All of them: one of each kind in turn, each kind in an order without pattern, of which two in
     three are whole moves.
 
-    late: long tapes, which take long to play; one after every few others.
+    late: lists of longer tapes, the longest last; of each list one comes after every few others.
     """
     rng = np.random.default_rng(0)
     shuffled = [[kind[at] for at in rng.permutation(len(kind))] for kind in kinds]
-    short = list(in_turn([woven(kind) for kind in shuffled]))
+    short, late = list(in_turn([woven(kind) for kind in shuffled])), [each for each in late if each]
+    often = SELDOM // max(1, len(late))
+    long = list(in_turn(late))
     return [
         pair
-        for at in range(max(len(short), SELDOM * len(late)))
-        for pair in (*short[at : at + 1], *at_turn(late, at))
+        for at in range(max(len(short), often * len(long)))
+        for pair in (*short[at : at + 1], *at_turn(long, at, often))
     ]
 
 
-def at_turn(late: Sequence[Neighbours], at: int) -> Sequence[Neighbours]:
-    return late[at // SELDOM : at // SELDOM + 1] if at % SELDOM == SELDOM - 1 else ()
+def at_turn(late: Sequence[Neighbours], at: int, often: int) -> Sequence[Neighbours]:
+    return late[at // often : at // often + 1] if at % often == often - 1 else ()
 
 
 def late_tapes(arms: int, rounds: int, whole: bool, apart: bool = False) -> list[Neighbours]:
