@@ -182,8 +182,12 @@ def test_the_event_is_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     again = CliRunner().invoke(app, ["audit", "leading:Leader", "--replay", "report.json"])
     assert again.exit_code == 1, again.output
     assert "recounted: ε ≥" in again.output
-    assert "played again with other seeds: ε ≥" in again.output
-    assert "more than the claim" in again.output
+    assert "played again, 1,000 runs with seed " in again.output
+    assert "more than the claim that the report states (ε = 1, the subject states none)" in (
+        again.output
+    )
+    given = ["audit", "leading:Leader", "--replay", "report.json", "--seed", "7"]
+    assert "with seed 7: ε ≥" in CliRunner().invoke(app, given).output
 
 
 def test_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,14 +7,12 @@ the next assignment, and everybody can check it afterwards. They say nothing of 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 
 from dpbandits.core.inputs import real_number, shown
 from dpbandits.core.values import damaged, entries
-
-AssignmentKind = Literal["planned", "shuffled"]
 
 COINS = 3
 """Sets the stream of assignment coins apart from other public randomness."""

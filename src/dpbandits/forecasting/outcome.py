@@ -104,10 +104,10 @@ class Forecast:
         """Draw loss against ε; returns the files stem.png and stem.svg, beside which there is a
         stem.pdf. Needs the `experiments` extra.
         """
+        from dpbandits.figures.plots import save
         from dpbandits.forecasting.pictures import forecast_figure
-        from dpbandits.forecasting.pictures import write_figure as write
 
-        return write(forecast_figure(self), Path(stem))[:2]
+        return save(forecast_figure(self), Path(stem))[:2]
 
     def page(self, path: Path | str) -> Path:
         """Write one page of HTML with figure and table. Needs the `experiments` extra."""

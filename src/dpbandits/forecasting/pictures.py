@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +10,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, write_names
 from dpbandits.figures.panels import DASHES, GREY, LOOKS, OTHERS, SOLID, Look
-from dpbandits.figures.plots import STYLE, SavedFigure, error_bars, save
+from dpbandits.figures.plots import STYLE, error_bars
 from dpbandits.forecasting.outcome import EQUAL, Forecast, Foreseen
 
 SHARES = Look(GREY, DASHES[3])
@@ -61,8 +59,3 @@ def curve_look(name: str, at: int) -> Look:
     if name == EQUAL:
         return SHARES
     return LOOKS.get(name) or Look(OTHERS[at % len(OTHERS)], SOLID)
-
-
-def write_figure(figure: Figure, stem: Path) -> SavedFigure:
-    """stem.png, stem.svg and stem.pdf; the same forecast gives the same files."""
-    return save(figure, stem)

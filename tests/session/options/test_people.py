@@ -74,7 +74,7 @@ def test_windows_open_by_the_clock_and_never_twice() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_no_user_is_learned_from_more_often_than_the_cap(data: st.DataObject) -> None:
     """Whatever is asked, told, voided, expired and saved, in any order."""
     cap = data.draw(st.integers(1, 3))

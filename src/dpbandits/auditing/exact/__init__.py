@@ -144,7 +144,7 @@ def law_of(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
     """
     with Outside(calls=False) as outside:
         found = (
-            of_epochs(policy, rounds)
+            of_epochs(policy, rounds, effort)
             if policy.about.feedback == "full"
             else of_indices(policy, rounds, effort)
         )
@@ -196,12 +196,14 @@ def of_indices(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
 
 
 def summary(laws: Laws, enumeration: Enumeration, cut: float) -> LargestLoss:
-    worst, price = worst_pair(laws, enumeration.lost), enumeration.price
+    lost, price = enumeration.lost, enumeration.price
+    worst = worst_pair(laws, lost)
     details: dict[str, Any] = {
         "sequences": len(laws),
         "tables": sum(map(len, laws.values())),
         "cut": cut,
         "missing_mass": missing_mass(laws),
+        "asked": enumeration.deciding.how,
         "decisions": [arm + 1 for arm in worst.decisions],
         "block_sums": list(worst.sums),
     }
@@ -210,7 +212,9 @@ def summary(laws: Laws, enumeration: Enumeration, cut: float) -> LargestLoss:
             0.0,
             0.0,
             price,
-            f"No decision depends on a reward in {enumeration.rounds} rounds.",
+            f"No decision depends on a reward in {enumeration.rounds} rounds"
+            + (f", but for runs of probability {lost:.1g} at most" * (lost > 0))
+            + ".",
             details,
         )
     played = " ".join(str(arm + 1) for arm in worst.decisions)

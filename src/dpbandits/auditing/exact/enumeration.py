@@ -2,8 +2,8 @@
 enumeration.
 
 Between two releases decisions are a map from the released totals to plans. The policy itself draws
-that map: its own `plan` is asked at the points of the lattice. Of the rewards only each block's sum
-matters, so blocks are enumerated by their sums.
+that map: its own `plan` is asked at the points of the lattice (see `deciding`). Of the rewards only
+each block's sum matters, so blocks are enumerated by their sums.
 
 One decision sequence is followed at a time: which arm is released when is then known, and noise
 that no later answer of this sequence contains is summed out at once. That keeps the lattices of
@@ -30,15 +30,22 @@ from dpbandits.auditing.exact.branches import (
     cut,
     dropped_mass,
 )
-from dpbandits.auditing.exact.lattice import Axis, Box, axes_of, carry, decisions_on, totals
+from dpbandits.auditing.exact.deciding import POINTS_AN_ASK, Deciding, TotalRange
+from dpbandits.auditing.exact.lattice import Axis, axes_of, carry, mass, totals
 from dpbandits.auditing.exact.probe import Blocks, Streams
 from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import Hold, PublicRng
+from dpbandits.policies.base import IndexPolicy, StatisticsPolicy
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.statistics import Statistics
 
 POINTS_A_STEP = 10_000
 """Points of a lattice that are summed in the time that one step of the walk takes by itself."""
+
+FOLDS = (IndexPolicy.update, StatisticsPolicy.update)
+"""Updates that keep released totals as they are: a total with its noise is followed by adding the
+noise to it.
+"""
 
 
 class Enumeration:
@@ -53,10 +60,13 @@ class Enumeration:
             or policy.about.feedback != "bandit"
         ):
             raise Unfit("its decisions are not those of an index over single arms")
+        if type(policy).update not in FOLDS:
+            raise Unfit("what it remembers is not known to be its released totals and no more")
         self.policy, self.rounds, self.effort, self.cut = policy, rounds, effort, cut
         self.streams, self.rng = Streams(policy.mechanism()), PublicRng(0, 0)
         self.unit = policy.mechanism().grid.steps  # a reward of 1
         self.laws: Laws = {}
+        self.deciding = Deciding(policy, effort)
         self.points = self.steps = 0
         self.lost = 0.0  # the most that was left out of any history's probability
         # what releases before the last decision tell of one reward; None: everything
@@ -78,11 +88,14 @@ class Enumeration:
             self._walk(1, (), first, 0.0)
             if self._reached < self.rounds:
                 never.add(path[: self._reached + 1])
+        if self.rng.state() is not None:
+            raise Unfit("its plans draw public coins, whose law is not enumerated")
         return self.laws
 
     def share_of_points(self) -> float:
         """Of the work that was done: what lattices took, and not the walk itself."""
-        return self.points / max(1, self.points + POINTS_A_STEP * self.steps)
+        points = self.points + POINTS_AN_ASK * self.deciding.asked
+        return points / max(1, points + POINTS_A_STEP * self.steps)
 
     def _walk(self, t: int, sums: BlockSums, branches: list[Branch], lost: float) -> None:
         """All block sums that may follow one history; `t` is the round about to be decided. lost:
@@ -180,13 +193,10 @@ class Enumeration:
         plans.
         """
         state, left = branch.state, self.rounds - t + 1
-        reach = [
-            sum(a.reach for a in branch.axes if a.arm == c and a.active)
-            for c in range(self.policy.arms)
-        ]
-        box: Box = tuple((-r, r + n * self.unit) for r, n in zip(reach, state.rounds, strict=True))
+        box = tuple(self._range(branch, arm) for arm in range(self.policy.arms))
+        ends = tuple(span.ends for span in box)
         blank = state._replace(totals=(0.0,) * self.policy.arms)
-        if (blank, box) not in self._maps:
+        if (blank, ends) not in self._maps:
             steps: list[Step] = []
 
             def decide(point: tuple[int, ...]) -> int:
@@ -200,6 +210,14 @@ class Enumeration:
                     steps.append(step)
                 return steps.index(step)
 
-            self._maps[blank, box] = decisions_on(box, decide), steps
-        table, steps = self._maps[blank, box]
-        return table, [a for a, _ in box], steps
+            self._maps[blank, ends] = self.deciding.on(box, decide), steps
+        table, steps = self._maps[blank, ends]
+        return table, [a for a, _ in ends], steps
+
+    def _range(self, branch: Branch, arm: int) -> TotalRange:
+        """Where the arm's released total may be."""
+        inside = [a for a in branch.axes if a.arm == arm and a.active]
+        scales = tuple(sorted(scale for a in inside for scale in a.scales))
+        law = mass(scales, self.cut)[0] if scales else np.ones(1)
+        most = branch.state.rounds[arm] * self.unit
+        return TotalRange(law, most, sum(a.reach for a in inside))

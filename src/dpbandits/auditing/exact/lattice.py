@@ -3,14 +3,12 @@ each live sum of draws.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache, reduce
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbandits.auditing.exact.probe import Draws
 from dpbandits.core.arrays import Floats
@@ -148,47 +146,6 @@ def noised(law: Floats, at: int, scale: Fraction) -> Floats:
     for _ in ("up", "down"):
         law = np.flip(lfilter([1 - q], [1, -q], law, axis=at), at)
     return law
-
-
-Box = tuple[tuple[int, int], ...]
-"""Lowest and highest total of each arm."""
-
-
-def decisions_on(box: Box, decide: Callable[[tuple[int, ...]], int]) -> NDArray[np.int16]:
-    """`decide` at every point of the box; of a sub-box whose corners agree only the corners are
-    asked.
-
-    That is exact where raising an arm's total can only favour that arm, as with every index; random
-    points are asked to make sure.
-    """
-    low = [a for a, _ in box]
-    table = np.zeros([b - a + 1 for a, b in box], np.int16)
-    asked = cache(decide)
-    stack = [box]
-    while stack:
-        part = stack.pop()
-        corners = list(product(*[(a, b) if a < b else (a,) for a, b in part]))
-        said = [asked(corner) for corner in corners]
-        widest = max(range(len(part)), key=lambda i: part[i][1] - part[i][0])
-        a, b = part[widest]
-        if len(set(said)) == 1:
-            table[tuple(slice(a - x, b - x + 1) for (a, b), x in zip(part, low, strict=True))] = (
-                said[0]
-            )
-        elif b - a <= 1:
-            for corner, k in zip(corners, said, strict=True):
-                table[tuple(c - x for c, x in zip(corner, low, strict=True))] = k
-        else:
-            middle = (a + b) // 2
-            stack += [
-                (*part[:widest], half, *part[widest + 1 :]) for half in ((a, middle), (middle, b))
-            ]
-    rng = np.random.default_rng(1)
-    for _ in range(40):
-        point = tuple(int(rng.integers(a, b + 1)) for a, b in box)
-        if table[tuple(p - x for p, x in zip(point, low, strict=True))] != asked(point):
-            raise Unfit("its rule is not monotone in the released totals")
-    return table
 
 
 def totals(axes: Sequence[Axis], exact: Sequence[int]) -> list[Any]:

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.auditing.exact.lattice import decisions_on, mass
+from dpbandits.auditing.effort import Effort
+from dpbandits.auditing.exact.deciding import Deciding, TotalRange
+from dpbandits.auditing.exact.lattice import mass
 from dpbandits.auditing.exact.probe import LargestLoss, NoiseCall, Probe
 from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
@@ -60,8 +62,9 @@ class Spy(Probe):
 class Choices:
     """How a policy chooses after a block: the law of its next action, by the block's sums."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, effort: Effort) -> None:
         self.policy, self.mechanism = policy, policy.mechanism()
+        self.deciding = Deciding(policy, effort)
         self.unit = self.mechanism.grid.steps
         self.price = Fraction(0)
         self.law = cache(self._law)
@@ -101,7 +104,7 @@ class Choices:
         self, asked: list[NoiseCall], sums: tuple[int, ...], state: Leader, plan: Hold
     ) -> Floats:
         laws = [mass((a.scale,), CUT) for a in asked]
-        box = tuple((-far, far + plan.rounds * self.unit) for _, far in laws)
+        box = tuple(TotalRange(law, plan.rounds * self.unit, far) for law, far in laws)
 
         def decide(point: tuple[int, ...]) -> int:
             return self.after(
@@ -109,7 +112,7 @@ class Choices:
             )
 
         if (state, plan.rounds) not in self._tables:
-            self._tables[state, plan.rounds] = decisions_on(box, decide)
+            self._tables[state, plan.rounds] = self.deciding.on(box, decide)
         at = tuple(
             slice(s * self.unit, s * self.unit + 2 * far + 1)
             for s, (_, far) in zip(sums, laws, strict=True)
@@ -185,16 +188,21 @@ def worst_choice(choices: Choices, state: Leader, plan: Hold) -> WorstChoice:
     return worst
 
 
-def of_epochs(policy: Policy, rounds: int) -> LargestLoss:
+def of_epochs(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
     """In closed form: the worst choice of any epoch that ends in time."""
-    choices = Choices(policy)
+    choices = Choices(policy, effort)
     found = max(
         (worst_choice(choices, state, plan) for state, plan in epochs(choices, rounds)),
         default=None,
     )
     if found is None or found.loss == 0:
         return 0.0, 0.0, choices.price, "No choice depends on a reward.", {}
-    details = {"block": found.rounds, "sums": list(found.sums), "other": list(found.other)}
+    details = {
+        "block": found.rounds,
+        "sums": list(found.sums),
+        "other": list(found.other),
+        "asked": choices.deciding.how,
+    }
     evidence = (
         f"action {found.chosen + 1} after an epoch of {found.rounds} rounds with sums "
         f"{found.sums}, {found.other} by one changed record"

@@ -3,10 +3,12 @@ and the event in runs of their own.
 """
 
 import math
+import secrets
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
+from dpbandits.auditing.mechanism_policy import feedback_of
 from dpbandits.auditing.recounting.written import (
     checked_look,
     claim_of,
@@ -20,12 +22,15 @@ from dpbandits.auditing.statistical.counting.events import Event, bound, event_o
 from dpbandits.auditing.statistical.counting.pilot import ALPHA
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import TwoTables
+from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.auditing.statistical.subjects import Subject
 from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import LARGEST_SEED, whole_number
+from dpbandits.core.privacy import printed
 from dpbandits.policies import POLICIES
 
-ANOTHER = 10**9
-"""Added to the seed: the runs that are played again are other ones."""
+LEAST_RUNS = 1_000
+"""Played again on either table, however few the report counted: fewer could not show much."""
 
 RecountVerdict = Literal["passed", "not refuted", "failed", "no verdict"]
 
@@ -47,22 +52,28 @@ class PlayedAgain(NamedTuple):
 
 
 def replay(
-    report: dict[str, Any], subject: str | None = None, tell: Callable[[str], None] | None = None
+    report: dict[str, Any],
+    subject: str | None = None,
+    tell: Callable[[str], None] | None = None,
+    seed: int | None = None,
 ) -> Recounted:
     """Recount a report's statistical level, and play its event again if the subject can be made.
 
     report: what `AuditReport.to_json` wrote. subject: a policy's name or module:object, if the
-        report names none or the wrong one.
+        report names none or the wrong one. seed: of the runs that are played again; by default one
+        that is drawn here, so that whoever wrote the report cannot have looked for an event that
+        comes by chance.
 
     Raises:
         ValueError: the figures do not follow from the counts, or there are none.
     """
     levels, claim = counted_levels(report), claim_of(report)
+    own = secrets.randbits(32) if seed is None else whole_number(seed, "seed", 0, LARGEST_SEED)
     lines = list[str]()
     verdict: RecountVerdict = "no verdict"
     for level in levels:
         said, verdict = recounted(level, claim)
-        played = again(report, level["details"], subject, claim, tell or (lambda _: None))
+        played = again(report, level["details"], subject, claim, tell or (lambda _: None), own)
         lines += [said, played.said]
         if played.epsilon is not None and claim is not None:
             verdict, contradicted = with_both(verdict, played.epsilon > claim)
@@ -71,15 +82,15 @@ def replay(
 
 
 def with_both(counted: RecountVerdict, leaks: bool) -> tuple[RecountVerdict, list[str]]:
-    """The verdict of what was counted there and of what was played here: counts can be invented,
-    what was played here cannot.
+    """The verdict of what was counted there and of what was played here: counts can be invented;
+    what was played here cannot, since its seed is the reader's own.
     """
     if leaks:
         return "failed", []
     if counted == "failed":
         return "no verdict", [
-            "not reproduced: the counts say that more than the claim leaks, and the runs that were "
-            "played here do not"
+            "not reproduced: the counts say that more than the report's claim leaks, and the runs "
+            "that were played here do not"
         ]
     return counted, []
 
@@ -128,10 +139,11 @@ def again(
     subject: str | None,
     claim: Fraction | None,
     tell: Any,
+    seed: int,
 ) -> PlayedAgain:
-    """The same event in as many runs of another seed."""
+    """The same event in as many runs, or `LEAST_RUNS`, of this seed."""
     from dpbandits.auditing.audit import black_box
-    from dpbandits.auditing.resolve import AuditSetting, resolve
+    from dpbandits.auditing.resolve import AuditSetting, own_claim, resolve
 
     setting = written_setting(report)
     name = subject or setting.subject
@@ -146,33 +158,55 @@ def again(
             f"not played again: that would run {name!r}, which the report names; to run it, name "
             "it yourself"
         )
-    what, seed = resolve(name, setting.epsilon, setting.arms), setting.seed
-    how = AuditSetting(0.0, seed, setting.arms, setting.rounds, 1, int(seen["runs"]), name)
-    tell(f"{name}: playing {seen['runs']:,} runs again")
-    found = bound(counted_again(black_box(what, how), seen, seed), int(seen["runs"]), ALPHA)
-    agrees = (
-        ""
-        if claim is None
-        else ", more than the claim"
-        if found.epsilon > claim
-        else ", no more than the claim"
+    what, runs = resolve(name, setting.epsilon, setting.arms), max(LEAST_RUNS, int(seen["runs"]))
+    how = AuditSetting(0.0, seed, setting.arms, setting.rounds, 1, runs, name)
+    tell(f"{name}: playing {runs:,} runs again")
+    found = bound(counted_again(black_box(what, how), seen, runs, seed), runs, ALPHA)
+    said = (
+        f"played again, {runs:,} runs with seed {seed}: ε ≥ {found.epsilon:.6g}"
+        f"{against(found.epsilon, claim, own_claim(what))}; wrong with probability {ALPHA:g} at "
+        "most, whatever event the report chose"
     )
-    said = f"played again with other seeds: ε ≥ {found.epsilon:.6g}{agrees}"
     return PlayedAgain(said, found.epsilon)
 
 
-def counted_again(subject: Subject, seen: dict[str, Any], seed: int) -> Integers:
-    """How often the report's event comes in runs of other seeds."""
+def against(found: float, claim: Fraction | None, own: Fraction | None) -> str:
+    """Whether it is more than the claim, and whose claim that is: the file can say any.
+
+    own: what the subject says itself.
+    """
+    if claim is None:
+        return ""
+    if own is None:
+        whose = "the subject states none"
+    else:
+        whose = "as the subject's own" if own == claim else f"the subject's own is {printed(own)}"
+    more = "more" if found > claim else "no more"
+    return f", {more} than the claim that the report states (ε = {printed(claim)}, {whose})"
+
+
+def counted_again(subject: Subject, seen: dict[str, Any], runs: int, seed: int) -> Integers:
+    """How often the report's event comes in so many runs of this seed."""
     a, b = tables_of(seen)
     arms = getattr(getattr(subject, "policy", subject), "arms", None)
     expect(
         arms is None or a.shape[1:] == (arms,),
         f"tables of {arms} arms, as the subject has, got rows of shape {a.shape[1:]}.",
     )
+    expect(
+        not records_apart(subject) or int((a != b).sum()) == 1,
+        "two tables that differ in one reward: of this subject each is a record of its own.",
+    )
     event = written_event(seen, subject.outcomes(a, 2, seed))
     with Players(subject, 1) as players:
-        pair = TwoTables(a, b, seen["pair"])
-        return players.counts(pair, event, int(seen["runs"]), seed + ANOTHER)
+        return players.counts(TwoTables(a, b, seen["pair"]), event, runs, seed)
+
+
+def records_apart(subject: Subject) -> bool:
+    """Whether each reward of a row is a record: a mechanism for single rewards is handed those of
+    several coordinates at once; to everything else a row is one round.
+    """
+    return isinstance(subject, MechanismSubject) and feedback_of(subject.mechanism) == "bandit"
 
 
 def written_event(seen: dict[str, Any], outcomes: Floats) -> Event:

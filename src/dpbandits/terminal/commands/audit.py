@@ -49,6 +49,14 @@ ReplayOption = Annotated[
     Path | None,
     typer.Option(help="Recount a report that was written with --json, and play its event again."),
 ]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Of runs, tables and simulated noise: 0, unless you say otherwise; with --replay one "
+        "that is drawn anew.",
+    ),
+]
 ProgressOption = Annotated[
     bool | None, typer.Option(help="A line on what is being done; by default on a terminal.")
 ]
@@ -62,7 +70,7 @@ def audit_command(
     runs: RunsOption = None,
     arms: ArmsOption = None,
     rounds: RoundsOption = 8,
-    seed: Annotated[int, typer.Option(min=0, help="Of runs, tables and simulated noise.")] = 0,
+    seed: SeedOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
     html: Annotated[Path | None, typer.Option(help="Also write a page with a picture.")] = None,
     replay: ReplayOption = None,
@@ -84,9 +92,9 @@ def audit_command(
             check_page(html)
         with around_audit(subject, progress) as tell:
             if replay is not None:
-                code = recount(replay, subject, tell)
+                code = recount(replay, subject, tell, seed)
             else:
-                report = audit_named(subject, claim, budget, seed=seed, progress=tell, **asked)
+                report = audit_named(subject, claim, budget, seed=seed or 0, progress=tell, **asked)
     if replay is None:
         code = CODES[report.verdict]
         show_report(report, as_json, html)
@@ -142,7 +150,9 @@ def progress_line(shown: bool) -> Iterator[Callable[[str], None] | None]:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def recount(path: Path, subject: str | None, tell: Callable[[str], None] | None) -> int:
+def recount(
+    path: Path, subject: str | None, tell: Callable[[str], None] | None, seed: int | None
+) -> int:
     """Says what a written report is worth, and returns the exit code."""
     from dpbandits.auditing.recounting.recount import replay
 
@@ -158,7 +168,7 @@ def recount(path: Path, subject: str | None, tell: Callable[[str], None] | None)
             f"Expected --replay to be a report that `dpbandits audit --json` printed; {path} is "
             "not JSON."
         ) from None
-    found = replay(data, subject, tell)
+    found = replay(data, subject, tell, seed)
     for line in found.lines:
         typer.echo(line)
     return CODES[found.verdict]
