@@ -64,6 +64,8 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.matroid.growth --out docs/measured/regret/matroid_growth.md
 	$(BIN)/python -m benchmarks.joint --out docs/measured/regret/joint.md
 	$(BIN)/python -m benchmarks.joint.networks --out docs/measured/regret/joint_networks.md
+	$(BIN)/python -m benchmarks.joint.constants --runs 200 --out docs/measured/regret/joint_constants.md
+	$(BIN)/python -m benchmarks.joint.growth_fixed --runs 12 --out docs/measured/regret/joint_growth_fixed.md
 	$(BIN)/python -m benchmarks.joint.headline --figure docs/measured/figures/headline.png
 	$(BIN)/python -m benchmarks.joint.growth --runs 12 --out docs/measured/regret/joint_growth.md --figure docs/measured/figures/joint_growth.png
 	$(BIN)/python -m benchmarks.local --out docs/measured/regret/local.md

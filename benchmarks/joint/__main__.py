@@ -30,6 +30,18 @@ GOALS = {
 }
 """Returns asked for."""
 
+EXACT_RATE = 5_600
+"""Mean regret asked of the exact rate at level ln t, on MovieLens 1M at ε = 2. DPKLMAT at its level
+ln t (first = 32 K/ε, level = 1) has 8,527 there: `benchmarks.matroid`, and again
+`benchmarks.joint.constants`.
+"""
+
+SAID = (
+    "All policies have their defaults. Whether half the regret of what shares ε out is reached is "
+    "asked [with the best of its constants](joint_constants.md); there, too, is what 5,600 is "
+    "compared with."
+)
+
 SHARED = (dpb.DPKLMAT, dpb.NoiseAwareMAT)
 FREE = (dpb.OMM, dpb.KLOSM, dpb.CTSGaussian, dpb.CTSBeta)
 
@@ -90,20 +102,20 @@ def played(orders: list[Instance], name: str, runs: int) -> Floats:
     return np.concatenate(found)
 
 
-def goal(name: str, instance: Instance, lost: dict[str, Floats]) -> tuple[str, bool] | None:
-    """What was asked of DPJointMAT on this instance, and whether it is met."""
-    ours = lost["DPJointMAT"]
-    if name in GOALS:
+def goal(
+    name: str, who: str, instance: Instance, lost: dict[str, Floats]
+) -> tuple[str, bool | None]:
+    """What was asked of this policy on this instance, and whether it is met."""
+    ours = lost[who]
+    if who == "DPJointMAT[level]" and name == "MovieLens 1M, 100 films, ε = 2":
+        return f"mean ≤ {EXACT_RATE:,}", bool(ours.mean() <= EXACT_RATE)
+    if who == "DPJointMAT" and name in GOALS:
         back = instance.problem.optimum(instance.means) - ours.mean() / instance.rounds
         return f"return ≥ {GOALS[name]}", bool(back >= GOALS[name])
-    if name.startswith("seven"):
+    if who == "DPJointMAT" and name.startswith("seven"):
         met = ours.mean() <= 33 and late(ours) <= 55 and ours.max() <= 250
         return "≤ 33 / 55 / 250", bool(met)
-    if instance.problem.rank < 6:
-        return None
-    best = min((lost[cls.__name__] for cls in SHARED), key=lambda each: float(each.mean()))
-    met = ours.mean() <= best.mean() / 2 and late(ours) <= late(best)
-    return f"≤ {best.mean() / 2:.0f} / {late(best):.0f}", bool(met)
+    return "", None
 
 
 def regret_rows(instances: dict[str, list[Instance]], runs: int) -> list[Row]:
@@ -117,12 +129,11 @@ def regret_rows(instances: dict[str, list[Instance]], runs: int) -> list[Row]:
             kept = free.get(key) if isinstance(policy, FREE) else None
             lost[who] = played(orders, who, runs) if kept is None else kept
             free[key] = lost[who]
-        asked = goal(name, instance, lost)
         for who, each in lost.items():
             back, error = best - each.mean() / instance.rounds, each.std(ddof=1) / len(each) ** 0.5
             text = f"{described(each)}; return {back:.4f} ± {error / instance.rounds:.4f}"
-            told = asked if who == "DPJointMAT" and asked is not None else ("", None)
-            rows.append(Row(f"{name}: {who}", f"{text}; {len(each):,} runs", *told))
+            asked = goal(name, who, instance, lost)
+            rows.append(Row(f"{name}: {who}", f"{text}; {len(each):,} runs", *asked))
     return rows
 
 
@@ -168,7 +179,7 @@ def main() -> None:
         show(title, rows)
     if args.out:
         command = f"python -m benchmarks.joint --runs {args.runs} --out {args.out}"
-        text = sections("Joint releases", command, parts)
+        text = sections("Joint releases", command, parts, SAID)
         args.out.write_text(text, encoding="utf-8")
 
 

@@ -4,8 +4,9 @@ that share the budget out. `python -m benchmarks.joint.networks [--runs 100] [--
 
 The policies that share it out get the best of several constants on each instance, chosen in view:
 that favours them. DPJointCUCB has its defaults, but its rule for what is released was chosen among
-several with these instances in view, too. Coverage has no oracle that is sure to be right, so regret is against the super
-arm that the greedy algorithm finds when it knows the means. What has no data here is left out.
+several with these instances in view, too. Coverage has no oracle that is sure to be right, so
+regret is against the super arm that the greedy algorithm finds when it knows the means. What has no
+data here is left out.
 """
 
 from __future__ import annotations
