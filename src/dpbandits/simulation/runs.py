@@ -41,7 +41,8 @@ class Runs:
     """Independent runs of one policy in one environment.
 
     plays: play counts at the end, shape (runs, arms). releases, events: counts per run, shape
-        (runs,).
+        (runs,). An event is a choice: where arms are drawn afresh in each round, the plain way has
+        one a round, and a compiled player one for each streak of rounds that it plays at once.
     lengths: rounds played, shape (runs,); below `rounds` only where a log ran out. acceptance: of a
         replayed log, else None.
     earned: expected value of the super arms played, shape (runs, checkpoints), where that is no sum

@@ -62,7 +62,6 @@ def played(
     return found, out.tolist()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
 def test_same_decisions_on_one_tape(policy: Any, world: str) -> None:
