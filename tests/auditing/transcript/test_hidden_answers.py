@@ -101,7 +101,7 @@ def found(hide: Any) -> LevelResult:
     return transcript_level(feed(Hides(hide=hide)), rounds=32, replays=12)
 
 
-@pytest.mark.parametrize("hide", HIDDEN, ids=repr)
+@pytest.mark.parametrize("hide", HIDDEN)
 def test_exact_sums_out_of_sight_do_not_pass(hide: Any) -> None:
     level = found(hide)
     # these are no sums of any noise, so nobody can say what would make up for the record
