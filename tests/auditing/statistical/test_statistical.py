@@ -19,6 +19,7 @@ from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.auditing.statistical.subjects import PolicySubject
 from dpbandits.core.arrays import Floats
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import AboveThreshold, LazyForgetful, Mechanism, NoisyMax
 
 
@@ -176,3 +177,22 @@ def test_decisions_of_a_policy() -> None:
     )
     assert result.outcome == "not refuted"
     assert 2 < result.lower_bound <= 4
+
+
+def test_records_of_a_block_are_rounded_one_by_one() -> None:
+    """On a grid of 0 and 1, the sums .5 and 1.5 are one record apart and would be rounded to 0 and
+    2, by which a correct mechanism would be refuted.
+    """
+    subject = MechanismSubject(LazyForgetful(epsilon=1, grid=Grid(steps=1)))
+    one, other = np.array([[[0.5], [0.0]]]), np.array([[[0.5], [1.0]]])
+    sums = [int(subject.once(table, Unnoised())[0]) for table in (one, other)]
+    assert sums == [0, 1]
+
+
+class Unnoised:
+    """What a mechanism asks to be noised, as it is."""
+
+    kind = "simulated"
+
+    def laplace(self, value: int, **price: Any) -> int:
+        return value

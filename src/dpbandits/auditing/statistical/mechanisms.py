@@ -137,8 +137,10 @@ class MechanismSubject:
         coordinates = (
             tuple(range(table.shape[-1])) if self._feed.about.feedback != "full" else (EVERY,)
         )
-        each, many = (table.shape[1], table.sum(axis=1)) if table.ndim == 3 else (1, table)
-        for row in np.rint(many * self.mechanism.grid.steps).astype(np.int64):
+        # each record is rounded, as in a vault: a rounded sum could move by more than one record
+        steps = np.rint(table * self.mechanism.grid.steps).astype(np.int64)
+        each, many = (table.shape[1], steps.sum(axis=1)) if table.ndim == 3 else (1, steps)
+        for row in many:
             sums = (
                 tuple(row.tolist())
                 if isinstance(self.mechanism, Separable) or coordinates != (EVERY,)
