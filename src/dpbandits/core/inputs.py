@@ -106,6 +106,8 @@ def real_number(value: object) -> int | float | None:
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         return None
+    if isinstance(value, float):  # looked at first, for no error has to be caught then
+        return float(value) if value == value else None
     number = as_int(value)
     if number is not None:
         return number
