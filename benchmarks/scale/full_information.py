@@ -1,9 +1,9 @@
-"""Speed of full information: a million actions, growth in K and T, and the plain loop."""
+"""Speed of full information: a million actions (played by `learners.py`), growth in K and T, and the
+plain loop.
+"""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from statistics import median
 
@@ -26,21 +26,6 @@ taken = time.perf_counter() - start
 peak = [line for line in open("/proc/self/status") if line.startswith("VmHWM")]
 print(taken, int(peak[0].split()[1]) / 1024)
 """
-
-
-def million_row() -> Row:
-    """In a process of its own, so that the peak of memory is this run's."""
-    done = subprocess.run(
-        [sys.executable, "-c", MILLION], check=True, capture_output=True, text=True
-    )
-    seconds, megabytes = map(float, done.stdout.split())
-    text = f"{seconds:.1f} s, peak of the process {megabytes:.0f} MB"
-    return Row(
-        "RNMFTNL, K = 10⁶, T = 10⁹, one run",
-        text,
-        "under 5 s and 300 MB",
-        seconds < 5 and megabytes < 300,
-    )
 
 
 def run_time(actions: int, rounds: int) -> float:
@@ -85,7 +70,3 @@ def loop_row() -> Row:
     slow = time.perf_counter() - start
     faster = f"{slow / run_time(1000, rounds):,.0f} times faster than the loop"
     return Row("RNMFTNL, K = 1,000, T = 131,071", faster, "for the record", None)
-
-
-def rows() -> list[Row]:
-    return [million_row(), *growth_rows(), loop_row()]
