@@ -1,5 +1,5 @@
-"""Speed of full information: a million actions (played by `learners.py`), growth in K and T, and the
-plain loop.
+"""Speed of full information: growth in K and T, the plain loop, and what `learners.py` plays of a
+million actions.
 """
 
 from __future__ import annotations
