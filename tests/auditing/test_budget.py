@@ -199,7 +199,8 @@ def test_a_slow_black_box_is_not_played_on_long_tapes(monkeypatch: pytest.Monkey
     assert {pair.rounds for pair in slow.pairs()} == {8}
     assert slow.hint() == ""
     assert Sluggish.clock.now - 1000 <= 2 * 6 + 2 * 8 + 1
-    assert {pair.rounds for pair in ForeignSubject(Sluggish, "patient").pairs()} == {8, 32, 3200}
+    patient = ForeignSubject(Sluggish, "patient")
+    assert {pair.rounds for pair in patient.pairs()} == {8, 32, 256, 3200}
 
 
 def test_replays_of_a_slow_mechanism_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:

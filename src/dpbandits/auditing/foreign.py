@@ -77,16 +77,17 @@ class ForeignSubject:
         """
         if self._pairs is None:
             usual = max(4 * self.rounds, 2 * self.arms)
+            longest = [n for n in (LATER, LATE) if n > usual or n == LATE]
             longer = [
                 n
-                for n in (usual, *(n for n in (LATER, LATE) if n > usual))
-                if n > self.rounds and n * self.arms <= CELLS and self.lasts(n)
+                for n in dict.fromkeys((usual, *longest))
+                if self.rounds < n <= LATE and n * self.arms <= CELLS and self.lasts(n)
             ]
             tapes = [
                 neighbouring(self.arms, rounds, whole=False)
-                for rounds in (self.rounds, *(n for n in longer if n == usual))
+                for rounds in (self.rounds, *(n for n in longer if n not in longest))
             ]
-            late = [late_tapes(self.arms, n, whole=False) for n in longer if n > usual]
+            late = [late_tapes(self.arms, n, whole=False) for n in longer if n in longest]
             self._pairs = mixed(tapes, late)
         return self._pairs
 
