@@ -86,11 +86,8 @@ class Plays(dpb.DPKLUCB):
 
 
 def test_a_plan_with_foreign_arms_reads_nothing() -> None:
-    wrong = dpb.Session(Plays(arms=2, epsilon=1, arm=-1), noise=dpb.SimulatedNoise(1))
-    decision = wrong.ask()
-    with pytest.raises(RuntimeError, match="Refused"):
-        wrong.tell(decision, 1.0)
-    assert (wrong.pending, wrong._vault.records) == ((decision,), 0)
+    with pytest.raises(ValueError, match="to hold an arm from 0 to 1, got -1"):
+        dpb.Session(Plays(arms=2, epsilon=1, arm=-1), noise=dpb.SimulatedNoise(1))
     twice = dpb.Session(
         Plays(arms=2, epsilon=1, arm=1, released=(1, -1)), noise=dpb.SimulatedNoise(1)
     )

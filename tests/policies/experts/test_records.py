@@ -25,7 +25,7 @@ from tests.session.small import content
     ("rewards", "said"),
     [
         ([1.0, 0.5], "shape"),
-        ([[1.0, 0.5, 0.5]], "shape"),
+        ([[1.0, 0.5, 0.5]], "a vector of 3 rewards"),
         (0.5, "shape"),
         ([1.0, math.nan, 0.0], "action 1 is NaN"),
         ([1.0, 0.0, math.inf], "action 2 is an infinite"),
