@@ -122,7 +122,7 @@ def oracle_rows() -> list[Row]:
         host = "compiled" if compiled else "plain"
         of = f"{policy.name}, a made-up graph of {trees.arms:,} edges"
         epsilon = getattr(policy, "epsilon", None)
-        of += "" if epsilon is None else f", ε = {epsilon:,}"
+        of += "" if epsilon is None else f", ε = {float(epsilon):,.0f}"
         what = f"{of}, {host}, an event ({read:,.0f} readings)"
         said = f"{1e3 * event:.1f} ms, {event / oracle:.1f} calls of the oracle"
         # of a policy that has a compiled player, the plain host is a reference
