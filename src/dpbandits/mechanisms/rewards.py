@@ -97,7 +97,8 @@ def checked_rewards(
         )
     if rewards.shape != (length,):
         # of what is no list of numbers (a range, say), the length may be the reward
-        came = f"shape {rewards.shape}" if is_plain(values) else f"a {type(values).__name__}"
+        other = f"an object of type {type(values).__name__} that is no list of so many numbers"
+        came = f"shape {rewards.shape}" if is_plain(values) else other
         raise RewardError(
             f"Expected a vector of {length} rewards, one an action, got {came}. Nothing was "
             "recorded."
