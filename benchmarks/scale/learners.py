@@ -161,7 +161,7 @@ def session_rows() -> list[Row]:
             session.tell(session.ask(), float(i & 1))
         return pairs / (time.thread_time() - start)
 
-    few, many = rate(5, 10**6), rate(1000, 10**5)
+    few, many = rate(5, 10**6), rate(1000, 10**6)
     return [
         Row(
             "DPKLUCB session, K = 5",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.batches import DP_IMED, DP_KLUCB, RATE_IMED
+from dpbandits.simulation.kernels.batches import ADAP_KLUCB, DP_IMED, DP_KLUCB, RATE_IMED
 from dpbandits.simulation.kernels.driver import FAR
 from dpbandits.simulation.parts.jit import clip01, growing_batch, inline, jit
 from dpbandits.simulation.parts.skew import NONE, empty_heaps, push, remove
@@ -101,9 +102,13 @@ def group_of(p: Any, s: Any, own: Any, arm: int) -> int:
 
 
 @inline
-def place(p: Any, s: Any, own: Any, arm: int) -> None:
-    """Into the heap of the arm's group."""
+def place(p: Any, s: Any, own: Any, arm: int, t: int) -> None:
+    """Into the heap of the arm's group, or at once into that of the arms with an index of 1."""
     key, side, now = s.means[arm], INSIDE, own.now
+    if p.rule == ADAP_KLUCB and key + p.constant * math.log(t) / (p.eps * s.n[arm]) >= 1.0:
+        own.home[arm] = now[CAPPED]
+        push(own.heaps, now[CAPPED], arm, 0.0)
+        return
     if p.rule == DP_KLUCB or p.rule == DP_IMED or p.rule == RATE_IMED:
         key = clip01(key)
         side = AT_0 if key == 0.0 else AT_1 if key == 1.0 else INSIDE
@@ -127,4 +132,4 @@ def learn(p: Any, s: Any, own: Any, t: int) -> None:
         else:
             own.now[FRESH] += 1
         own.released[arm] += 1
-        place(p, s, own, arm)
+        place(p, s, own, arm, t)

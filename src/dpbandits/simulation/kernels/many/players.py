@@ -62,9 +62,12 @@ AHEAD = 0.1
 
 
 @inline
-def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
-    """Bring the bounds up to date; returns the heap with the largest, or −1 if all are empty."""
+def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> tuple[int, float]:
+    """Bring the bounds up to date; returns the heap with the largest, or −1 if all are empty, and
+    the largest bound of the others.
+    """
     root, now, valid, best, largest = own.heaps.root, own.now, own.valid, 0.0, NONE
+    second = -math.inf
     while now[LOW] < now[HIGH] and root[now[LOW]] < 0:
         now[LOW] += 1
     if p.rule == DP_IMED or p.rule == RATE_IMED:
@@ -87,8 +90,11 @@ def bound_groups(p: Any, s: Any, own: Any, log_t: float) -> int:
                 own.owner[at] = arm
                 own.bounds[at] = score(p, s, arm, valid[UNTIL], valid[LEVEL], best)
             if largest < 0 or own.bounds[at] > own.bounds[largest]:
+                second = own.bounds[largest] if largest >= 0 else second
                 largest = at
-    return largest
+            else:
+                second = max(second, own.bounds[at])
+    return largest, second
 
 
 @inline
@@ -97,9 +103,12 @@ def ahead(arm: int, value: float, other: int, top: float) -> bool:
 
 
 @inline
-def falls_short(p: Any, s: Any, arm: int, least: float, log_t: float, level: float) -> bool:
-    """Whether one divergence tells that the arm's index is less: a tenth of the time of its
-    inverse, which is the index.
+def falls_short(
+    p: Any, s: Any, own: Any, at: int, arm: int, least: float, log_t: float, level: float
+) -> bool:
+    """Whether it takes less than the index to tell that the arm's is smaller: one divergence, a
+    tenth of the time of its inverse; or the index of the group's best. For an exact rate is convex
+    in the mean, and 0 at the best mean of all.
     """
     n, mean = s.n[arm], s.means[arm]
     if p.rule == DP_KLUCB:
@@ -108,6 +117,11 @@ def falls_short(p: Any, s: Any, arm: int, least: float, log_t: float, level: flo
     if p.rule == ADAP_KLUCB:
         mean, level = clip01(mean + p.constant * log_t / (p.eps * n)), p.constant * log_t
         return mean < least and n * kl(mean, least) > level * (1.0 + SLACK)
+    if p.rule == DP_IMED or p.rule == RATE_IMED:
+        index, first = own.bounds[at], s.means[own.heaps.root[at]]
+        if mean < first < own.valid[BEST]:
+            rate = -index - (p.constant if p.rule == RATE_IMED else 1.0) * math.log(n)
+            return index - rate * (first - mean) / (own.valid[BEST] - first) < least
     return False
 
 
@@ -119,13 +133,17 @@ def look_into(
     Arms whose index is 1 go to their heap.
     """
     stack, h, cap = own.stack, own.heaps, p.rule == DP_KLUCB or p.rule == ADAP_KLUCB
+    exact = p.rule == DP_IMED or p.rule == RATE_IMED
     stack[0], size = h.root[at], 1
     while size > 0 and stack[size - 1] >= 0:
         size -= 1
         other, least = stack[size], top - SLACK * abs(1.0 - top) - LEAST
-        if falls_short(p, s, other, least, log_t, level):
+        if falls_short(p, s, own, at, other, least, log_t, level):
             continue
-        value = score(p, s, other, log_t, level, own.valid[BEST])
+        if exact and other == h.root[at]:
+            value = own.bounds[at]
+        else:
+            value = score(p, s, other, log_t, level, own.valid[BEST])
         if ahead(other, value, arm, top):
             arm, top = other, value
         if cap and value >= 1.0 and other == h.root[at]:
@@ -148,7 +166,7 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         s.chosen[0] = now[FRESH]
         return 1, FAR
     level = kl_level(log_t, p.constant) if p.rule == DP_KLUCB else 0.0
-    first = bound_groups(p, s, own, log_t)
+    first, second = bound_groups(p, s, own, log_t)
     if root[now[CAPPED]] >= 0:
         arm, top = root[now[CAPPED]], 1.0
     low, step = lowest_heap(now), stride(now)
@@ -156,6 +174,8 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     for turn in range(low - step if first >= 0 else low, now[HIGH] + 1, step):
         at = first if turn < low else turn
         least = top - SLACK * abs(1.0 - top) - LEAST
+        if turn == low and second < least:
+            break  # no other group comes near
         if root[at] >= 0 and (at != first or turn < low) and own.bounds[at] >= least:
             arm, top = look_into(p, s, own, at, arm, top, log_t, level)
     s.chosen[0] = arm
