@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dpbandits.core.inputs import shown
-from dpbandits.core.tables import frame_of
+from dpbandits.core.tables import Tabular, in_columns
 
 EQUAL = "equal shares"
 """The label of an A/B test that gives every arm the same share of all visitors."""
@@ -39,7 +39,7 @@ class Foreseen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ForecastRows:
+class ForecastRows(Tabular):
     """A row for each policy at each ε. Iterate over it for its rows.
 
     rows: policies, small ε first, then what they are compared with: the same without privacy, and
@@ -71,10 +71,8 @@ class ForecastRows:
                 return row
         raise KeyError(f"Nothing was forecast of {shown(policy)} at epsilon={shown(epsilon)}.")
 
-    def to_polars(self) -> Any:
-        """As a `polars.DataFrame`, a row each."""
-        columns = {name: [getattr(row, name) for row in self.rows] for name in Foreseen._fields}
-        return frame_of(columns, "polars")
+    def _columns(self) -> dict[str, list[Any]]:
+        return in_columns(self.rows, Foreseen)
 
     def __str__(self) -> str:
         cells = [HEADS, *map(cells_of_row, self.rows)]
