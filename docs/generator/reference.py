@@ -18,7 +18,7 @@ ROOMS = {
     "dpbandits": "What `import dpbandits as dpb` gives",
     "dpbandits.sweeps": "Sweeps (extra `experiments`)",
     "dpbandits.datasets": "Data sets",
-    "dpbandits.checks": "Checks of policies, mechanisms and environments",
+    "dpbandits.checks": "Checks of policies, mechanisms, environments and stores",
     "dpbandits.auditing": "Audits",
     "dpbandits.mechanisms": "Mechanisms",
     "dpbandits.noise": "Noise",
@@ -40,7 +40,8 @@ CHOSEN = {
         "looks.campaign.ShownCampaign "
         "looks.segments.ShownSegments looks.segments.ShownHoldout looks.reports.Summary "
         "looks.reports.DecisionPage looks.reports.StoredDecision looks.reports.StoredRelease "
-        "looks.reports.LedgerLine remote.RemoteStore remote.RemoteCampaign",
+        "looks.reports.LedgerLine remote.RemoteStore remote.RemoteCampaign rows.backend.Backend "
+        "rows.backend.CampaignRows rows.memory.MemoryBackend witness.WitnessFile",
     ),
     "dpbandits.local": (
         "A user's device, in the local model",

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.figures.layout import NARROW
-from dpbandits.forecasting.outcome import EQUAL, Forecast
+from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.pictures import forecast_figure
+from dpbandits.forecasting.rows import EQUAL
 from dpbandits.terminal.cli import app
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from dpbandits.papers.pages import END, START
 from dpbandits.papers.run import run_papers
-from dpbandits.sweeps.cells import code_digest
+from dpbandits.sweeps.digests import code_digest
 
 SWEEP = """
 name = "tiny"

@@ -2,13 +2,13 @@
 name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final
 
 from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.core.inputs import shown
-from dpbandits.core.tables import frame_of
+from dpbandits.core.tables import Tabular, in_columns
 
 
 class ReportedRows(Protocol):
@@ -37,7 +37,7 @@ class SegmentBelief(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class SegmentedTable(Generic[ReportedTable, SegmentRow]):
+class SegmentedTable(Tabular, Generic[ReportedTable, SegmentRow]):
     """One table for each segment. Iterate over the rows of all of them, or take one by its name.
 
     parts: the segments' own tables. row: makes a row of a segment's name and its table's row.
@@ -79,26 +79,8 @@ class SegmentedTable(Generic[ReportedTable, SegmentRow]):
 
     __repr__ = __str__
 
-    def to_polars(self) -> Any:
-        """As a `polars.DataFrame`, with a column `segment`.
-
-        Raises:
-            ImportError: polars is not installed.
-        """
-        return frame_of(self._columns(), "polars")
-
-    def to_pandas(self) -> Any:
-        """As a `pandas.DataFrame`, with a column `segment`.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
-        return frame_of(self._columns(), "pandas")
-
     def _columns(self) -> dict[str, list[Any]]:
-        names: Iterable[str] = self.row._fields  # type: ignore[attr-defined]  # a NamedTuple's own
-        rows = list(self)
-        return {name: [getattr(row, name) for row in rows] for name in names}
+        return in_columns(self, self.row)
 
 
 SegmentedBeliefs = SegmentedTable[Beliefs, SegmentBelief]

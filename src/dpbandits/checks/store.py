@@ -10,41 +10,20 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from threading import Thread
-from typing import Any
 
 from dpbandits.checks.checks import require
+from dpbandits.checks.small_campaigns import (
+    ROUNDS,
+    Make,
+    is_refused,
+    reward_of,
+    small_campaign,
+    small_policy,
+)
 from dpbandits.core.errors import RewardError
+from dpbandits.core.inputs import shown
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.session.session import Session
-
-Make = Callable[[], Any]
-"""Opens the store; each call gives a store with the same campaigns."""
-
-ROUNDS = 120
-
-
-def small_policy() -> DPKLUCB:
-    """Releases often."""
-    return DPKLUCB(arms=3, epsilon=1, first=4)
-
-
-def small_campaign(store: Any, name: str, **options: Any) -> Any:
-    return store.create(name, small_policy(), noise=SimulatedNoise(1), seed=2, **options)
-
-
-def reward_of(number: int) -> float:
-    """Some reward for a decision."""
-    return (number * 7 % 11) / 10
-
-
-def is_refused(kind: type[Exception], call: Callable[[], object]) -> bool:
-    """Whether a call is refused with such an error."""
-    try:
-        call()
-    except kind:
-        return True
-    return False
 
 
 def names_are_taken_once(make: Make, name: str) -> None:
@@ -241,10 +220,19 @@ STORE_CHECKS: dict[str, Callable[[Make, str], None]] = {
 
 
 def check_store(make: Make) -> None:
-    """Run every check on a store of yours; raises `CheckFailed` with the first broken promise.
+    """Run every check on a store of yours, an empty one.
 
     make: opens the store, with a key; each call gives one with the same campaigns. It is left with
-        a campaign for each check.
+        a campaign or two of each check's name, and cannot be tried again.
+
+    Raises:
+        CheckFailed: the first broken promise. An error of the store's own passes through.
+        TypeError: `make` cannot be called.
     """
+    if not callable(make):
+        raise TypeError(
+            "Expected a function that opens the store, such as lambda: "
+            f"dpbandits.open_store('sqlite:///empty.db', key=key), got {shown(make)}."
+        )
     for name, check in STORE_CHECKS.items():
         check(make, name)

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike
-from dpbandits.datasets.reading.columns import POSITIVE, REWARD, TEXT, WHOLE, Columns, read_columns
+from dpbandits.datasets.reading.columns import (
+    POSITIVE,
+    REWARD,
+    TEXT,
+    WHOLE_NUMBER,
+    Columns,
+    read_columns,
+)
 from dpbandits.environments.laws import Bernoulli
 from dpbandits.environments.replay import LoggedReplay
 
@@ -37,7 +44,13 @@ def obd(path: PathLike, *, position: int | None = None, items: int | None = None
         message says what to do.
     """
     log = read_columns(
-        path, {"item_id": WHOLE, "position": WHOLE, "click": REWARD, "propensity_score": POSITIVE}
+        path,
+        {
+            "item_id": WHOLE_NUMBER,
+            "position": WHOLE_NUMBER,
+            "click": REWARD,
+            "propensity_score": POSITIVE,
+        },
     )
     log.require(np.isin(log["click"], (0, 1)), "click to be 0 or 1")
     log.require(log["propensity_score"] <= 1, "propensity_score to be at most 1")
@@ -88,7 +101,13 @@ def obd_rates(path: PathLike, campaign: str = "all") -> Bernoulli:
         ValueError: no such campaign in it.
     """
     rates = read_columns(
-        path, {"campaign": TEXT, "item_id": WHOLE, "prior_alpha": POSITIVE, "prior_beta": POSITIVE}
+        path,
+        {
+            "campaign": TEXT,
+            "item_id": WHOLE_NUMBER,
+            "prior_alpha": POSITIVE,
+            "prior_beta": POSITIVE,
+        },
     )
     mine = rates["campaign"] == campaign
     if not mine.any():
@@ -113,10 +132,10 @@ are not comparable.
 
 KINDS = {
     "clickability_test_id": TEXT,
-    "test_week": WHOLE,
+    "test_week": WHOLE_NUMBER,
     "headline": TEXT,
-    "impressions": WHOLE,
-    "clicks": WHOLE,
+    "impressions": WHOLE_NUMBER,
+    "clicks": WHOLE_NUMBER,
 }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 from typing import Literal, final
 
-from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
+from dpbandits.datasets.reading.columns import TEXT, WHOLE_NUMBER, read_columns
 from dpbandits.environments.laws import Bernoulli
 
 TITLES = {
@@ -60,7 +60,14 @@ def clinical(name: TrialName | str) -> Trial:
         raise ValueError(f"Expected one of the trials {', '.join(TRIALS)}; got {name!r}.")
     with as_file(files(__package__) / "trials.csv") as path:
         rows = read_columns(
-            path, {"trial": TEXT, "arm": TEXT, "events": WHOLE, "patients": WHOLE, "source": TEXT}
+            path,
+            {
+                "trial": TEXT,
+                "arm": TEXT,
+                "events": WHOLE_NUMBER,
+                "patients": WHOLE_NUMBER,
+                "source": TEXT,
+            },
         )
     mine = rows["trial"] == name
     return Trial(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing
-from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
+from dpbandits.datasets.reading.columns import TEXT, WHOLE_NUMBER, read_columns
 from dpbandits.datasets.reading.matrices import shuffled
 from dpbandits.environments.table import Table
 
@@ -64,11 +64,11 @@ def visit_matrix(folder: Path) -> tuple[NDArray[np.uint8], tuple[Area, ...]]:
     """The whole 0/1 matrix, most visited area first, and its columns. A visit listed twice counts
     once.
     """
-    listed = read_columns(folder / AREAS, {"vroot": WHOLE, "title": TEXT})
+    listed = read_columns(folder / AREAS, {"vroot": WHOLE_NUMBER, "title": TEXT})
     numbers, titles = listed["vroot"], listed["title"]
     if len(np.unique(numbers)) < len(numbers):
         raise DataError(f"{AREAS} lists an area twice: expected every vroot once.")
-    visits = read_columns(folder / VISITS, {"user": WHOLE, "vroot": WHOLE})
+    visits = read_columns(folder / VISITS, {"user": WHOLE_NUMBER, "vroot": WHOLE_NUMBER})
     visits.require(np.isin(visits["vroot"], numbers), f"a vroot that {AREAS} lists")
     users, row = np.unique(visits["user"], return_inverse=True)
     order = np.argsort(numbers)

@@ -20,7 +20,7 @@ from dpbandits.sweeps.results import Results
 
 CELL = (2.7, 2.1)  # inches, width and height of a panel
 NARROWEST = 5.4  # inches: below it a legend is larger than its panel, and a label is cut off
-NAME = 1.9  # inches, a name in the legend
+NAME_WIDTH = 1.9  # inches, a name in the legend
 DECADES = 1000  # the axis of rounds starts at this part of the last round
 FLOOR = "lower bound Σ Δ ln T/d_ε"  # in the legend
 STEP = 1.15  # least ratio of neighbouring rounds: closer ones cannot be told apart
@@ -135,7 +135,7 @@ def draw_ends(ax: Axes, results: Results, environment: str) -> None:
     ax.set_title("final regret against ε", fontsize=9)
 
 
-def legend(figure: Figure, named: list[tuple[str, Look]], width: float = NAME) -> None:
+def legend(figure: Figure, named: list[tuple[str, Look]], width: float = NAME_WIDTH) -> None:
     """One for all panels, above them. width: of a name, in inches."""
     lines = [
         Line2D([], [], color=look.colour, linestyle=look.dash, label=label) for label, look in named

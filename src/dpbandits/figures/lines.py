@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from dpbandits.figures.grids import NAME, cells, legend, log_regret
+from dpbandits.figures.grids import NAME_WIDTH, cells, legend, log_regret
 from dpbandits.figures.panels import DASHES, OLIVE, Look, extremes
 from dpbandits.figures.plots import FEW, PRIVATE_BOUND, STYLE, error_bars
 from dpbandits.sweeps.results import Results
@@ -74,7 +74,7 @@ def line_grid(
                 draw_lines(ax, panel, styles, guides)
                 log_axes(ax, every, floors)
             line[0].set_ylabel(y)
-        legend(figure, [*named, *guides.items()], NAME + 0.2)
+        legend(figure, [*named, *guides.items()], NAME_WIDTH + 0.2)
         figure.supxlabel(f"{x}; bars: 95 % confidence interval of the mean", fontsize=9)
     return figure
 

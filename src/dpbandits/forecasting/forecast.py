@@ -13,9 +13,10 @@ from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number
 from dpbandits.core.signatures import with_example
 from dpbandits.forecasting.entrants import Entrant, entrants, twin_of
 from dpbandits.forecasting.naming import Schedule, named_after, plain_schedule, schedule_of
-from dpbandits.forecasting.outcome import EQUAL, Forecast, Foreseen
+from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.plays import counted_rounds, plays_of
 from dpbandits.forecasting.prior import EachRate, Prior, RateSpan, drawn_means, rates_given
+from dpbandits.forecasting.rows import EQUAL, Foreseen
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.delays import DelayLaw
 

@@ -7,12 +7,12 @@ from tempfile import TemporaryDirectory
 
 from dpbandits.figures.layout import NARROW, WIDE
 from dpbandits.figures.plots import save
-from dpbandits.forecasting.outcome import HEADS, MEANINGS, Forecast, cells_of_row
 from dpbandits.forecasting.pictures import forecast_figure
+from dpbandits.forecasting.rows import HEADS, MEANINGS, ForecastRows, cells_of_row
 from dpbandits.pages import write_page
 
 
-def write_forecast_page(found: Forecast, path: Path) -> Path:
+def write_forecast_page(found: ForecastRows, path: Path) -> Path:
     """Write a page that needs no other file."""
     with TemporaryDirectory() as folder:
         wide, narrow = (

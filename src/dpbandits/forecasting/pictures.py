@@ -11,12 +11,12 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, write_names
 from dpbandits.figures.panels import DASHES, GREY, LOOKS, OTHERS, SOLID, Look
 from dpbandits.figures.plots import STYLE, error_bars
-from dpbandits.forecasting.outcome import EQUAL, Forecast, Foreseen
+from dpbandits.forecasting.rows import EQUAL, ForecastRows, Foreseen
 
 SHARES = Look(GREY, DASHES[3])
 
 
-def forecast_figure(found: Forecast, layout: Layout = WIDE) -> Figure:
+def forecast_figure(found: ForecastRows, layout: Layout = WIDE) -> Figure:
     """Every policy's curve with its name; what has no ε is a level line."""
     groups: dict[str, list[Foreseen]] = {}
     for row in found:

@@ -14,7 +14,7 @@ from dpbandits.papers.measures.verdicts import MISS, Check
 from dpbandits.papers.overview import Document, about_paper, left_open, overview
 from dpbandits.papers.paper import Paper, Verdict
 from dpbandits.papers.tables import PageTable, table_lines
-from dpbandits.sweeps.cells import code_digest
+from dpbandits.sweeps.digests import code_digest
 from dpbandits.sweeps.results import Results
 from dpbandits.version import __version__
 

@@ -3,6 +3,7 @@
 from dpbandits.core.errors import DecisionError, LedgerError, NotRecordedError
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
+from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Estimator",
     "LedgerError",
     "NotRecordedError",
+    "SegmentedSession",
     "Session",
     "estimate",
 ]

@@ -232,3 +232,6 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
                 "segment counts its own). Nothing was recorded."
             )
         return found
+
+
+Session._segmented = SegmentedSession

@@ -5,9 +5,9 @@ Every call may be interrupted at any line (Ctrl-C, an alarm, a failing noise sou
 see `turn.py`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from sys import _getframe
-from typing import Any, Self, final, overload
+from typing import Any, ClassVar, Self, final, overload
 
 from dpbandits.core.errors import DecisionError, MessageError, RewardError
 from dpbandits.core.gate import MARKS
@@ -68,13 +68,16 @@ class Session(Saved, metaclass=CheckedCall):
         ValueError: policy, mechanism and guarantee do not agree.
     """
 
+    _segmented: ClassVar[Callable[..., Any]]
+    """Makes a session with segments. It is made of sessions, so its module imports this one, and
+    names itself here.
+    """
+
     def __new__(cls, *given: Any, segments: object = None, **options: Any) -> Self:
         """A session; with segments, one that has them."""
         if segments is None:
             return super().__new__(cls)
-        from dpbandits.session.segments import SegmentedSession  # it is made of sessions
-
-        made: Any = SegmentedSession(*given, segments=segments, **options)
+        made: Any = cls._segmented(*given, segments=segments, **options)
         return made  # type: ignore[no-any-return]  # it has the same verbs
 
     @overload

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import numbers_in, shown
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.tables import frame_of
+from dpbandits.core.tables import Tabular
 from dpbandits.environments.base import Environment
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
@@ -37,8 +37,9 @@ Recompute = Callable[[Integers], Kept]
 
 @final
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """Independent runs of one policy in one environment.
+class Runs(Tabular):
+    """Independent runs of one policy in one environment. As a table, a row for each run and kept
+    round: run (from 0), round, regret, and plays, a list with a count for each arm.
 
     plays: play counts at the end, shape (runs, arms). releases, events: counts per run, shape
         (runs,). An event is a choice: where arms are drawn afresh in each round, the plain way has
@@ -208,21 +209,14 @@ class Runs:
             "events": float(self.events.mean()),
         }
 
-    def to_polars(self) -> Any:
-        """As a `polars.DataFrame`, a row for each run and kept round: run (from 0), round, regret,
-        and plays, a list with a count for each arm.
-
-        Raises:
-            ImportError: polars is not installed.
-        """
+    def _columns(self) -> dict[str, Any]:
         runs, kept, arms = self.counts.shape
-        columns = {
+        return {
             "run": np.repeat(np.arange(runs), kept),
             "round": np.tile(self.checkpoints, runs),
             "regret": self.regret(self.checkpoints).ravel(),
             "plays": self.counts.reshape(runs * kept, arms).tolist(),
         }
-        return frame_of(columns, "polars")
 
 
 def chosen(kept: Kept, where: NDArray[np.intp]) -> Kept:

@@ -2,13 +2,9 @@
 resuming. What it measures: regret curves of every run, and one row of facts.
 """
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
-from inspect import getfile
-from pathlib import Path
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -17,13 +13,13 @@ import polars as pl
 
 from dpbandits.core.privacy import as_fraction, printed, spent
 from dpbandits.environments import Environment
-from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
 from dpbandits.session.saving.policy import policy_to_data
 from dpbandits.simulation.arguments import default_checkpoints
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import play_plain, simulate
+from dpbandits.sweeps.digests import code_digest, digest_of, fingerprint, own_digest
 from dpbandits.theory.bounds import lower_bound, regret_order, upper_bound
 from dpbandits.version import __version__
 
@@ -94,49 +90,6 @@ class Cell:
             else ""
         )
         return f"{self.label} in {self.setting}{budget}"
-
-
-def digest_of(data: Any) -> str:
-    """A hash of plain data."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-@cache
-def code_digest() -> str:
-    """A hash of the whole package's code: within one version, too, an edited formula must not find
-    old results.
-    """
-    modules = sorted(Path(__file__).parents[1].rglob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
-
-
-@cache
-def own_digest(cls: type[Policy]) -> str:
-    """A hash of the file that a policy of the user's own is written in; empty for ours."""
-    if POLICIES.get(cls.__name__) is cls:
-        return ""
-    try:
-        return hashlib.sha256(Path(getfile(cls)).read_bytes()).hexdigest()
-    except (TypeError, OSError):  # made where there is no file
-        return "no file"
-
-
-def fingerprint(environment: Environment) -> dict[str, Any]:
-    """The environment's class and its public data; arrays by their hash."""
-    public = {name: value for name, value in vars(environment).items() if not name.startswith("_")}
-    return {"class": type(environment).__name__} | {
-        name: hashed(value) for name, value in sorted(public.items())
-    }
-
-
-def hashed(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return [
-            str(value.dtype),
-            list(value.shape),
-            hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest(),
-        ]
-    return value if isinstance(value, (bool, int, float, str)) else repr(value)
 
 
 def checkpoints(rounds: int, at: list[int] | None) -> tuple[int, ...]:

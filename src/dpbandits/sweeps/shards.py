@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from dpbandits.core.errors import ConfigError, DamagedCellError
-from dpbandits.sweeps.cells import Cell, code_digest, digest_of
+from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.config import Config
+from dpbandits.sweeps.digests import code_digest, digest_of
 from dpbandits.sweeps.executors.base import effort_of
 from dpbandits.sweeps.results import Results, collect
 from dpbandits.sweeps.store import cell_path, checksum_path, read_cell, replace, require_writable

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from dpbandits.policies.recommended import RECOMMENDED
-from dpbandits.terminal.commands import data
 from dpbandits.terminal.commands.audit import audit_command
-from dpbandits.terminal.commands.campaigns import campaign, serve_command
+from dpbandits.terminal.commands.campaigns import campaign_commands, serve_command
+from dpbandits.terminal.commands.data import data_commands
 from dpbandits.terminal.commands.forecast import forecast_command
 from dpbandits.terminal.commands.keys import keys
 from dpbandits.terminal.commands.run import SMALL_SWEEP, merge_command, run_command
@@ -62,8 +62,8 @@ def demo(
         )
 
 
-app.add_typer(data.app, name="data")
-app.add_typer(campaign, name="campaign")
+app.add_typer(data_commands, name="data")
+app.add_typer(campaign_commands, name="campaign")
 app.add_typer(keys, name="keys")
 app.command("serve")(serve_command)
 app.command("audit")(audit_command)

@@ -16,7 +16,7 @@ from dpbandits.campaign.believing.naming import best_apart, more_people
 from dpbandits.campaign.believing.rows import ReleasedRow
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.inputs import real_number, shown
-from dpbandits.core.tables import frame_of
+from dpbandits.core.tables import Tabular, in_columns
 
 METHOD = (
     "The intervals hold for all arms and at all times at once with this confidence, whatever is "
@@ -42,7 +42,7 @@ class Belief(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class Beliefs:
+class Beliefs(Tabular):
     """A row for each arm, in their order; iterate over it.
 
     best: the label of the arm that is named the best with this confidence; None: not yet. more:
@@ -95,24 +95,8 @@ class Beliefs:
 
     __repr__ = __str__
 
-    def to_polars(self) -> Any:
-        """As a `polars.DataFrame`.
-
-        Raises:
-            ImportError: polars is not installed.
-        """
-        return frame_of(self._columns(), "polars")
-
-    def to_pandas(self) -> Any:
-        """As a `pandas.DataFrame`.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
-        return frame_of(self._columns(), "pandas")
-
     def _columns(self) -> dict[str, list[Any]]:
-        return {name: [getattr(row, name) for row in self.rows] for name in Belief._fields}
+        return in_columns(self.rows, Belief)
 
 
 def beliefs(

@@ -5,7 +5,7 @@ from typing import Any, final
 
 from dpbandits.campaign.traffic import Traffic
 from dpbandits.campaign.watching.answers import Answers, different_answers
-from dpbandits.core.tables import frame_of
+from dpbandits.core.tables import Tabular
 
 LEVEL = 0.001
 """How probable a false alarm may be."""
@@ -13,8 +13,9 @@ LEVEL = 0.001
 
 @final
 @dataclass(frozen=True)
-class SampleRatio:
-    """What `Traffic` says, with the arms' labels. evidence: see there.
+class SampleRatio(Tabular):
+    """What `Traffic` says, with the arms' labels. evidence: see there. As a table:
+    label, decisions, expected.
 
     answers: whether answers come for every arm alike; None where who answered is private, or is not
         counted. Where the share of answers changes with time, arms that are played at other times
@@ -36,14 +37,6 @@ class SampleRatio:
         if self.answers is None:
             return self.evidence <= level
         return min(self.evidence, self.answers.evidence) <= level / 2.0
-
-    def to_polars(self) -> Any:
-        """As a `polars.DataFrame`: label, decisions, expected."""
-        return frame_of(self._columns(), "polars")
-
-    def to_pandas(self) -> Any:
-        """As a `pandas.DataFrame`: label, decisions, expected."""
-        return frame_of(self._columns(), "pandas")
 
     def _columns(self) -> dict[str, list[Any]]:
         counts, expected = list(self.traffic.counts), list(self.traffic.expected)

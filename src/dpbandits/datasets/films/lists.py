@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import is_whole, numbered_lines
-from dpbandits.datasets.reading.columns import TEXT, WHOLE, read_columns
+from dpbandits.datasets.reading.columns import TEXT, WHOLE_NUMBER, read_columns
 
 FLAGS = (
     *(
@@ -58,7 +58,7 @@ class FilmFormat(NamedTuple):
 
 def csv_list(path: Path) -> FilmList:
     """movies.csv: movieId, title, genres as `A|B`."""
-    rows = read_columns(path, {"movieId": WHOLE, "title": TEXT, "genres": TEXT})
+    rows = read_columns(path, {"movieId": WHOLE_NUMBER, "title": TEXT, "genres": TEXT})
     return film_list(
         path.name,
         rows["movieId"].tolist(),

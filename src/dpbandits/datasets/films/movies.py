@@ -18,7 +18,7 @@ from dpbandits.datasets.archives import Archive
 from dpbandits.datasets.files import PathLike
 from dpbandits.datasets.films.films import Films
 from dpbandits.datasets.films.lists import LAYOUTS, FilmFormat, FilmList
-from dpbandits.datasets.reading.columns import WHOLE, column_places
+from dpbandits.datasets.reading.columns import WHOLE_NUMBER, column_places
 
 
 def movielens(path: PathLike, films: int = 100, *, drop_unlisted: bool = False) -> Films:
@@ -154,7 +154,7 @@ def pairs(stream: IO[bytes], name: str, separator: str, header: bool) -> tuple[I
 
 def from_header(line: bytes, name: str, separator: str) -> Shape:
     fields = line.decode("utf-8-sig", errors="replace").strip().split(separator)
-    at = column_places(name, fields, {"userId": WHOLE, "movieId": WHOLE})
+    at = column_places(name, fields, {"userId": WHOLE_NUMBER, "movieId": WHOLE_NUMBER})
     return Shape(separator.encode(), len(fields), at["userId"], at["movieId"])
 
 

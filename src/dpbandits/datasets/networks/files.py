@@ -162,7 +162,7 @@ def roads(path: PathLike) -> Network:
         DataError: the file is not such a network; the message says where.
     """
     name, content = existing(path).name, list(numbered_lines(path))
-    notes, table = metadata(name, content)
+    notes, table = split_notes(name, content)
     nodes, links = (
         whole_note(name, notes, "NUMBER OF NODES"),
         whole_note(name, notes, "NUMBER OF LINKS"),
@@ -183,7 +183,7 @@ def roads(path: PathLike) -> Network:
     )
 
 
-def metadata(name: str, content: list[Line]) -> tuple[dict[str, str], list[Line]]:
+def split_notes(name: str, content: list[Line]) -> tuple[dict[str, str], list[Line]]:
     """The notes by name, and the lines after them."""
     notes: dict[str, str] = {}
     for at, (_, text) in enumerate(content):

@@ -25,7 +25,7 @@ class ColumnKind(NamedTuple):
 
 
 TEXT = ColumnKind("some text", np.object_, lambda field: bool(field.strip()), str)
-WHOLE = ColumnKind("a whole number of at least 0", np.int64, is_whole, int)
+WHOLE_NUMBER = ColumnKind("a whole number of at least 0", np.int64, is_whole, int)
 REWARD = ColumnKind("a number in [0, 1]", np.float64, lambda field: 0 <= float(field) <= 1, float)
 POSITIVE = ColumnKind(
     "a finite number above 0", np.float64, lambda field: 0 < float(field) < math.inf, float

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.arrays import Booleans, Floats, Places
 from dpbandits.oracles.exact.modular import balanced, inverse, primes_from, rank_jumps
-from dpbandits.oracles.exact.small import MOST, WIDEST, small_exchanges, small_jumps
+from dpbandits.oracles.exact.small import MOST_VECTORS, WIDEST, small_exchanges, small_jumps
 
 
 class ExactRows:
@@ -41,7 +41,9 @@ class ExactRows:
     ) -> None:
         self.vectors, self.field = vectors, field
         n, d = vectors.shape
-        self.few: list[list[int]] | None = vectors.tolist() if d <= WIDEST and n <= MOST else None
+        self.few: list[list[int]] | None = (
+            vectors.tolist() if d <= WIDEST and n <= MOST_VECTORS else None
+        )
         largest = max(abs(int(vectors.max())), abs(int(vectors.min())))
         # Inner products of d entries with residues stay below 2^53 either way: small entries as
         # they are, or as residues.

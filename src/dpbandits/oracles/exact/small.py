@@ -11,7 +11,7 @@ from collections.abc import Sequence
 WIDEST = 4
 """Entries of a vector."""
 
-MOST = 64
+MOST_VECTORS = 64
 """Vectors."""
 
 Echelon = list[tuple[int, list[int]]]

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from dpbandits.service.http.access import Access
 from dpbandits.service.http.dashboard import STATIC, dashboard
 from dpbandits.service.http.limits import Limits
-from dpbandits.service.http.problems import PROBLEMS, install
+from dpbandits.service.http.problems import RESPONSES, install
 from dpbandits.service.http.reads import reads
 from dpbandits.service.http.verbs import verbs
 from dpbandits.service.looks.store import ShownStore
@@ -63,10 +63,10 @@ def make_app(store: CampaignStore | ShownStore, *, open: bool = False) -> Any:
     app.state.plans = isinstance(store, CampaignStore)
     install(app)
     if isinstance(store, CampaignStore):
-        app.include_router(verbs(store, access), responses=PROBLEMS)
+        app.include_router(verbs(store, access), responses=RESPONSES)
     else:
         app.add_api_route("/v1/{verb:path}", only_looks, methods=CHANGES, include_in_schema=False)
-    app.include_router(reads(store, access), responses=PROBLEMS)
+    app.include_router(reads(store, access), responses=RESPONSES)
     app.include_router(dashboard(store, access))
     app.mount("/static", STATIC)
     return Limits(app, LOCAL if open else None)

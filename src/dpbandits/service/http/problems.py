@@ -39,7 +39,7 @@ class Problem(BaseModel):
     errors: list[dict[str, str]] | None = None
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
+RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "A problem document (RFC 9457); nothing was done.",
         "content": {MEDIA: {"schema": Problem.model_json_schema()}},

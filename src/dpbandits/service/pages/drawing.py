@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dpbandits.service.looks.trail import Moment
 
-LOOKS = 8
+STYLES = 8
 """Colours with their dashes that the style sheet has; further arms begin anew."""
 
 LONGEST = 16
@@ -112,7 +112,7 @@ def arm_curve(moments: Sequence[Moment], arm: int, x: Scale, y: Scale) -> ArmCur
     upper = [(x, high) for x, _, _, high in steps]
     lower = [(x, low) for x, _, low, _ in reversed(steps)]
     band = points_text([*upper, *lower])
-    return ArmCurve(arm % LOOKS, label, short_name(label), line, band, (at, mean), mean)
+    return ArmCurve(arm % STYLES, label, short_name(label), line, band, (at, mean), mean)
 
 
 def stepped(points: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
@@ -173,9 +173,9 @@ class Whisker(NamedTuple):
 def whiskers(moment: Moment | None, arms: int) -> list[Whisker]:
     """The newest intervals, all on one scale."""
     if moment is None or not any(arm.mean is not None for arm in moment.arms):
-        return [Whisker(arm % LOOKS, None, None, None) for arm in range(arms)]
+        return [Whisker(arm % STYLES, None, None, None) for arm in range(arms)]
     x = Scale(*value_range([moment]), 0.0, 100.0)
     return [
-        Whisker(at % LOOKS, *(None if value is None else x(value) for value in (low, mean, high)))
+        Whisker(at % STYLES, *(None if value is None else x(value) for value in (low, mean, high)))
         for at, (_, _, mean, low, high, _) in enumerate(moment.arms)
     ]

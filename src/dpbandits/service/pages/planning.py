@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, final
 
 from dpbandits.core.privacy import as_fraction
 from dpbandits.forecasting.forecast import forecast
-from dpbandits.forecasting.outcome import EQUAL, HEADS, MEANINGS, Forecast, Foreseen, cells_of_row
+from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.prior import Prior
+from dpbandits.forecasting.rows import EQUAL, HEADS, MEANINGS, Foreseen, cells_of_row
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.recommended import RECOMMENDED

@@ -13,7 +13,7 @@ from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
 from dpbandits.service.looks.trail import Moment
-from dpbandits.service.pages.drawing import LOOKS, picture_of, whiskers
+from dpbandits.service.pages.drawing import STYLES, picture_of, whiskers
 from dpbandits.version import __version__
 
 LINES = 12
@@ -120,6 +120,6 @@ def campaign_view(campaign: ShownCampaign) -> dict[str, Any]:
         "events": campaign.events(LINES),
         "statement": campaign.statement(),
         "options": campaign.options,
-        "looks": LOOKS,
+        "looks": STYLES,
         "now": time.time(),
     }

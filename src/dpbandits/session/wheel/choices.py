@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, final
 
 from dpbandits.campaign.watching.answers import Answers, Unanswered
 from dpbandits.core.plan import Action
-from dpbandits.core.tables import frame_of
+from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.core.values import damaged, entries, part, whole
 from dpbandits.policies.labels import ArmLabel, ArmLabels
 from dpbandits.session.wheel.chosen import (
@@ -51,7 +51,7 @@ class SegmentDecision(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class DecisionTable:
+class DecisionTable(Tabular):
     """All decisions of a session, oldest first; iterate over it."""
 
     asked: int
@@ -71,25 +71,8 @@ class DecisionTable:
     def __repr__(self) -> str:
         return f"{self.asked:,} decisions, {len(self.waiting):,} of them waiting"
 
-    def to_polars(self) -> Any:
-        """As a `polars.DataFrame`.
-
-        Raises:
-            ImportError: polars is not installed.
-        """
-        return frame_of(self._columns(), "polars")
-
-    def to_pandas(self) -> Any:
-        """As a `pandas.DataFrame`.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
-        return frame_of(self._columns(), "pandas")
-
     def _columns(self) -> dict[str, list[Any]]:
-        rows = list(self)
-        return {name: [getattr(row, name) for row in rows] for name in DecisionRow._fields}
+        return in_columns(self, DecisionRow)
 
 
 def answers_in(chosen: KeptChoices, unanswered: Unanswered, before: int, arms: int) -> Answers:

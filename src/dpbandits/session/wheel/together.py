@@ -31,7 +31,7 @@ from dpbandits.session.wheel.turn import Wheel
 from dpbandits.vault.joint import LATE, JointVault
 
 
-def held(plan: Plan) -> Hold:
+def require_hold(plan: Plan) -> Hold:
     """A plan whose records are read together.
 
     Raises:
@@ -56,7 +56,7 @@ class JointWheel(Wheel):
         """An opened turn, beside plans whose blocks are open. Its own plan opens a block unless
         decisions wait: then the first ask looks ahead.
         """
-        plan, first = held(opened.plan), self.asked
+        plan, first = require_hold(opened.plan), self.asked
         if not self.pending:
             asked = ((first + 1, first + plan.rounds),)
             plans = {**plans, first + 1: OpenPlan(plan, 0, opened.step, asked)}
@@ -90,7 +90,9 @@ class JointWheel(Wheel):
             plan = self.policy.ahead(turn.state, full, turn.rng, None)
             if plan is None:
                 return self.go_on_asking(id)
-            block, plans = settled_on(self.policy, held(plan), id, turn, partly, asked, waiting)
+            block, plans = settled_on(
+                self.policy, require_hold(plan), id, turn, partly, asked, waiting
+            )
             turn = replace(turn, plans=plans)
         chosen = turn.plans[block].plan
         return self.with_offer(
@@ -101,7 +103,7 @@ class JointWheel(Wheel):
         """The turn's plan goes on, for ever: what is asked for beyond it is never read."""
         turn = self.turn
         mine = [key for key, o in turn.plans.items() if o.step == turn.step]
-        block, plan = mine[0] if mine else id, held(turn.plan)
+        block, plan = mine[0] if mine else id, require_hold(turn.plan)
         plans = {**turn.plans, block: turn.plans.get(block, OpenPlan(plan, 0, turn.step))}
         turn = replace(turn, plans=plans)
         return self.with_offer(turn, self.offered(plan, block, id, FOREVER))

@@ -22,7 +22,7 @@ from dpbandits.simulation.parts.jit import (
     jit,
     specialised,
 )
-from dpbandits.simulation.parts.leaps import MOST, blocks_of, first_dip, leap, prefix_sum
+from dpbandits.simulation.parts.leaps import MOST_LEVELS, blocks_of, first_dip, leap, prefix_sum
 from dpbandits.simulation.parts.primitives import play, reward
 
 SHORTEST = 64  # leaves of a stretch, or the 256th part of those the arm has
@@ -88,7 +88,7 @@ def safe_mean(p: Any, s: Any, steps: int, t: int, arm: int, leaves: int) -> floa
     return steps * (rival + MARGIN - bonus)
 
 
-least_mean: Any = None
+safe_level: Any = None
 
 
 def run_trees(p: Any, s: Any, steps: int, law: Any, rounds: int, kept: Any, rng: Any) -> None:
@@ -103,7 +103,7 @@ def run_trees(p: Any, s: Any, steps: int, law: Any, rounds: int, kept: Any, rng:
         if t >= arms:
             arm, _ = best_arm(p, s, steps, t + 1, -1)
             leaves = min(max(SHORTEST, s.n[arm] >> 8), rounds - t)
-            level = least_mean(p, s, steps, t + 1, arm, leaves)
+            level = safe_level(p, s, steps, t + 1, arm, leaves)
         before = s.n[arm]
         stretch(s, arm, level, leaves, blocks, law, rng)
         times = s.n[arm] - before
@@ -139,7 +139,7 @@ def block_levels(n: int, leaves: int, above: float, tail: float, b: Any) -> int:
     """
     levels = 0
     while (
-        levels < MOST
+        levels < MOST_LEVELS
         and (n >> levels) & 1 == 0
         and 2 << levels <= leaves
         and above - tail * (2 << levels) > b.gap[levels + 1]
@@ -174,5 +174,5 @@ def tree_player(published: bool) -> Any:
     name = "published" if published else "tight"
     parts: dict[str, Any] = {"index": specialised(index_of, name, PUBLISHED=published)}
     parts["best_arm"] = specialised(best_but, name, **parts)
-    parts["least_mean"] = specialised(safe_mean, name, **parts)
+    parts["safe_level"] = specialised(safe_mean, name, **parts)
     return specialised(drive_trees, name, run_trees=specialised(run_trees, name, **parts))

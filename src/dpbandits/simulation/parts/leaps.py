@@ -20,7 +20,7 @@ import numpy as np
 from dpbandits.simulation.parts.jit import inline, jit
 from dpbandits.simulation.parts.primitives import block_sum, laplace
 
-MOST = 14  # levels of a block
+MOST_LEVELS = 14  # levels of a block
 CANDIDATES = 0.2  # blocks are so small that at most this share has a candidate
 
 
@@ -40,9 +40,9 @@ class Chances(NamedTuple):
 @jit
 def blocks_of(scale: float) -> Any:
     """The tilts (twentieths of 1/scale) that need the least gap."""
-    tilt, growth = np.zeros(MOST + 1), np.zeros(MOST + 1)
-    gap, ratio = np.full(MOST + 1, math.inf), math.exp(-1.0 / scale)
-    for levels in range(MOST + 1):
+    tilt, growth = np.zeros(MOST_LEVELS + 1), np.zeros(MOST_LEVELS + 1)
+    gap, ratio = np.full(MOST_LEVELS + 1, math.inf), math.exp(-1.0 / scale)
+    for levels in range(MOST_LEVELS + 1):
         for part in range(1, 20):
             theta = part / (20.0 * scale)
             tails = (1.0 - ratio * math.exp(theta)) * (1.0 - ratio * math.exp(-theta))
@@ -50,7 +50,7 @@ def blocks_of(scale: float) -> Any:
             need = math.log(((1.0 + mean) ** levels - 1.0 + 1e-300) / CANDIDATES) / theta
             if need < gap[levels]:
                 gap[levels], tilt[levels], growth[levels] = need, theta, mean
-    room = 1 << MOST
+    room = 1 << MOST_LEVELS
     return Chances(tilt, growth, gap, np.zeros(room, np.int64), np.zeros(room, np.int64), scale)
 
 

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Any
 
 from dpbandits.core.errors import WorkerError
-from dpbandits.sweeps.cells import code_digest
+from dpbandits.sweeps.digests import code_digest
 from dpbandits.sweeps.executors.base import THREADS, Job, PlayedJob, play_jobs
 from dpbandits.sweeps.executors.tasks import play_in_tasks
 

@@ -33,7 +33,7 @@ POLICY_HELP = (
     '{"name": "DPRateIMED", "arms": ["blue", "green"], "epsilon": "1", "grid": 1}.'
 )
 
-campaign = typer.Typer(no_args_is_help=True, help="Campaigns in a store.")
+campaign_commands = typer.Typer(no_args_is_help=True, help="Campaigns in a store.")
 
 
 def serve_command(
@@ -69,7 +69,7 @@ def serve_command(
         serve(store, port=port, ready=ready, demo=demo, looking=looking, **asked)
 
 
-@campaign.command("create")
+@campaign_commands.command("create")
 def create_command(
     name: NameArgument,
     store: StoreOption,
@@ -95,7 +95,7 @@ def create_command(
         console.print(f"Created {name}: {promise or 'no privacy'}", markup=False)
 
 
-@campaign.command("list")
+@campaign_commands.command("list")
 def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
     """All campaigns of a store."""
     with one_line_errors(), opened_store(store, witness) as found:
@@ -109,7 +109,7 @@ def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
             typer.echo("No campaigns yet: `dpbandits campaign create` makes one.")
 
 
-@campaign.command("show")
+@campaign_commands.command("show")
 def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption = None) -> None:
     """One campaign: where it stands, what it believes, what it promises."""
     with one_line_errors(), opened_store(store, witness) as found:
@@ -121,7 +121,7 @@ def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption 
             console.print(str(shown.uplift()), highlight=False, markup=False)
 
 
-@campaign.command("ask")
+@campaign_commands.command("ask")
 def ask_command(
     name: NameArgument,
     store: StoreOption,
@@ -136,7 +136,7 @@ def ask_command(
             typer.echo(json.dumps(each._asdict()))
 
 
-@campaign.command("tell")
+@campaign_commands.command("tell")
 def tell_command(
     name: NameArgument,
     decision: Annotated[str, typer.Argument(help="The id of a decision.")],
@@ -149,7 +149,7 @@ def tell_command(
         typer.echo(found[name].tell(decision, reward))
 
 
-@campaign.command("export")
+@campaign_commands.command("export")
 def export_command(
     name: NameArgument,
     out: Annotated[Path, typer.Argument(help="A file that ends in .csv.")],
@@ -196,7 +196,7 @@ def write_rows(writer: Any, found: Any, page: Any) -> None:
         page = found.decisions(after=page.after, limit=10_000)
 
 
-@campaign.command("fence")
+@campaign_commands.command("fence")
 def fence_command(name: NameArgument, store: DatabaseOption, witness: WitnessOption = None) -> None:
     """Give up all that is open, where the witness was lost. A database that was put back is noticed
     and fenced by itself.

@@ -12,7 +12,7 @@ from dpbandits.terminal.commands.terminal import LEAVE_OUT, console, one_line_er
 if TYPE_CHECKING:
     from rich.table import Table
 
-app = typer.Typer(
+data_commands = typer.Typer(
     no_args_is_help=True,
     help=(
         "Data sets that are not ours to pass on: what is known, what is here, how to get the "
@@ -24,7 +24,7 @@ Name = Annotated[str, typer.Argument(help="A data set's name, as `dpbandits data
 NOTHING_KEPT = "Nothing of it was kept."
 
 
-@app.command("list")
+@data_commands.command("list")
 def list_data() -> None:
     """Every data set: where it is kept, or where its owner offers it, and on what terms.
 
@@ -45,7 +45,7 @@ def list_data() -> None:
         console.print(f"{whose}: {licence}", highlight=False, soft_wrap=True, markup=False)
 
 
-@app.command("add")
+@data_commands.command("add")
 def add_command(
     name: Name,
     path: Annotated[
@@ -67,7 +67,7 @@ def add_command(
         say_where(name, kept)
 
 
-@app.command("download")
+@data_commands.command("download")
 def download_command(
     name: Name,
     again: Annotated[bool, typer.Option("--again", help="Also if it is here already.")] = False,

@@ -162,7 +162,7 @@ def forecast_table(found: Forecast) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from dpbandits.forecasting.outcome import HEADS, cells_of_row
+    from dpbandits.forecasting.rows import HEADS, cells_of_row
 
     title = Text(found.title, style="bold")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
@@ -179,7 +179,7 @@ def meanings() -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from dpbandits.forecasting.outcome import MEANINGS
+    from dpbandits.forecasting.rows import MEANINGS
 
     grid = Table.grid(padding=(0, 2))
     for head, meaning in MEANINGS.items():

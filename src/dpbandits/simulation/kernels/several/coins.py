@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpbandits.simulation.kernels.several.listed import LISTED, LISTED_INDICES
+from dpbandits.simulation.kernels.several.listed import LISTED_INDICES, LISTED_OPTIMISTIC
 from dpbandits.simulation.kernels.several.together import player_together
 from dpbandits.simulation.parts.jit import jit
 from dpbandits.simulation.parts.primitives import binomial
@@ -30,5 +30,5 @@ def add_coins(rows: Any, times: int, told: Any, count: int, sums: Any, rng: Any)
                     sums[told[j]] += total
 
 
-play_coins = player_together("coins", add_rows=add_coins, **LISTED)
+play_coins = player_together("coins", add_rows=add_coins, **LISTED_OPTIMISTIC)
 play_coins_by_index = player_together("coins_by_index", add_rows=add_coins, **LISTED_INDICES)

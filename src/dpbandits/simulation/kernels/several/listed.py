@@ -227,7 +227,7 @@ def learn(p: Any, s: Any, own: Any, t: int) -> None:
 
 
 PARTS = {"start": start, "learn": learn}
-LISTED = {
+LISTED_OPTIMISTIC = {
     "Numbers": Optimistic,
     "choose": choose_optimistic,
     "batch": super_arms.batch,
@@ -242,5 +242,5 @@ LISTED_INDICES = {
     "read": matroid.fold_block,
     **PARTS,
 }
-play_listed = player("listed", **LISTED)
+play_listed = player("listed", **LISTED_OPTIMISTIC)
 play_listed_indices = player("listed_indices", **LISTED_INDICES)

@@ -12,10 +12,10 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.mechanisms.rewards import checked_reward
-from tests.core.refused_audits import AUDITS
-from tests.core.refused_numbers import NUMBERS
-from tests.core.refused_parts import COINS, POLICY, audited
-from tests.core.refused_worlds import WORLDS
+from tests.core.refused.audits import AUDITS
+from tests.core.refused.numbers import NUMBERS
+from tests.core.refused.parts import COINS, POLICY, audited
+from tests.core.refused.worlds import WORLDS
 
 REFUSED = NUMBERS | WORLDS | AUDITS
 

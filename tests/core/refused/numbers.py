@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dpbandits as dpb
 from dpbandits.checks import check_policy
-from tests.core.refused_parts import (
+from tests.core.refused.parts import (
     COINS,
     HUGE,
     NAN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dpbandits as dpb
 from dpbandits.oracles import problem_from_data
-from tests.core.refused_parts import (
+from tests.core.refused.parts import (
     COINS,
     NAN,
     POLICY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dpbandits as dpb
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
-from tests.core.refused_parts import (
+from tests.core.refused.parts import (
     NAN,
     Refusals,
     audited,

@@ -1,0 +1,78 @@
+"""Tables: what is a table can be had in both libraries, and this is written once."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.tables import Tabular
+from dpbandits.forecasting.rows import ForecastRows, Foreseen
+
+PACKAGE = Path(dpb.__file__).parent
+
+
+def session() -> dpb.Session:
+    made = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1), seed=1)
+    for _ in range(40):
+        made.tell(made.ask(), 1)
+    return made
+
+
+def by_segment() -> Any:
+    policy = dpb.DPKLUCB(arms=2, epsilon=1)
+    return dpb.Session(policy, noise=dpb.SimulatedNoise(1), segments=["DE", "FR"])
+
+
+def foreseen() -> ForecastRows:
+    row = Foreseen("DPKLUCB", 1.0, 5.0, 0.1, 1.0, 9.0, 6.0, 7.0, 8.0, 0.9, None)
+    return ForecastRows((row, row._replace(epsilon=None)), 1000, 10, 2, 0, "clicks")
+
+
+def runs() -> dpb.Runs:
+    return dpb.simulate(dpb.KLUCB(arms=2), dpb.Bernoulli([0.6, 0.4]), 50, runs=2, at=[10])
+
+
+TABLES = {
+    "beliefs": lambda: session().beliefs(),
+    "decisions": lambda: session().decisions(),
+    "sample ratio": lambda: session().sample_ratio(),
+    "beliefs by segment": lambda: by_segment().beliefs(),
+    "no decisions by segment": lambda: by_segment().decisions(),
+    "forecast": foreseen,
+    "runs": runs,
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_both_libraries_show_the_same(name: str) -> None:
+    table = TABLES[name]()
+    assert isinstance(table, Tabular)
+    polars, pandas = table.to_polars(), table.to_pandas()
+    assert polars.columns == list(pandas.columns)
+    assert len(polars.columns) > 2
+    shown = pandas.astype(object).where(pandas.notna(), None)  # where polars has null, it has NaN
+    assert polars.rows() == [tuple(row) for row in shown.to_numpy().tolist()]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_it_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = TABLES[name]()
+    for library, words in (("polars", r"dpbandits\[experiments\]"), ("pandas", "to_polars")):
+        monkeypatch.setitem(sys.modules, library, None)
+        with pytest.raises(ImportError, match=f"This table needs {library}: pip install .*{words}"):
+            getattr(table, f"to_{library}")()
+
+
+def test_it_is_written_once() -> None:
+    places = {
+        (path.relative_to(PACKAGE).as_posix(), node.name)
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name in ("to_polars", "to_pandas")
+    }
+    assert places == {("core/tables.py", "to_polars"), ("core/tables.py", "to_pandas")}
