@@ -76,6 +76,17 @@ def test_the_command(tmp_path: Path) -> None:
     }
 
 
+def test_the_command_with_a_user_cap() -> None:
+    rates = ("--rates", ".6,.4", "--visitors", "400", "--draws", "4")
+    code, said = run(*rates, "--epsilon", "1", "--max-contributions", "2")
+    assert code == 0, said
+    assert "per user of at most 2 learned rounds" in said
+    _, half = run(*rates, "--epsilon", "1/2")
+    mine, other = (text.split("DPRateIMED")[1].split() for text in (said, half))
+    assert (mine[0], other[0]) == ("1", "0.5")
+    assert mine[1:9] == other[1:9], "it plays the row of half the budget"
+
+
 def test_no_number_of_the_table_is_cut() -> None:
     """In 80 characters, which a terminal has, and in fewer."""
     wanted = ["--rates", ".6,.5", "--visitors", "400", "--epsilon", "1", "--draws", "4"]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.campaign.register import MOST_CONTRIBUTIONS
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number
@@ -48,6 +49,7 @@ def forecast(
     *,
     policies: Sequence[str | type[Policy]] | None = None,
     delay: int | DelayLaw | None = None,
+    max_contributions: int | None = None,
     seed: int = 0,
     draws: int | None = None,
     units: str = "conversions",
@@ -68,6 +70,10 @@ def forecast(
         delay: rounds by which answers come late, a number or a law, as for `simulate`; by default
             none. Late answers are played round by round: of 20,000 visitors a draw takes about .2
             seconds for a private policy, and 1.4 for one without privacy, which reads each answer.
+        max_contributions: of people who come back, the most rounds in which one is learned from, as
+            of a session with privacy_unit="user": ε is then what is promised to a user, and each
+            round is played with that share of it. `visitors` are the rounds that are learned from;
+            what is shown to people beyond their cap is not played. By default everybody comes once.
         seed: of draws and runs.
         draws: how often rates are drawn and the trial is played; by default 200 times, or 40 where
             answers are late.
@@ -88,7 +94,10 @@ def forecast(
     usual = DRAWS if delay is None else LATE_DRAWS
     draws = usual if draws is None else whole_number(draws, "draws", 2, MOST_DRAWS)
     seed = whole_number(seed, "seed", 0, LARGEST_SEED)
-    groups = entrants(policies, epsilon, prior.arms, visitors)
+    cap = max_contributions
+    if cap is not None:
+        cap = whole_number(cap, "max_contributions", 1, MOST_CONTRIBUTIONS)
+    groups = entrants(policies, epsilon, prior.arms, visitors, cap or 1)
     means = drawn_means(prior, ruler, draws, seed)
     steady = isinstance(prior, EachRate) and prior.steady
     trial = ForecastTrial(
@@ -96,7 +105,7 @@ def forecast(
     )
     rows = foreseen(groups, trial, progress)
     about = f"rates: {prior}; rewards: {ruler.words}"
-    return Forecast(rows, visitors, draws, prior.arms, seed, units, about)
+    return Forecast(rows, visitors, draws, prior.arms, seed, units, about, cap)
 
 
 def foreseen(

@@ -45,7 +45,8 @@ class Forecast:
     """What a trial is expected to lose, by policy and ε. Iterate over it for its rows.
 
     rows: policies, small ε first, then what they are compared with: the same without privacy, and
-    equal shares. units: what losses are counted in.
+    equal shares. units: what losses are counted in. max_contributions: the most rounds in which one
+    user is learned from, whom each ε is promised to; None: everybody comes once.
     """
 
     rows: tuple[Foreseen, ...]
@@ -55,6 +56,7 @@ class Forecast:
     seed: int
     units: str
     about: str = field(default="", repr=False)
+    max_contributions: int | None = None
 
     def __iter__(self) -> Iterator[Foreseen]:
         return iter(self.rows)
@@ -134,7 +136,9 @@ class Forecast:
         'Expected loss in clicks, 1,000 visitors, 4 arms, 10 draws'
         """
         size = f"{self.visitors:,} visitors, {self.arms} arms, {self.draws:,} draws"
-        return f"Expected loss in {self.units}, {size}"
+        k = self.max_contributions
+        cap = "" if k is None else f", ε per user of at most {k} learned rounds (ε/{k} each)"
+        return f"Expected loss in {self.units}, {size}{cap}"
 
 
 HEADS = ("policy", "ε", "loss", "to privacy", "saved", "95 %", "99 %", "worst", "leads", "named")

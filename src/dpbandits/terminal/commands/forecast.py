@@ -41,6 +41,13 @@ DelayOption = Annotated[
     int | None,
     typer.Option(min=0, help="People who come before a person's answer does. Takes a minute."),
 ]
+CapOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Of people who come back: rounds in which one is learned from. ε is then a user's.",
+    ),
+]
 DrawsOption = Annotated[
     int | None,
     typer.Option(min=2, help="Draws of the rates. By default 200; 40 with --delay."),
@@ -59,6 +66,7 @@ def forecast_command(
     epsilon: EpsilonsOption = None,
     policy: PolicyOption = None,
     delay: DelayOption = None,
+    max_contributions: CapOption = None,
     draws: DrawsOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Of draws and runs.")] = 0,
     units: Annotated[str, typer.Option(help="What a reward is.")] = "conversions",
@@ -85,6 +93,7 @@ def forecast_command(
                 [text.strip() for each in epsilon or [".1,.5,1"] for text in each.split(",")],
                 policies=policy,
                 delay=delay,
+                max_contributions=max_contributions,
                 seed=seed,
                 draws=draws,
                 units=units,
