@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.forecasting.outcome import EQUAL, Forecast
+from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.prior import EachRate, drawn_means, rates_given
+from dpbandits.forecasting.rows import EQUAL
 
 RATES, VISITORS = [0.5, 0.4, 0.3], 3000
 
@@ -73,6 +74,20 @@ def test_what_privacy_costs_is_the_difference_to_the_twin() -> None:
     assert private.privacy == pytest.approx(private.loss - plain.loss)
     assert private.saved == pytest.approx(small().row(EQUAL).loss - private.loss)
     assert plain.privacy is None
+
+
+def test_errors_are_those_of_the_draws() -> None:
+    """Of what privacy costs: of the differences, draw by draw."""
+    environment = dpb.Bernoulli(RATES)
+    ours, twin = (
+        dpb.simulate(policy, environment, VISITORS, runs=30, seed=0).regret()
+        for policy in (dpb.DPKLUCB(arms=3, epsilon=1), dpb.KLUCB(arms=3))
+    )
+    row = small().row("DPKLUCB", 1.0)
+    assert row.privacy == pytest.approx(float((ours - twin).mean()), rel=1e-9)
+    assert row.privacy_error == pytest.approx(float((ours - twin).std(ddof=1) / 30**0.5), rel=1e-9)
+    assert row.saved_error == pytest.approx(row.error, rel=1e-9), "equal shares lose a constant"
+    assert small().row("KLUCB").privacy_error is None
 
 
 def test_two_equal_arms_lose_nothing() -> None:
@@ -139,7 +154,7 @@ def test_local_and_every_round_policies() -> None:
 
 
 def test_a_table() -> None:
-    assert small().to_polars().shape == (7, 11)
+    assert small().to_polars().shape == (7, 13)
     assert "DPKLUCB" in str(small())
     assert isinstance(small(), Forecast)
     with pytest.raises(KeyError, match="Nothing was forecast"):

@@ -14,9 +14,10 @@ from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number
 from dpbandits.core.signatures import with_example
 from dpbandits.forecasting.entrants import Entrant, entrants, twin_of
 from dpbandits.forecasting.naming import Schedule, named_after, plain_schedule, schedule_of
-from dpbandits.forecasting.outcome import EQUAL, Forecast, Foreseen
+from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.plays import counted_rounds, plays_of
 from dpbandits.forecasting.prior import EachRate, Prior, RateSpan, drawn_means, rates_given
+from dpbandits.forecasting.rows import EQUAL, Foreseen
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.delays import DelayLaw
 
@@ -160,7 +161,7 @@ def foreseen_row(
         EQUAL if entrant is None else entrant.label,
         None if entrant is None else entrant.epsilon,
         float(loss.mean()),
-        float(loss.std(ddof=1) / np.sqrt(len(loss))),
+        standard_error(loss),
         None if twin is None else float((loss - twin).mean()),
         float((shares - loss).mean()),
         q95,
@@ -168,7 +169,14 @@ def foreseen_row(
         float(loss.max()),
         highest_mean(plays, trial) if entrant is None else share_leading(plays, trial),
         round(named) if np.isfinite(named) else None,
+        None if twin is None else standard_error(loss - twin),
+        standard_error(shares - loss),
     )
+
+
+def standard_error(each: Floats) -> float:
+    """Of the mean of these draws."""
+    return float(each.std(ddof=1) / np.sqrt(len(each)))
 
 
 def losses(plays: Integers, trial: ForecastTrial) -> Floats:

@@ -5,38 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, Literal, final
 
 from dpbandits.core.inputs import real_number, shown
 from dpbandits.core.tables import frame_of
-
-EQUAL = "equal shares"
-"""The label of an A/B test that gives every arm the same share of all visitors."""
-
-
-class Foreseen(NamedTuple):
-    """One policy at one ε. Losses are in the user's units, against the best arm for everybody.
-
-    epsilon: None for what has no privacy. loss: its expectation over draws. error: its standard
-    error. privacy: loss less that of the same policy without privacy, draw by draw; None for what
-    has no privacy. saved: how much less is lost than by equal shares. q95, q99, worst: quantiles
-    of the loss. leads: chance that the best arm is the one most shown by the end; by equal
-    shares, that it has the highest mean then. named: visitors after which the best arm is
-    named at 95 %, the median over draws, computed from expected totals; None where most draws never
-    come to that.
-    """
-
-    policy: str
-    epsilon: float | None
-    loss: float
-    error: float
-    privacy: float | None
-    saved: float
-    q95: float
-    q99: float
-    worst: float
-    leads: float
-    named: int | None
+from dpbandits.forecasting.rows import HEADS, Foreseen, cells_of_row, errors_of_row, notes_of
 
 
 @final
@@ -118,7 +91,9 @@ class Forecast:
         return write_forecast_page(self, Path(path))
 
     def __str__(self) -> str:
-        cells = [HEADS, *map(cells_of_row, self.rows)]
+        cells: list[tuple[str, ...]] = [HEADS]
+        for row in self.rows:
+            cells += [cells_of_row(row, self.draws), errors_of_row(row, self.draws)]
         widths = [max(len(line[at]) for line in cells) for at in range(len(HEADS))]
         lines = [
             "  ".join(
@@ -127,7 +102,10 @@ class Forecast:
             )
             for line in cells
         ]
-        return "\n".join((self.title, *lines))
+        notes = [f"{sign} {words}" for sign, words in notes_of(self.draws).items()]
+        return "\n".join((self.title, *map(str.rstrip, lines), *notes))
+
+    __repr__ = __str__
 
     @property
     def title(self) -> str:
@@ -139,41 +117,3 @@ class Forecast:
         k = self.max_contributions
         cap = "" if k is None else f", ε per user of at most {k} learned rounds (ε/{k} each)"
         return f"Expected loss in {self.units}, {size}{cap}"
-
-
-HEADS = ("policy", "ε", "loss", "to privacy", "saved", "95 %", "99 %", "worst", "leads", "named")
-"""Titles of the columns of `cells_of_row`."""
-
-MEANINGS = {
-    "loss": "expected loss against the best arm for everybody",
-    "to privacy": "of that, what privacy costs: less the loss of the same policy without privacy",
-    "saved": "how much less is lost than by an A/B test that gives all visitors equal shares",
-    "95 %": "one trial in twenty loses more",
-    "99 %": "one trial in a hundred loses more",
-    "worst": "the worst of the draws",
-    "leads": "chance that the best arm is shown most by the end (equal shares: has the best mean)",
-    "named": "visitors until the best arm is named at 95 % (median; –: more than there are)",
-}
-
-
-def cells_of_row(row: Foreseen) -> tuple[str, ...]:
-    """A row as text, a cell for each of `HEADS`."""
-    return (
-        row.policy,
-        "–" if row.epsilon is None else f"{row.epsilon:g}",
-        amount(row.loss),
-        "–" if row.privacy is None else amount(row.privacy),
-        amount(row.saved),
-        *map(amount, (row.q95, row.q99, row.worst)),
-        f"{row.leads:.0%}".replace("%", " %"),
-        "–" if row.named is None else f"{row.named:,}",
-    )
-
-
-def amount(value: float) -> str:
-    """A loss with three digits that say something.
-
-    >>> amount(12345.6), amount(3.14159), amount(-0.01)
-    ('12,346', '3.14', '-0.01')
-    """
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
