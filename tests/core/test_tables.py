@@ -11,7 +11,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.tables import Tabular
-from dpbandits.forecasting.rows import ForecastRows, Foreseen
+from dpbandits.forecasting.foreseen import ForecastRows
+from dpbandits.forecasting.rows import Foreseen
 
 PACKAGE = Path(dpb.__file__).parent
 
@@ -29,7 +30,7 @@ def by_segment() -> Any:
 
 
 def foreseen() -> ForecastRows:
-    row = Foreseen("DPKLUCB", 1.0, 5.0, 0.1, 1.0, 9.0, 6.0, 7.0, 8.0, 0.9, None)
+    row = Foreseen("DPKLUCB", 1.0, 5.0, 0.1, 1.0, 9.0, 6.0, 7.0, 8.0, 0.9, None, 0.1, 0.1)
     return ForecastRows((row, row._replace(epsilon=None)), 1000, 10, 2, 0, "clicks")
 
 

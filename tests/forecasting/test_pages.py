@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 from typer.testing import CliRunner
@@ -13,7 +14,14 @@ import dpbandits as dpb
 from dpbandits.figures.layout import NARROW
 from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.pictures import forecast_figure
-from dpbandits.forecasting.rows import EQUAL
+from dpbandits.forecasting.rows import (
+    EQUAL,
+    HEADS,
+    amount,
+    cells_of_row,
+    give_or_take,
+    notes_of,
+)
 from dpbandits.terminal.cli import app
 
 
@@ -54,6 +62,42 @@ def test_the_page_escapes_and_holds_everything(tmp_path: Path) -> None:
     assert "http" not in text.replace("http://www.w3.org", "")
     for row in found():
         assert row.policy in text
+        assert f"{amount(row.loss)} {give_or_take(row.error).replace('±', '± ')}" in text
+    assert "two standard errors of an expectation over the draws; from 5 draws they are" in text
+    assert "of 5 about 0.25 lie above 95 %" in text
+
+
+def test_a_table_says_what_is_uncertain_and_what_comes_from_few_draws() -> None:
+    """Of 40 draws 26.5 stood there as 26.5, and their worst as what one in a hundred loses more."""
+    row = found().row("DPRateIMED", 1.0)
+    said = str(found()).splitlines()
+    at = next(at for at, line in enumerate(said) if line.split()[:2] == ["DPRateIMED", "1"])
+    cells, errors = said[at].split(), said[at + 1].split()
+    assert cells[2:5] == [amount(row.loss), amount(row.privacy or 0.0), amount(row.saved)]
+    uncertain = (row.error, row.privacy_error or 0.0, row.saved_error)
+    assert errors[:3] == [f"±{2 * each:.2g}" for each in uncertain]
+    assert errors[3:] == [f"±{200 * chance_error(row.leads, 5):.0f}", "%"]
+    assert cells[5:7] == ["~" + amount(row.q95), "~" + amount(row.q99)]
+    assert said[-2].startswith("± two standard errors")
+    assert said[-1].startswith("~ from few draws: of 5 about 0.25 lie above 95 %")
+    assert repr(found()) == str(found())
+
+
+def chance_error(share: float, draws: int) -> float:
+    """By hand: two draws more of either kind."""
+    hits = (share * draws + 2) / (draws + 4)
+    return float(np.sqrt(hits * (1 - hits) / (draws + 4)))
+
+
+@pytest.mark.parametrize(
+    ("draws", "rough"), [(1000, []), (499, ["99 %"]), (100, ["99 %"]), (99, ["95 %", "99 %"])]
+)
+def test_a_quantile_is_rough_where_fewer_than_five_draws_lie_above(
+    draws: int, rough: list[str]
+) -> None:
+    cells = dict(zip(HEADS, cells_of_row(found().rows[0], draws), strict=True))
+    assert [head for head, cell in cells.items() if cell.startswith("~")] == rough
+    assert ("~" in notes_of(draws)) is bool(rough)
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -77,6 +121,17 @@ def test_the_command(tmp_path: Path) -> None:
     }
 
 
+def test_the_command_with_a_user_cap() -> None:
+    rates = ("--rates", ".6,.4", "--visitors", "400", "--draws", "4")
+    code, said = run(*rates, "--epsilon", "1", "--max-contributions", "2")
+    assert code == 0, said
+    assert "per user of at most 2 learned rounds" in said
+    _, half = run(*rates, "--epsilon", "1/2")
+    mine, other = (text.split("DPRateIMED")[1].split() for text in (said, half))
+    assert (mine[0], other[0]) == ("1", "0.5")
+    assert mine[1:9] == other[1:9], "it plays the row of half the budget"
+
+
 def test_no_number_of_the_table_is_cut() -> None:
     """In 80 characters, which a terminal has, and in fewer."""
     wanted = ["--rates", ".6,.5", "--visitors", "400", "--epsilon", "1", "--draws", "4"]
@@ -89,6 +144,7 @@ def test_no_number_of_the_table_is_cut() -> None:
         line = next(row for row in result.output.splitlines() if "DPRateIMED" in row)
         assert len(line.rstrip()) <= 80
         assert len(line.split()) == 11, "ten cells, of which one has a unit"
+    assert "± two standard errors" in " ".join(result.output.split())
     assert "one trial in twenty loses more" in " ".join(result.output.split())
 
 

@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from dpbandits.sweeps import Results, SweepStep, load_config, run_sweep
-from dpbandits.sweeps.cells import measure
+from dpbandits.sweeps.measuring import measure
 from dpbandits.sweeps.store import cell_path, checksum_path, write_cell
 
 Write = Callable[..., Path]

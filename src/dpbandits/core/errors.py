@@ -21,6 +21,7 @@ __all__ = [
     "NotForThisKeyError",
     "NotRecordedError",
     "OracleCheckFailed",
+    "PolicyError",
     "RequestsDiffer",
     "RewardError",
     "SharedError",
@@ -151,6 +152,12 @@ class DamagedCellError(Error, ValueError):
     """A stored cell that cannot be trusted; the message names the file."""
 
 
+class PolicyError(Error, RuntimeError):
+    """A policy of the user's own raised as it was played. The message names the policy, the round,
+    and its error's class and line; that error is the cause where no reward can be in it.
+    """
+
+
 class WorkerError(Error, ConnectionError):
     """The workers that should play a sweep cannot be reached, were lost, or run other code. What
     was finished is kept.
@@ -175,9 +182,7 @@ class OracleCheckFailed(Error, AssertionError):
 
 
 class Diverged(Error, AssertionError):
-    """A replay asked for something else than the recording: something private reached a
-    decision.
-    """
+    """A replay asked for something else than the recording: a decision depends on a reward."""
 
 
 # Inside an audit: one part raises these and another catches them. No caller meets them.

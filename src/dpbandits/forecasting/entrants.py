@@ -12,6 +12,7 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
 from dpbandits.policies.recommended import RECOMMENDED
+from dpbandits.session.options import policy_for_users
 
 DEFAULT = RECOMMENDED[:1]
 """What is forecast where no policies are named."""
@@ -19,7 +20,7 @@ DEFAULT = RECOMMENDED[:1]
 
 @dataclass(frozen=True)
 class Entrant:
-    """A policy at one ε (None: without privacy), under a label."""
+    """A policy under a label. epsilon: what is promised to a user; None: no privacy."""
 
     label: str
     epsilon: float | None
@@ -31,8 +32,12 @@ def entrants(
     epsilons: Sequence[Any] | Any,
     arms: int,
     visitors: int,
+    cap: int = 1,
 ) -> list[list[Entrant]]:
     """For each policy, itself at every ε, small ones first.
+
+    cap: rounds in which one user is learned from at most, as of a session; each of them gets that
+        share of ε.
 
     Raises:
         ValueError: no such policy, one that does not play single arms at an ε, or no ε.
@@ -47,7 +52,8 @@ def entrants(
     groups = []
     for name in dict.fromkeys(named):
         cls = forecast_class(name)
-        made = [(epsilon, built(cls, arms, visitors, epsilon=epsilon)) for epsilon in budgets]
+        whole = [(epsilon, built(cls, arms, visitors, epsilon=epsilon)) for epsilon in budgets]
+        made = [(epsilon, policy_for_users(policy, cap)) for epsilon, policy in whole]
         groups.append([Entrant(cls.__name__, float(epsilon), policy) for epsilon, policy in made])
     return groups
 

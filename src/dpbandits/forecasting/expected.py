@@ -39,7 +39,7 @@ class ExpectedLoss(NamedTuple):
         return (
             f"Were the means what was released, the first {self.people:,} people would be expected "
             f"to lose {brief(self.loss)} against the best arm, {brief(self.privacy)} ± "
-            f"{brief(self.error)} of it to privacy (one standard error, {self.runs} simulated "
+            f"{brief(2 * self.error)} of it to privacy (two standard errors, {self.runs} simulated "
             "runs)."
         )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.campaign.register import MOST_CONTRIBUTIONS
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number
@@ -19,6 +21,7 @@ from dpbandits.forecasting.prior import EachRate, Prior, RateSpan, drawn_means, 
 from dpbandits.forecasting.rows import EQUAL, Foreseen
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.delays import DelayLaw
+from dpbandits.simulation.failing.named import with_named_failures
 
 MOST_DRAWS = 10**6
 
@@ -49,6 +52,7 @@ def forecast(
     *,
     policies: Sequence[str | type[Policy]] | None = None,
     delay: int | DelayLaw | None = None,
+    max_contributions: int | None = None,
     seed: int = 0,
     draws: int | None = None,
     units: str = "conversions",
@@ -69,6 +73,10 @@ def forecast(
         delay: rounds by which answers come late, a number or a law, as for `simulate`; by default
             none. Late answers are played round by round: of 20,000 visitors a draw takes about .2
             seconds for a private policy, and 1.4 for one without privacy, which reads each answer.
+        max_contributions: of people who come back, the most rounds in which one is learned from, as
+            of a session with privacy_unit="user": ε is then what is promised to a user, and each
+            round is played with that share of it. `visitors` are the rounds that are learned from;
+            what is shown to people beyond their cap is not played. By default everybody comes once.
         seed: of draws and runs.
         draws: how often rates are drawn and the trial is played; by default 200 times, or 40 where
             answers are late.
@@ -79,6 +87,7 @@ def forecast(
 
     Raises:
         ValueError: rates outside the range of rewards, or a number or policy that cannot be used.
+        PolicyError: a policy of your own raised.
 
     >>> found = forecast([.5, .4], visitors=2000, epsilon=[.5, 1], draws=10)
     >>> [(row.policy, row.epsilon) for row in found]
@@ -89,7 +98,10 @@ def forecast(
     usual = DRAWS if delay is None else LATE_DRAWS
     draws = usual if draws is None else whole_number(draws, "draws", 2, MOST_DRAWS)
     seed = whole_number(seed, "seed", 0, LARGEST_SEED)
-    groups = entrants(policies, epsilon, prior.arms, visitors)
+    cap = max_contributions
+    if cap is not None:
+        cap = whole_number(cap, "max_contributions", 1, MOST_CONTRIBUTIONS)
+    groups = entrants(policies, epsilon, prior.arms, visitors, cap or 1)
     means = drawn_means(prior, ruler, draws, seed)
     steady = isinstance(prior, EachRate) and prior.steady
     trial = ForecastTrial(
@@ -97,7 +109,7 @@ def forecast(
     )
     rows = foreseen(groups, trial, progress)
     about = f"rates: {prior}; rewards: {ruler.words}"
-    return Forecast(rows, visitors, draws, prior.arms, seed, units, about)
+    return Forecast(rows, visitors, draws, prior.arms, seed, units, about, cap)
 
 
 def foreseen(
@@ -121,7 +133,7 @@ def foreseen(
         policy = entrant.policy
         size = (trial.means, trial.visitors, trial.seed, trial.steady)
         plays = plays_of(policy, *size, tell, trial.delay)
-        schedule = schedule_of(policy, trial.visitors)
+        schedule = with_named_failures(partial(schedule_of, policy, trial.visitors), policy)
         if entrant.epsilon is None:
             without[entrant.label] = losses(plays, trial)
             compared.append(foreseen_row(entrant, plays, None, shares, schedule, trial))
@@ -152,7 +164,7 @@ def foreseen_row(
         EQUAL if entrant is None else entrant.label,
         None if entrant is None else entrant.epsilon,
         float(loss.mean()),
-        float(loss.std(ddof=1) / np.sqrt(len(loss))),
+        standard_error(loss),
         None if twin is None else float((loss - twin).mean()),
         float((shares - loss).mean()),
         q95,
@@ -160,7 +172,14 @@ def foreseen_row(
         float(loss.max()),
         highest_mean(plays, trial) if entrant is None else share_leading(plays, trial),
         round(named) if np.isfinite(named) else None,
+        None if twin is None else standard_error(loss - twin),
+        standard_error(shares - loss),
     )
+
+
+def standard_error(each: Floats) -> float:
+    """Of the mean of these draws."""
+    return float(each.std(ddof=1) / np.sqrt(len(each)))
 
 
 def losses(plays: Integers, trial: ForecastTrial) -> Floats:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Literal, final
 
 from dpbandits.core.inputs import real_number, shown
-from dpbandits.forecasting.rows import ForecastRows, Foreseen
+from dpbandits.forecasting.foreseen import ForecastRows
+from dpbandits.forecasting.rows import Foreseen
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Forecast(ForecastRows):
     """What a trial is expected to lose, by policy and ε. Iterate over it for its rows."""
 

@@ -7,8 +7,9 @@ from tempfile import TemporaryDirectory
 
 from dpbandits.figures.layout import NARROW, WIDE
 from dpbandits.figures.plots import save
+from dpbandits.forecasting.foreseen import ForecastRows
 from dpbandits.forecasting.pictures import forecast_figure
-from dpbandits.forecasting.rows import HEADS, MEANINGS, ForecastRows, cells_of_row
+from dpbandits.forecasting.rows import HEADS, MEANINGS, notes_of, with_errors
 from dpbandits.pages import write_page
 
 
@@ -27,8 +28,8 @@ def write_forecast_page(found: ForecastRows, path: Path) -> Path:
         wide=wide,
         narrow=narrow,
         heads=HEADS,
-        meanings=MEANINGS,
-        rows=[(row.epsilon is None, cells_of_row(row)) for row in found],
+        meanings=MEANINGS | notes_of(found.draws),
+        rows=[(row.epsilon is None, with_errors(row, found.draws)) for row in found],
         about=found.about,
         seed=found.seed,
     )

@@ -11,7 +11,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, write_names
 from dpbandits.figures.panels import DASHES, GREY, LOOKS, OTHERS, SOLID, Look
 from dpbandits.figures.plots import STYLE, error_bars
-from dpbandits.forecasting.rows import EQUAL, ForecastRows, Foreseen
+from dpbandits.forecasting.foreseen import ForecastRows
+from dpbandits.forecasting.rows import EQUAL, Foreseen
 
 SHARES = Look(GREY, DASHES[3])
 

@@ -1,13 +1,10 @@
-"""The rows of a forecast, and the trial that they are of: what its picture and page are made of."""
+"""One policy's forecast at one ε, and how it is printed: what is uncertain stands with ± two
+standard errors, and what comes from few draws says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-
-from dpbandits.core.inputs import shown
-from dpbandits.core.tables import Tabular, in_columns
+from typing import NamedTuple
 
 EQUAL = "equal shares"
 """The label of an A/B test that gives every arm the same share of all visitors."""
@@ -17,12 +14,12 @@ class Foreseen(NamedTuple):
     """One policy at one ε. Losses are in the user's units, against the best arm for everybody.
 
     epsilon: None for what has no privacy. loss: its expectation over draws. error: its standard
-    error. privacy: loss less that of the same policy without privacy, draw by draw; None for what
-    has no privacy. saved: how much less is lost than by equal shares. q95, q99, worst: quantiles
-    of the loss. leads: chance that the best arm is the one most shown by the end; by equal
-    shares, that it has the highest mean then. named: visitors after which the best arm is
-    named at 95 %, the median over draws, computed from expected totals; None where most draws never
-    come to that.
+    error, as `privacy_error` and `saved_error` are those of the next two. privacy: loss less that
+    of the same policy without privacy, draw by draw; None for what has no privacy. saved: how much
+    less is lost than by equal shares. q95, q99, worst: quantiles of the loss. leads: chance that
+    the best arm is the one most shown by the end; by equal shares, that it has the highest mean
+    then. named: visitors after which the best arm is named at 95 %, the median over draws, computed
+    from expected totals; None where most draws never come to that.
     """
 
     policy: str
@@ -36,64 +33,8 @@ class Foreseen(NamedTuple):
     worst: float
     leads: float
     named: int | None
-
-
-@dataclass(frozen=True)
-class ForecastRows(Tabular):
-    """A row for each policy at each ε. Iterate over it for its rows.
-
-    rows: policies, small ε first, then what they are compared with: the same without privacy, and
-    equal shares. units: what losses are counted in.
-    """
-
-    rows: tuple[Foreseen, ...]
-    visitors: int
-    draws: int
-    arms: int
-    seed: int
-    units: str
-    about: str = field(default="", repr=False)
-
-    def __iter__(self) -> Iterator[Foreseen]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def row(self, policy: str, epsilon: float | None = None) -> Foreseen:
-        """The row of a policy at an ε.
-
-        Raises:
-            KeyError: there is none.
-        """
-        for row in self.rows:
-            if row.policy == policy and row.epsilon == epsilon:
-                return row
-        raise KeyError(f"Nothing was forecast of {shown(policy)} at epsilon={shown(epsilon)}.")
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return in_columns(self.rows, Foreseen)
-
-    def __str__(self) -> str:
-        cells = [HEADS, *map(cells_of_row, self.rows)]
-        widths = [max(len(line[at]) for line in cells) for at in range(len(HEADS))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if at else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in cells
-        ]
-        return "\n".join((self.title, *lines))
-
-    @property
-    def title(self) -> str:
-        """
-        >>> ForecastRows((), 1000, 10, 4, 0, "clicks").title
-        'Expected loss in clicks, 1,000 visitors, 4 arms, 10 draws'
-        """
-        size = f"{self.visitors:,} visitors, {self.arms} arms, {self.draws:,} draws"
-        return f"Expected loss in {self.units}, {size}"
+    privacy_error: float | None
+    saved_error: float
 
 
 HEADS = ("policy", "ε", "loss", "to privacy", "saved", "95 %", "99 %", "worst", "leads", "named")
@@ -111,18 +52,80 @@ MEANINGS = {
 }
 
 
-def cells_of_row(row: Foreseen) -> tuple[str, ...]:
-    """A row as text, a cell for each of `HEADS`."""
+FEWEST, BEYOND = 30, 5
+"""Draws in all, and draws beyond a quantile, of which fewer are few."""
+
+FEW = "~"
+"""Stands before a figure that comes from few draws."""
+
+
+def notes_of(draws: int) -> dict[str, str]:
+    """What the signs in a table of so many draws say.
+
+    >>> list(notes_of(1000)), notes_of(200)["~"]
+    (['±'], 'from few draws: of 200 about 2 lie above 99 %; more with draws=')
+    """
+    found = {"±": "two standard errors of an expectation over the draws"}
+    if draws < FEWEST:
+        found["±"] += f"; from {draws} draws they are rough, too"
+    beyond = [
+        f"about {draws * share:g} lie above {name}"
+        for name, share in (("95 %", 0.05), ("99 %", 0.01))
+        if draws * share < BEYOND
+    ]
+    if beyond:
+        found[FEW] = f"from few draws: of {draws} {', '.join(beyond)}; more with draws="
+    return found
+
+
+def cells_of_row(row: Foreseen, draws: int) -> tuple[str, ...]:
+    """A row as text, a cell for each of `HEADS`. draws: from how many it comes."""
+    rough = FEW if draws < FEWEST else ""
+    q95, q99 = (FEW if draws * share < BEYOND else "" for share in (0.05, 0.01))
     return (
         row.policy,
         "–" if row.epsilon is None else f"{row.epsilon:g}",
         amount(row.loss),
         "–" if row.privacy is None else amount(row.privacy),
         amount(row.saved),
-        *map(amount, (row.q95, row.q99, row.worst)),
+        q95 + amount(row.q95),
+        q99 + amount(row.q99),
+        amount(row.worst),
         f"{row.leads:.0%}".replace("%", " %"),
-        "–" if row.named is None else f"{row.named:,}",
+        "–" if row.named is None else f"{rough}{row.named:,}",
     )
+
+
+def errors_of_row(row: Foreseen, draws: int) -> tuple[str, ...]:
+    """Two standard errors of what a row says, a cell for each of `HEADS`; empty where there is
+    none. That of a chance adds two draws of either kind, so that it is not 0 where all agree
+    (Agresti and Coull 1998).
+    """
+    hits = (row.leads * draws + 2) / (draws + 4)
+    leads = (hits * (1 - hits) / (draws + 4)) ** 0.5
+    privacy = "" if row.privacy_error is None else give_or_take(row.privacy_error)
+    found = {
+        "loss": give_or_take(row.error),
+        "to privacy": privacy,
+        "saved": give_or_take(row.saved_error) if row.saved_error else "",
+        "leads": f"±{200 * leads:.0f} %",
+    }
+    return tuple(found.get(head, "") for head in HEADS)
+
+
+def give_or_take(error: float) -> str:
+    """Two standard errors, with two digits.
+
+    >>> give_or_take(.617), give_or_take(61.7)
+    ('±1.2', '±123')
+    """
+    return f"±{2 * error:,.0f}" if 2 * error >= 10 else f"±{2 * error:.2g}"
+
+
+def with_errors(row: Foreseen, draws: int) -> tuple[str, ...]:
+    """A row as text, each cell with its error beside it."""
+    pairs = zip(cells_of_row(row, draws), errors_of_row(row, draws), strict=True)
+    return tuple(f"{cell} {error.replace('±', '± ')}".strip() for cell, error in pairs)
 
 
 def amount(value: float) -> str:

@@ -57,18 +57,23 @@ def require_policy(policy: object) -> None:
         )
 
 
-def policy_for_users(policy: Policy, people: Register) -> Policy:
+def policy_for_users(policy: Policy, cap: int) -> Policy:
     """The policy at the budget of one of a user's learned rounds: k of them cost k times as much
     (k² times under zCDP).
+
+    cap: k, the most rounds in which one user is learned from.
+
+    Raises:
+        ValueError: it has no budget, or the smaller one is too small for its grid.
     """
     budget = getattr(policy, "rho", None)
     if budget is not None:
-        return policy.at(as_fraction(budget, "rho") / people.cap**2)
+        return policy.at(as_fraction(budget, "rho") / cap**2)
     if not hasattr(policy, "epsilon"):
         raise ValueError(
             f"{policy.name} is not private: privacy_unit='user' is for policies with a budget."
         )
-    return policy.at(as_fraction(policy.epsilon, "epsilon") / people.cap)
+    return policy.at(as_fraction(policy.epsilon, "epsilon") / cap)
 
 
 def per_user(guarantee: Guarantee, people: Register) -> Guarantee:

@@ -84,7 +84,7 @@ class Standing:
         require_clock(clock, window, attribution_window)
         self._people = register_of(privacy_unit, max_contributions, window, clock, user_key)
         if self._people is not None:
-            policy = policy_for_users(policy, self._people)
+            policy = policy_for_users(policy, self._people.cap)
         self._owners: dict[int, Place] = {}
         self._gate = Gate()
         self._inside, self._home = self._gate.inside, self._gate.home.mark

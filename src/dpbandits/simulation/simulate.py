@@ -20,6 +20,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
 from dpbandits.simulation.arguments import checked, checked_workers, kept_rounds
 from dpbandits.simulation.delays import DelayLaw, checked_delay, play_late
+from dpbandits.simulation.failing.named import with_named_failures
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.runs import Kept, Recompute, Runs
 from dpbandits.simulation.sharing import Player, play_all
@@ -64,6 +65,7 @@ def simulate(
         ValueError: a number out of its range, a policy and an environment of different sizes, or
         shuffle=True for a policy over super arms, whose problem names its arms by their numbers.
         TypeError: `environment` is none.
+        PolicyError: a policy of your own raised.
     """
     rounds, runs, seed = checked(policy, environment, rounds, runs, seed)
     workers, first = checked_workers(workers), whole_number(first, "first")
@@ -195,7 +197,8 @@ def play_plain(
     )
     play = host or (play_rounds if environment.logged else play_events)
     rng = np.random.Generator(np.random.PCG64(feedback))
-    return play(
+    played = partial(
+        play,
         policy,
         environment,
         rounds,
@@ -204,3 +207,4 @@ def play_plain(
         seed=public_seed,
         rng=rng,
     )
+    return with_named_failures(played, policy, environment, run)

@@ -154,6 +154,8 @@ def test_a_plan_is_forecast_before_it_is_created() -> None:
         sent["token"] = token_in(client, "/new")
         first = text_of(client.post("/new", data={**sent, "do": "create"}))
         assert "equal shares" in first
+        assert "± two standard errors of an expectation over the draws" in first
+        assert "of 40 about 2 lie above 95 %" in first
         assert "made" not in store
         (mark,) = re.findall(r'name="foreseen" value="([^"]+)"', first)
         sent["foreseen"] = mark.replace("&#34;", '"')

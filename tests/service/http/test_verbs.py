@@ -186,7 +186,7 @@ def test_a_client_looks_at_what_a_campaign_shows() -> None:
         assert len(there.releases()) == here.summary().step > 1
         assert there.events() == here.events()
         assert there.events()[0].what == "pause arm"
-        assert there.beliefs() == tuple(here.beliefs())
+        assert there.beliefs() == here.beliefs()
         assert there.sample_ratio() == here.sample_ratio()
         assert str(there.guarantee) == str(here.guarantee)
         there.drop_open()
@@ -216,7 +216,7 @@ def test_a_guardrail_is_kept_over_http() -> None:
         assert bad.low > rail.limit
         assert good.mean is not None
         assert good.mean < rail.limit
-        assert made.harm() == tuple(store["trial"].harm())
+        assert made.harm() == store["trial"].harm()
         with pytest.raises(ValueError, match="reward and the harm"):
             made.tell(made.ask(), 0.5)
 

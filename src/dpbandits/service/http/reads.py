@@ -1,7 +1,5 @@
 """Routes that look: functions of public tables only."""
 
-import csv
-import io
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
@@ -9,11 +7,14 @@ from fastapi.responses import PlainTextResponse
 
 from dpbandits.service.http.access import Access, Principal
 from dpbandits.service.http.shapes import (
+    beliefs_data,
+    csv_of,
     history_data,
     ratio_data,
     recent_data,
     rows_data,
     said_summary,
+    shown_data,
     single_part,
     summary_data,
     uplift_data,
@@ -29,6 +30,11 @@ Limit = Annotated[int, Query(ge=1, le=10_000)]
 Confidence = Annotated[float, Query(gt=0, lt=1)]
 Segment = Annotated[str | None, Query(max_length=100)]
 """Of a campaign with segments: which of them."""
+
+Whole = Annotated[bool, Query()]
+"""All there is: of every segment, if there are some and none is named; with all that is said beside
+rows.
+"""
 
 
 def reads(store: Campaigns[Any], access: Access) -> APIRouter:
@@ -82,7 +88,9 @@ def record_routes(store: Campaigns[Any], access: Access) -> APIRouter:
     reader = Annotated[Principal, Depends(access.needs("read"))]
 
     @router.get("/v1/campaigns/{name}/ledger")
-    def ledger(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
+    def ledger(name: str, who: reader, segment: Segment = None, whole: Whole = False) -> Any:
+        if whole:
+            return shown_data(store, (name, segment), lambda one: one.ledger, rows_data)
         return rows_data(single_part(store, name, segment).ledger)
 
     @router.get("/v1/campaigns/{name}/releases")
@@ -124,8 +132,12 @@ def finding_routes(store: Campaigns[Any], access: Access) -> APIRouter:
         name: str,
         who: reader,
         segment: Segment = None,
+        whole: Whole = False,
         confidence: Confidence = 0.95,
-    ) -> list[dict[str, Any]]:
+    ) -> Any:
+        if whole:
+            at = (name, segment)
+            return shown_data(store, at, lambda one: one.beliefs(confidence), beliefs_data)
         return rows_data(single_part(store, name, segment).beliefs(confidence))
 
     @router.get("/v1/campaigns/{name}/uplift")
@@ -150,15 +162,23 @@ def watch_routes(store: Campaigns[Any], access: Access) -> APIRouter:
     reader = Annotated[Principal, Depends(access.needs("read"))]
 
     @router.get("/v1/campaigns/{name}/sample_ratio")
-    def sample_ratio(name: str, who: reader, segment: Segment = None) -> dict[str, Any]:
+    def sample_ratio(
+        name: str, who: reader, segment: Segment = None, whole: Whole = False
+    ) -> dict[str, Any]:
+        if whole:
+            return shown_data(store, (name, segment), lambda one: one.sample_ratio(), ratio_data)
         return ratio_data(single_part(store, name, segment).sample_ratio())
 
     @router.get("/v1/campaigns/{name}/harm")
-    def harm(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
+    def harm(name: str, who: reader, segment: Segment = None, whole: Whole = False) -> Any:
+        if whole:
+            return shown_data(store, (name, segment), lambda one: one.harm(), beliefs_data)
         return rows_data(single_part(store, name, segment).harm())
 
     @router.get("/v1/campaigns/{name}/alarms")
-    def alarms(name: str, who: reader, segment: Segment = None) -> list[dict[str, Any]]:
+    def alarms(name: str, who: reader, segment: Segment = None, whole: Whole = False) -> Any:
+        if whole:
+            return shown_data(store, (name, segment), lambda one: one.alarms, rows_data)
         return rows_data(single_part(store, name, segment).alarms)
 
     @router.get("/v1/campaigns/{name}/recent")
@@ -189,22 +209,6 @@ def machine_routes(store: Campaigns[Any], access: Access) -> APIRouter:
         return PlainTextResponse(metrics_of(store.summaries()[0]))
 
     return router
-
-
-def csv_of(rows: Any) -> str:
-    """Rows for a spreadsheet. A cell that a spreadsheet would compute is text."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    for at, row in enumerate(rows):
-        if at == 0:
-            writer.writerow(row._fields)
-        writer.writerow([safe_cell(value) for value in row])
-    return out.getvalue()
-
-
-def safe_cell(value: object) -> str:
-    said = "" if value is None else str(value)
-    return "'" + said if isinstance(value, str) and said[:1] in "=+-@\t\r" else said
 
 
 METRICS = {

@@ -1,7 +1,12 @@
 """Which campaign a request looks at, and answers as plain data."""
 
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
+from dpbandits.campaign.believing.beliefs import Beliefs
 from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import Summary
@@ -9,6 +14,9 @@ from dpbandits.service.looks.segments import NO_HOLDOUT, ShownHoldout, ShownSegm
 from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.looks.trail import Moment, Recent
 from dpbandits.service.turns.asks import CampaignDecision
+
+BESIDE_ROWS = ("confidence", "best", "more", "changed", "caution")
+"""What a table of beliefs says beside its rows."""
 
 
 def whole_or_part(store: Campaigns[Any], name: str, segment: str | None) -> ShownCampaign:
@@ -40,6 +48,29 @@ def single_part(store: Campaigns[Any], name: str, segment: str | None) -> ShownC
             f"campaign[{found.segments[0]!r}]."
         )
     return found
+
+
+def shown_data(
+    store: Campaigns[Any],
+    at: tuple[str, str | None],
+    look: Callable[[ShownCampaign], Any],
+    data: Callable[[Any], Any],
+) -> dict[str, Any]:
+    """What a look shows, whole: all of it as `data` writes it, under "whole"; of a campaign with
+    segments, under "segments" by their names.
+
+    at: the campaign, and the segment that is named.
+    """
+    found: Any = whole_or_part(store, *at)
+    if isinstance(found, ShownSegments):
+        return {"segments": {name: data(look(found[name])) for name in found.segments}}
+    return {"whole": data(look(found))}
+
+
+def beliefs_data(found: Beliefs) -> dict[str, Any]:
+    """A table of beliefs with what it says beside its rows."""
+    said = {name: getattr(found, name) for name in BESIDE_ROWS}
+    return said | {"rows": rows_data(found.rows)}
 
 
 def uplift_data(campaign: Any, confidence: float) -> dict[str, Any]:
@@ -88,10 +119,28 @@ def recent_data(found: Recent) -> dict[str, Any]:
 
 def ratio_data(found: SampleRatio) -> dict[str, Any]:
     """Whether traffic is as planned."""
+    answers = found.answers
     return {
         "words": str(found),
         "evidence": found.evidence,
         "alarm": found.alarm(),
         "labels": list(found.labels),
         "traffic": found.traffic.to_data(),
+        "answers": None if answers is None else asdict(answers),
     }
+
+
+def csv_of(rows: Any) -> str:
+    """Rows for a spreadsheet. A cell that a spreadsheet would compute is text."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    for at, row in enumerate(rows):
+        if at == 0:
+            writer.writerow(row._fields)
+        writer.writerow([safe_cell(value) for value in row])
+    return out.getvalue()
+
+
+def safe_cell(value: object) -> str:
+    said = "" if value is None else str(value)
+    return "'" + said if isinstance(value, str) and said[:1] in "=+-@\t\r" else said

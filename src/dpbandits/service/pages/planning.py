@@ -10,7 +10,7 @@ from dpbandits.core.privacy import as_fraction
 from dpbandits.forecasting.forecast import forecast
 from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.prior import Prior
-from dpbandits.forecasting.rows import EQUAL, HEADS, MEANINGS, Foreseen, cells_of_row
+from dpbandits.forecasting.rows import EQUAL, HEADS, MEANINGS, Foreseen, notes_of, with_errors
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.recommended import RECOMMENDED
@@ -128,19 +128,21 @@ class ForecastTable(NamedTuple):
     """A forecast for a page, a column for each budget and for what it is compared with.
 
     columns: titles, and whether it is the planned ε. lines: of each figure, its name, what it
-        means, and its cells.
+        means, and its cells. notes: what signs in them say.
     """
 
     title: str
     columns: list[tuple[str, bool]]
     lines: list[tuple[str, str, tuple[str, ...]]]
+    notes: dict[str, str]
 
 
 def table_of(found: Forecast, epsilon: Fraction) -> ForecastTable:
     columns = [(column_title(row), row.epsilon == float(epsilon)) for row in found]
-    cells = dict(zip(HEADS, zip(*map(cells_of_row, found), strict=True), strict=True))
+    rows = [with_errors(row, found.draws) for row in found]
+    cells = dict(zip(HEADS, zip(*rows, strict=True), strict=True))
     lines = [(head, meaning, cells[head]) for head, meaning in MEANINGS.items()]
-    return ForecastTable(found.title, columns, lines)
+    return ForecastTable(found.title, columns, lines, notes_of(found.draws))
 
 
 def column_title(row: Foreseen) -> str:

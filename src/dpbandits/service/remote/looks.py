@@ -2,13 +2,16 @@
 from what the server says.
 """
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
-from dpbandits.campaign.believing.beliefs import Belief
+from dpbandits.campaign.believing.beliefs import Belief, Beliefs
 from dpbandits.campaign.believing.uplift import SideMean, Uplift
+from dpbandits.campaign.segmented import SegmentedBeliefs, segmented_beliefs
 from dpbandits.campaign.traffic import Traffic
+from dpbandits.campaign.watching.answers import Answers
 from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.service.looks.reports import (
@@ -54,6 +57,15 @@ class RemoteLooks:
         query |= {"segment": self.segment} if method == "GET" and self.segment else {}
         return self._calls.call(method, path, body, **query)
 
+    def _whole(self, look: str, made: Callable[[Any], Any], **query: Any) -> Any:
+        """A look as a campaign gives it: a value; of a campaign with segments one for each, unless
+        this is one of them.
+        """
+        said = self._call("GET", look, whole=True, **query)
+        if "segments" in said:
+            return {name: made(each) for name, each in said["segments"].items()}
+        return made(said["whole"])
+
     def summary(self) -> Summary:
         """Where the campaign stands, in a few public numbers."""
         said = self._call("GET", "")
@@ -90,9 +102,11 @@ class RemoteLooks:
         return None if said is None else Fraction(said)
 
     @property
-    def ledger(self) -> list[LedgerLine]:
-        """Every reading, in order."""
-        return [LedgerLine(**line) for line in self._call("GET", "ledger")]
+    def ledger(self) -> list[LedgerLine] | dict[str, list[LedgerLine]]:
+        """Every reading, in order; by segment, where there are some."""
+        found: list[LedgerLine] | dict[str, list[LedgerLine]]
+        found = self._whole("ledger", lambda said: [LedgerLine(**line) for line in said])
+        return found
 
     def releases(self, after: int = 0, limit: int = 1_000) -> list[StoredRelease]:
         """What was released, as it was noised, in order."""
@@ -109,10 +123,9 @@ class RemoteLooks:
         """What was done to the campaign besides asking and telling, newest first."""
         return [EventRow(**row) for row in self._call("GET", "events", limit=limit)]
 
-    def beliefs(self, confidence: float = 0.95) -> tuple[Belief, ...]:
-        """What is believed of every arm."""
-        rows = self._call("GET", "beliefs", confidence=confidence)
-        return tuple(Belief(**row) for row in rows)
+    def beliefs(self, confidence: float = 0.95) -> Beliefs | SegmentedBeliefs:
+        """What is believed of every arm; by segment, where there are some."""
+        return one_table(self._whole("beliefs", beliefs_of, confidence=confidence))
 
     def uplift(self, confidence: float = 0.95) -> Uplift:
         """The policy's people against holdout people (see `HoldoutCampaign.uplift`)."""
@@ -125,14 +138,16 @@ class RemoteLooks:
         said = self._call("GET", "expected_loss")
         return None if said is None else ExpectedLoss(**said)
 
-    def harm(self) -> tuple[Belief, ...]:
+    def harm(self) -> Beliefs | SegmentedBeliefs:
         """What is believed of every arm's harm, where there is a guardrail."""
-        return tuple(Belief(**row) for row in self._call("GET", "harm"))
+        return one_table(self._whole("harm", beliefs_of))
 
     @property
-    def alarms(self) -> tuple[SessionEvent, ...]:
-        """Arms that passed the guardrail, in order."""
-        return tuple(SessionEvent(**row) for row in self._call("GET", "alarms"))
+    def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
+        """Arms that passed the guardrail, in order; by segment, where there are some."""
+        found: tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]
+        found = self._whole("alarms", lambda said: tuple(SessionEvent(**row) for row in said))
+        return found
 
     def history(self) -> tuple[Moment, ...]:
         """What was believed after releases, the newest at the end."""
@@ -146,11 +161,10 @@ class RemoteLooks:
         said = self._call("GET", "recent", newest=newest)
         return Recent(**{**said, "arms": tuple(Shown(**arm) for arm in said["arms"])})
 
-    def sample_ratio(self) -> SampleRatio:
-        """Whether traffic is as planned."""
-        said = self._call("GET", "sample_ratio")
-        labels = tuple(said["labels"])
-        return SampleRatio(labels, Traffic.restored(said["traffic"], len(labels)))
+    def sample_ratio(self) -> SampleRatio | dict[str, SampleRatio]:
+        """Whether traffic is as planned; by segment, where there are some."""
+        found: SampleRatio | dict[str, SampleRatio] = self._whole("sample_ratio", sample_ratio_of)
+        return found
 
     def statement(self) -> str:
         """The privacy statement of this campaign, to print."""
@@ -159,6 +173,25 @@ class RemoteLooks:
     def randomizer(self) -> str:
         """In the local model: what users' devices need to know."""
         return str(self._call("GET", "randomizer"))
+
+
+def beliefs_of(said: dict[str, Any]) -> Beliefs:
+    """A table of beliefs."""
+    rows = tuple(Belief(**row) for row in said["rows"])
+    return Beliefs(**{**said, "rows": rows, "changed": tuple(said["changed"])})
+
+
+def one_table(found: Beliefs | Mapping[str, Beliefs]) -> Beliefs | SegmentedBeliefs:
+    """Beliefs by segment as the one table that a campaign gives."""
+    return segmented_beliefs(found) if isinstance(found, Mapping) else found
+
+
+def sample_ratio_of(said: dict[str, Any]) -> SampleRatio:
+    """What the tests of traffic and answers say."""
+    labels, answers = tuple(said["labels"]), said["answers"]
+    if answers is not None:
+        answers = Answers(*(tuple(answers[name]) for name in ("told", "missing")))
+    return SampleRatio(labels, Traffic.restored(said["traffic"], len(labels)), answers)
 
 
 def frozen_fields(row: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import NamedTuple, Protocol
 
 import polars as pl
 
-from dpbandits.sweeps.cells import Cell, Facts, measure
+from dpbandits.sweeps.cells import Cell, Facts
+from dpbandits.sweeps.measuring import measure
 
 THREADS = (
     "NUMBA_NUM_THREADS",

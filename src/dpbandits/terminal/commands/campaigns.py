@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from dpbandits.campaign.believing.beliefs import METHOD, text_of_rows
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands.given import given_options, given_policy
 from dpbandits.terminal.commands.stores import (
@@ -116,7 +115,7 @@ def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption 
         shown: Any = found[name]
         said = shown.summary()
         show_summary(said)
-        show_beliefs(shown.beliefs())
+        console.print(str(shown.beliefs()), highlight=False, markup=False)
         if "holdout" in said.segments and "holdout" in shown.options:
             console.print(str(shown.uplift()), highlight=False, markup=False)
 
@@ -185,7 +184,7 @@ def part_of(found: Any, segment: str | None) -> Any:
 
 def write_rows(writer: Any, found: Any, page: Any) -> None:
     """Page by page."""
-    from dpbandits.service.http.reads import safe_cell
+    from dpbandits.service.http.shapes import safe_cell
     from dpbandits.service.looks.reports import StoredDecision
 
     writer.writerow(StoredDecision._fields)
@@ -213,14 +212,3 @@ def show_summary(said: Summary) -> None:
         + (f", over ({said.closed})" if said.closed else "")
     )
     typer.echo(f"  {said.guarantee or 'no privacy'}")
-
-
-def show_beliefs(found: Any) -> None:
-    """What is believed: of each segment, where there are any; of a server, its rows alone."""
-    if isinstance(found, dict):
-        for segment, part in found.items():
-            typer.echo(f"Segment {segment}")
-            show_beliefs(part)
-        return
-    said = f"{text_of_rows(found)}\n{METHOD}" if isinstance(found, tuple) else str(found)
-    console.print(said, highlight=False, markup=False)

@@ -41,6 +41,13 @@ DelayOption = Annotated[
     int | None,
     typer.Option(min=0, help="People who come before a person's answer does. Takes a minute."),
 ]
+CapOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Of people who come back: rounds in which one is learned from. ε is then a user's.",
+    ),
+]
 DrawsOption = Annotated[
     int | None,
     typer.Option(min=2, help="Draws of the rates. By default 200; 40 with --delay."),
@@ -59,6 +66,7 @@ def forecast_command(
     epsilon: EpsilonsOption = None,
     policy: PolicyOption = None,
     delay: DelayOption = None,
+    max_contributions: CapOption = None,
     draws: DrawsOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Of draws and runs.")] = 0,
     units: Annotated[str, typer.Option(help="What a reward is.")] = "conversions",
@@ -85,6 +93,7 @@ def forecast_command(
                 [text.strip() for each in epsilon or [".1,.5,1"] for text in each.split(",")],
                 policies=policy,
                 delay=delay,
+                max_contributions=max_contributions,
                 seed=seed,
                 draws=draws,
                 units=units,
@@ -101,7 +110,7 @@ def show_forecast(found: Forecast, within: float | None, out: Path | None) -> No
         console.print(table)
     else:  # a cell that is cut is another number
         console.print(str(found), markup=False, highlight=False, soft_wrap=True)
-    console.print(meanings())
+    console.print(meanings(found))
     if within is not None:
         say_within(found, within)
     if out is not None:
@@ -162,7 +171,7 @@ def forecast_table(found: Forecast) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from dpbandits.forecasting.rows import HEADS, cells_of_row
+    from dpbandits.forecasting.rows import HEADS, cells_of_row, errors_of_row
 
     title = Text(found.title, style="bold")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
@@ -170,19 +179,21 @@ def forecast_table(found: Forecast) -> Table:
     for at, head in enumerate(HEADS):
         table.add_column(head, justify="right" if at else "left", no_wrap=True)
     for row in found:
-        table.add_row(*map(Text, cells_of_row(row)), style="dim" if row.epsilon is None else "")
+        both = zip(cells_of_row(row, found.draws), errors_of_row(row, found.draws), strict=True)
+        cells = (Text(f"{cell}\n{error}".rstrip()) for cell, error in both)
+        table.add_row(*cells, style="dim" if row.epsilon is None else "")
     return table
 
 
-def meanings() -> Table:
-    """What the columns say."""
+def meanings(found: Forecast) -> Table:
+    """What the columns and signs say."""
     from rich.table import Table
     from rich.text import Text
 
-    from dpbandits.forecasting.rows import MEANINGS
+    from dpbandits.forecasting.rows import MEANINGS, notes_of
 
     grid = Table.grid(padding=(0, 2))
-    for head, meaning in MEANINGS.items():
+    for head, meaning in (MEANINGS | notes_of(found.draws)).items():
         grid.add_row(Text(head), Text(meaning), style="dim")
     return grid
 

@@ -1,0 +1,1 @@
+"""What becomes of the errors of a policy of the user's own."""
