@@ -108,7 +108,7 @@ def test_more_runs_are_added_to_those_there_are_and_fewer_are_taken_from_them(
         played.append((named["first"], named["runs"]))
         return simulate(*given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("dpbandits.sweeps.cells.simulate", counted)
+    monkeypatch.setattr("dpbandits.sweeps.measuring.simulate", counted)
     whole = run_sweep(
         load_config(written(tmp_path, SWEEP.replace("runs = 4", "runs = 7"))),
         tmp_path / "whole",
