@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from dpbandits.campaign.believing.beliefs import Belief
 from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.statement import WIDTH
+from dpbandits.core.tables import frame_of
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow
@@ -61,6 +62,29 @@ class DecisionPage(NamedTuple):
 
     rows: tuple[StoredDecision, ...]
     after: int | None
+
+    def __repr__(self) -> str:
+        more = "the last" if self.after is None else f"more after={self.after}"
+        return f"{len(self.rows):,} decisions ({more})"
+
+    def to_polars(self) -> Any:
+        """As a `polars.DataFrame`, a row each.
+
+        Raises:
+            ImportError: polars is not installed.
+        """
+        return frame_of(self._columns(), "polars")
+
+    def to_pandas(self) -> Any:
+        """As a `pandas.DataFrame`, a row each.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        return frame_of(self._columns(), "pandas")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {name: [getattr(row, name) for row in self.rows] for name in StoredDecision._fields}
 
 
 class Summary(NamedTuple):
