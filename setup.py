@@ -1,5 +1,5 @@
-"""What pyproject.toml cannot say: the proof pages, which lie beside the code, go into the wheel; and
-the README goes with it without links to files that are not there.
+"""What pyproject.toml cannot say: the proof pages, which lie beside the code, go into the wheel,
+and the README goes with it without links to files that are not there.
 """
 
 import re

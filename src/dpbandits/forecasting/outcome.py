@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, final
 
 from dpbandits.core.inputs import real_number, shown
-from dpbandits.core.tables import frame_of
+from dpbandits.core.tables import aligned, frame_of
 from dpbandits.forecasting.rows import HEADS, Foreseen, cells_of_row, errors_of_row, notes_of
 
 
@@ -94,16 +94,8 @@ class Forecast:
         cells: list[tuple[str, ...]] = [HEADS]
         for row in self.rows:
             cells += [cells_of_row(row, self.draws), errors_of_row(row, self.draws)]
-        widths = [max(len(line[at]) for line in cells) for at in range(len(HEADS))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if at else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in cells
-        ]
         notes = [f"{sign} {words}" for sign, words in notes_of(self.draws).items()]
-        return "\n".join((self.title, *map(str.rstrip, lines), *notes))
+        return "\n".join((self.title, aligned(cells), *notes))
 
     __repr__ = __str__
 

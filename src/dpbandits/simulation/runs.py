@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import numbers_in, shown
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.tables import frame_of
+from dpbandits.core.tables import FigureTable, frame_of
 from dpbandits.environments.base import Environment
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
@@ -190,14 +190,14 @@ class Runs:
             )
         return np.quantile(self.regret(at), levels, axis=0, method="higher")
 
-    def summary(self) -> dict[str, float]:
+    def summary(self) -> FigureTable:
         """Mean, its standard error, median, 99 %, 99.9 % and worst regret at the end; mean releases
-        and events.
+        and events. A dict that prints as a table.
         """
         regret = self.regret()
         median, q99, q999, worst = self.quantiles([0.5, 0.99, 0.999, 1.0])
         error = regret.std(ddof=1) / np.sqrt(len(regret)) if len(regret) > 1 else np.nan
-        return {
+        found = {
             "mean": float(regret.mean()),
             "error": float(error),
             "median": float(median),
@@ -207,6 +207,8 @@ class Runs:
             "releases": float(self.releases.mean()),
             "events": float(self.events.mean()),
         }
+        title = f"Regret of {self.policy.name} after {self.rounds:,} rounds, {len(regret)} runs"
+        return FigureTable.of_runs(found, title, len(regret))
 
     def to_polars(self) -> Any:
         """As a `polars.DataFrame`, a row for each run and kept round: run (from 0), round, regret,

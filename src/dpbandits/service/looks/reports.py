@@ -107,6 +107,18 @@ class Summary(NamedTuple):
     created: float
     segments: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        counts = {"asked": self.asked, "told": self.told, "waiting": self.waiting}
+        said = [f"{number:,} {name}" for name, number in counts.items() if number is not None]
+        lines = [
+            f"{self.name}: {self.policy}, {', '.join(said)}, {self.step:,} releases",
+            self.guarantee or "no privacy",
+            "arms: " + ", ".join(f"{arm} ({standing})" for arm, standing in self.arms),
+        ]
+        lines += [f"segments: {', '.join(self.segments)}"] if self.segments else []
+        lines += [f"over: {self.closed}"] if self.closed is not None else []
+        return "\n".join(lines)
+
 
 def ledger_lines(work: Working, rows: CampaignRows) -> list[LedgerLine]:
     """The ledger, in order."""
