@@ -45,7 +45,7 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
 
 @final
 class FigureTable(dict[str, float]):
-    """FigureTable by their names, as a dict, which prints as a table: a line each, a note beside it.
+    """Figures by their names, as a dict, which prints as a table: a line each, a note beside it.
 
     >>> FigureTable({"mean": 31.6, "worst": 12_345.6}, "Regret", {"mean": "± 9.2"})
     Regret
@@ -61,7 +61,7 @@ class FigureTable(dict[str, float]):
 
     @classmethod
     def of_runs(cls, figures: Mapping[str, float], title: str, runs: int) -> "FigureTable":
-        """FigureTable over so many runs, which say how uncertain their mean is, and of which quantiles
+        """Figures over so many runs, which say how uncertain their mean is, and of which quantiles
         the runs are few: less than five lie above.
         """
         rough = {
