@@ -3,9 +3,9 @@ its name, so that no import of ours needs it.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 INSTALL = {
     "polars": "pip install 'dpbandits[experiments]'",
@@ -62,3 +62,70 @@ def frame_of(columns: Mapping[str, Any], library: Literal["polars", "pandas"]) -
     except ImportError:
         raise ImportError(f"This table needs {library}: {INSTALL[library]}.") from None
     return module.DataFrame(dict(columns))
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Cells in columns, a line a row; the first `left` columns are flush left, the others right.
+
+    >>> print(aligned([("arm", "people"), ("blue", "1,200")]))
+    arm   people
+    blue   1,200
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(
+            cell.ljust(width) if at < left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+    return "\n".join(map(str.rstrip, lines))
+
+
+@final
+class FigureTable(dict[str, float]):
+    """Figures by their names, as a dict, which prints as a table: a line each, a note beside it.
+
+    >>> FigureTable({"mean": 31.6, "worst": 12_345.6}, "Regret", {"mean": "± 9.2"})
+    Regret
+    mean     31.6 ± 9.2
+    worst  12,346
+    """
+
+    def __init__(
+        self, figures: Mapping[str, float], title: str = "", notes: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(figures)
+        self.title, self.notes = title, dict(notes or {})
+
+    @classmethod
+    def of_runs(cls, figures: Mapping[str, float], title: str, runs: int) -> "FigureTable":
+        """Figures over so many runs, which say how uncertain their mean is, and of which quantiles
+        the runs are few: less than five lie above.
+        """
+        rough = {
+            name: f"of few runs: about {runs * share:g} lie above"
+            for name, share in (("q99", 0.01), ("q999", 0.001))
+            if runs * share < 5
+        }
+        mean = {"mean": f"± {2 * figures['error']:.2g} (two standard errors)"}
+        return cls(figures, title, rough | (mean if runs > 1 else {}))
+
+    def __repr__(self) -> str:
+        table = aligned([(name, short_number(value)) for name, value in self.items()])
+        notes = (self.notes.get(name, "") for name in self)
+        lines = (
+            f"{line} {note}".rstrip() for line, note in zip(table.split("\n"), notes, strict=True)
+        )
+        return "\n".join((self.title, *lines)) if self.title else "\n".join(lines)
+
+    __str__ = __repr__
+
+
+def short_number(value: float) -> str:
+    """Four digits that say something, or whole numbers.
+
+    >>> short_number(12345.678), short_number(1.0), short_number(0.00012345)
+    ('12,346', '1', '0.0001234')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

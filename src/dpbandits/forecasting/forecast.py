@@ -83,7 +83,7 @@ def forecast(
         units: what a reward is, in words.
         rewards: the range of rewards in the user's units, in which rates are then given; by default
             conversions, 0 or 1.
-        progress: is called with the runs done and the runs in all.
+        progress: is called with the runs done and the runs in all, first once all is checked.
 
     Raises:
         ValueError: rates outside the range of rewards, or a number or policy that cannot be used.
@@ -126,6 +126,7 @@ def foreseen(
         if progress is not None:
             progress(done, total)
 
+    tell(0)
     equal = equal_shares(trial)
     shares = losses(equal, trial)
     without, rows, compared = dict[str, Floats](), list[Foreseen](), list[Foreseen]()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpbandits.core.inputs import shown
-from dpbandits.core.tables import Tabular, in_columns
+from dpbandits.core.tables import Tabular, aligned, in_columns
 from dpbandits.forecasting.rows import HEADS, Foreseen, cells_of_row, errors_of_row, notes_of
 
 
@@ -53,16 +53,8 @@ class ForecastRows(Tabular):
         cells: list[tuple[str, ...]] = [HEADS]
         for row in self.rows:
             cells += [cells_of_row(row, self.draws), errors_of_row(row, self.draws)]
-        widths = [max(len(line[at]) for line in cells) for at in range(len(HEADS))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if at else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in cells
-        ]
         notes = [f"{sign} {words}" for sign, words in notes_of(self.draws).items()]
-        return "\n".join((self.title, *map(str.rstrip, lines), *notes))
+        return "\n".join((self.title, aligned(cells), *notes))
 
     __repr__ = __str__
 

@@ -4,7 +4,7 @@ single values where that is exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import final
 
@@ -39,9 +39,16 @@ class Estimates:
     rule: StoppingRule
     environment: Environment
     seed: int
-    value: Floats = field(repr=False)
-    rounds: Integers = field(repr=False)
-    capped: NDArray[np.bool_] = field(repr=False)
+    value: Floats
+    rounds: Integers
+    capped: NDArray[np.bool_]
+
+    def __repr__(self) -> str:
+        late = f", {self.capped.sum():,} capped" if self.capped.any() else ""
+        return (
+            f"Estimates({self.rule.name}, runs={len(self.value)}, {self.coverage:.1%} right, "
+            f"{self.rounds.mean():,.0f} rounds on average{late})"
+        )
 
     @property
     def mean(self) -> float:

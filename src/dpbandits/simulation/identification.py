@@ -15,6 +15,7 @@ from dpbandits.core.arrays import Integers
 from dpbandits.core.inputs import real_number, refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.signatures import with_example
+from dpbandits.core.tables import FigureTable
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
@@ -83,13 +84,13 @@ class Identification:
         guarantee = self.policy.guarantee
         return None if guarantee is None else replace(guarantee, noise="simulated")
 
-    def summary(self) -> dict[str, float]:
+    def summary(self) -> FigureTable:
         """Shares of correct, wrong and undecided runs; mean, its standard error, median, 99 % and
-        worst of the rounds.
+        worst of the rounds. A dict, which prints as a table.
         """
         n, x = len(self.samples), self.samples
         median, q99 = np.quantile(x, [0.5, 0.99], method="higher")
-        return {
+        found = {
             "correct": self.correct,
             "wrong": self.wrong,
             "undecided": self.undecided / n,
@@ -99,6 +100,8 @@ class Identification:
             "q99": float(q99),
             "worst": float(x.max()),
         }
+        title = f"{self.policy.name}, {n} runs: shares of them, and rounds until an arm was named"
+        return FigureTable.of_runs(found, title, n)
 
     @property
     def _right(self) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import numbers_in, shown
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.tables import Tabular
+from dpbandits.core.tables import FigureTable, Tabular
 from dpbandits.environments.base import Environment
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
@@ -191,14 +191,14 @@ class Runs(Tabular):
             )
         return np.quantile(self.regret(at), levels, axis=0, method="higher")
 
-    def summary(self) -> dict[str, float]:
+    def summary(self) -> FigureTable:
         """Mean, its standard error, median, 99 %, 99.9 % and worst regret at the end; mean releases
-        and events.
+        and events. A dict that prints as a table.
         """
         regret = self.regret()
         median, q99, q999, worst = self.quantiles([0.5, 0.99, 0.999, 1.0])
         error = regret.std(ddof=1) / np.sqrt(len(regret)) if len(regret) > 1 else np.nan
-        return {
+        found = {
             "mean": float(regret.mean()),
             "error": float(error),
             "median": float(median),
@@ -208,6 +208,8 @@ class Runs(Tabular):
             "releases": float(self.releases.mean()),
             "events": float(self.events.mean()),
         }
+        title = f"Regret of {self.policy.name} after {self.rounds:,} rounds, {len(regret)} runs"
+        return FigureTable.of_runs(found, title, len(regret))
 
     def _columns(self) -> dict[str, Any]:
         runs, kept, arms = self.counts.shape

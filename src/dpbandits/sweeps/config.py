@@ -1,21 +1,21 @@
 """A sweep as data: a TOML file of policies × environments × budgets, checked when it is read."""
 
 import tomllib
-from collections import Counter
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 
 from dpbandits.core.errors import ConfigError, MissingDataError
-from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Environment
 from dpbandits.policies.named import close_to
 from dpbandits.sweeps.cells import Cell, checkpoints
 from dpbandits.sweeps.entries import Count, Epsilon, Loaded, PolicyEntry, Spec, no_switch
-from dpbandits.sweeps.laws import LAWS, AnySetting
+from dpbandits.sweeps.laws import AnySetting
+from dpbandits.sweeps.reading.mistakes import all_of, explained, twins_in, without_mistakes
 
 QUICK = {"rounds": 10_000, "runs": 10}
 """What a quick run of a sweep file without [quick] has at most."""
@@ -47,21 +47,7 @@ class Config(Spec):
     policies: list[PolicyEntry] = Field(min_length=1)
     _folder: Path = PrivateAttr(default=Path())
     _text: str = PrivateAttr(default="")
-
-    @model_validator(mode="after")
-    def _names(self) -> Self:
-        settings = [s.name for s in self.environments]
-        refuse_twins("environments", settings, "give each its own name")
-        labels = [p.label or p.policy + str(sorted(p.given.items())) for p in self.policies]
-        refuse_twins("policies", labels, "give each its own label")
-        for entry in self.policies:
-            for name in entry.environments or ():
-                if name not in settings:
-                    raise ValueError(
-                        f"policy {entry.policy}: there is no environment "
-                        f"{name!r}{close_to(name, settings)}"
-                    )
-        return self
+    _places: dict[str, list[int]] = PrivateAttr(default={})  # where its tables stood in the file
 
     @property
     def text(self) -> str:
@@ -69,16 +55,26 @@ class Config(Spec):
         return self._text
 
     @cached_property
-    def loaded(self) -> dict[str, Loaded]:
-        """Every environment by name, with its arms' names and its source."""
-        loaded = {}
+    def tried(self) -> tuple[dict[str, Loaded], list[ConfigError]]:
+        """Environments by name, as far as they load, and what is wrong with the others."""
+        loaded, faults = dict[str, Loaded](), list[ConfigError]()
         for i, setting in enumerate(self.environments):
             try:
                 loaded[setting.name] = setting.load(self._folder)
             except (ValueError, TypeError, LookupError, OSError) as error:
                 text = error.args[0] if isinstance(error, KeyError) and error.args else error
                 kind = MissingDataError if isinstance(error, FileNotFoundError) else ConfigError
-                raise kind(f"environments[{i}] ({setting.name}): {text}") from None
+                at = self._place("environments", i)
+                faults.append(kind(f"environments[{at}] ({setting.name}): {text}"))
+        return loaded, faults
+
+    @property
+    def loaded(self) -> dict[str, Loaded]:
+        """Every environment by name, with its arms' names and its source."""
+        loaded, faults = self.tried
+        failed = all_of(faults)
+        if failed is not None:
+            raise failed
         return loaded
 
     @property
@@ -90,17 +86,58 @@ class Config(Spec):
         """Every (environment, policy, budget), in the file's order.
 
         Raises:
-            ConfigError: an environment or a policy refuses its values; the message names it.
+            ConfigError: names occur twice or are not known, or environments or policies refuse
+                their values; the message names each of them.
         """
+        cells, faults = self._cells_and_faults()
+        failed = all_of(faults)
+        if failed is not None:
+            raise failed
+        return cells
+
+    def faults(self) -> list[ConfigError]:
+        """All that keeps its cells from being played."""
+        return self._cells_and_faults()[1]
+
+    def _cells_and_faults(self) -> tuple[list[Cell], list[ConfigError]]:
+        loaded, faults = self.tried
+        cells, faults = list[Cell](), [*self._name_faults(), *faults]
+        for name, each in loaded.items():
+            for i, entry in enumerate(self.policies):
+                if name in (entry.environments or [name]):
+                    cells += self._cells_of(i, entry, name, each, faults)
+        return cells, faults
+
+    def _place(self, tables: str, at: int) -> int:
+        """The number of a table in the file."""
+        return self._places[tables][at] if self._places else at
+
+    def _name_faults(self) -> list[ConfigError]:
+        settings = [s.name for s in self.environments]
+        labels = [p.label or p.policy + str(sorted(p.given.items())) for p in self.policies]
         return [
-            cell
-            for name, loaded in self.loaded.items()
-            for i, entry in enumerate(self.policies)
-            if name in (entry.environments or [name])
-            for cell in self._cells_of(i, entry, name, loaded)
+            *twins_in("environments", settings, "give each its own name"),
+            *twins_in("policies", labels, "give each its own label"),
+            *(
+                ConfigError(
+                    f"policy {entry.policy}: there is no environment "
+                    f"{name!r}{close_to(name, settings)}"
+                )
+                for entry in self.policies
+                for name in entry.environments or ()
+                if name not in settings
+            ),
         ]
 
-    def _cells_of(self, i: int, entry: PolicyEntry, setting: str, loaded: Loaded) -> list[Cell]:
+    def _cells_of(
+        self,
+        i: int,
+        entry: PolicyEntry,
+        setting: str,
+        loaded: Loaded,
+        faults: list[ConfigError],
+    ) -> list[Cell]:
+        """Those of one policy in one environment; of budgets that cannot be played, the faults."""
         environment = loaded.environment
         rounds = entry.rounds or self.rounds
         cells = []
@@ -108,7 +145,9 @@ class Config(Spec):
             try:
                 policy = entry.build(environment.arms, rounds, budget, loaded.problem)
             except (ValueError, TypeError) as error:
-                raise ConfigError(f"policies[{i}] ({entry.policy}): {error}") from None
+                at = self._place("policies", i)
+                faults.append(ConfigError(f"policies[{at}] ({entry.policy}): {error}"))
+                continue
             epsilon, rho = (
                 float(as_fraction(v, n)) if (v := getattr(policy, n, None)) else None
                 for n in ("epsilon", "rho")
@@ -151,22 +190,20 @@ def load_config(path: str | Path, *, quick: bool = False) -> Config:
     work.
 
     Raises:
-        ConfigError: the file is missing, is no TOML, or holds a wrong field; the message says which
-        and what to write.
+        ConfigError: the file is missing, is no TOML, or holds wrong fields; the message says all
+        that is wrong and what to write.
     """
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
-        config = Config.model_validate(tomllib.loads(text), context={"folder": path.parent})
-        config._folder, config._text = path.parent, text
+        config = config_from(tomllib.loads(text), path.parent)
+        config._text = text
         config = config.quickened() if quick else config
         config.cells()
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ConfigError(f"{path}: this is not a readable TOML file: {error}") from None
-    except ValidationError as error:
-        raise ConfigError(f"{path}: {explained(error)}") from None
     except ConfigError as error:
         raise type(error)(f"{path}: {error}") from None
     except (ValueError, RecursionError):  # a number of thousands of digits; lists a thousand deep
@@ -177,53 +214,23 @@ def load_config(path: str | Path, *, quick: bool = False) -> Config:
     return config
 
 
-def explained(error: ValidationError) -> str:
-    """Every key that is missing in one line, or else the first mistake and how many more there
-    are.
+def config_from(data: dict[str, Any], folder: Path) -> Config:
+    """A sweep from what its file holds. Where fields are wrong, what else is wrong is looked for in
+    the rest, so that one error says it all.
     """
-    mistakes = error.errors()
-    missing, unknown = (
-        [place_of(m["loc"]) for m in mistakes if m["type"] == kind]
-        for kind in ("missing", "extra_forbidden")
-    )
-    if missing:
-        more = len(mistakes) - len(missing) - len(unknown)
-        others = (f"; not known: {', '.join(unknown)}" if unknown else "") + (
-            f" (and {more} more mistakes)" if more else ""
-        )
-        return f"missing: {', '.join(missing)}{others}; `dpbandits run --help` shows a file"
-    first, *further = mistakes
-    place, text = place_of(first["loc"]), first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        text = f"there is no such field here{meant(first['loc'])}"
-    elif first["type"].startswith("union_tag"):
-        law = first["input"].get("law") if isinstance(first["input"], dict) else None
-        text = (
-            f"expected law = one of {', '.join(LAWS)}, got {'none' if law is None else shown(law)}"
-        )
-    elif first["type"] != "value_error":
-        text += f", got {shown(first['input'])}"
-    return (
-        (f"{place}: " if place else "") + text + (f" (and {len(further)} more)" if further else "")
-    )
-
-
-def meant(loc: tuple[Any, ...]) -> str:
-    """Which field stands close to one that there is not."""
-    law = LAWS.get(loc[2]) if len(loc) == 4 and loc[0] == "environments" else None
-    model = Config if len(loc) == 1 else law
-    return "" if model is None else close_to(str(loc[-1]), model.model_fields)
-
-
-def place_of(loc: tuple[Any, ...]) -> str:
-    """Where a mistake is, as the file's reader would write it: environments[0].means."""
-    parts = [
-        p for i, p in enumerate(loc) if not (i == 2 and loc[0] == "environments" and p in LAWS)
-    ]
-    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts).lstrip(".")
-
-
-def refuse_twins(what: str, names: list[str], cure: str) -> None:
-    twins = [name for name, count in Counter(names).items() if count > 1]
-    if twins:
-        raise ValueError(f"{what}: {twins[0]!r} occurs twice; {cure}")
+    context = {"folder": folder}
+    try:
+        config = Config.model_validate(data, context=context)
+    except ValidationError as error:
+        faults, rest = explained(error, Config), without_mistakes(data, error)
+    else:
+        config._folder = folder
+        return config
+    if rest is not None:
+        with suppress(ValidationError):
+            left = Config.model_validate(rest[0], context=context)
+            left._folder, left._places = folder, rest[1]
+            faults += left.faults()
+    failed = all_of(faults)
+    assert failed is not None
+    raise failed

@@ -125,26 +125,36 @@ class PolicyEntry(BaseModel):
                 f"{self.policy} is a stopping rule over one arm: it has no regret to compare; "
                 "use dpbandits.estimates"
             )
+        faults = [*self._foreign(), *self._budget_faults()]
+        if faults:
+            raise ValueError("\n".join(faults))
+        return self
+
+    def _foreign(self) -> list[str]:
+        """Of each hyper-parameter that the policy does not take, what to write instead."""
         takes = sorted(self.parameters - FILLED)
-        for name in self.given:
-            if name not in takes:
-                hint = (
-                    " (the sweep fills it: use epsilons = […])"
-                    if name == "epsilon"
-                    else close_to(name, takes)
-                )
-                raise ValueError(
-                    f"{self.policy} does not take {name!r}{hint}; it takes "
-                    f"{', '.join(takes) or 'nothing'}"
-                )
+        more = ", ".join(takes) or "nothing"
+        return [
+            f"{self.policy} does not take {name!r}"
+            + (
+                " (the sweep fills it: use epsilons = […])"
+                if name == "epsilon"
+                else close_to(name, takes)
+            )
+            + f"; it takes {more}"
+            for name in self.given
+            if name not in takes
+        ]
+
+    def _budget_faults(self) -> list[str]:
         if self.rhos and "rho" not in self.parameters:
-            raise ValueError(f"rhos is for policies under zCDP; {self.policy} takes epsilons")
+            return [f"rhos is for policies under zCDP; {self.policy} takes epsilons"]
         if "rho" in self.parameters and not self.rhos and "rho" not in self.given:
-            raise ValueError(
+            return [
                 f"{self.policy} is private under zCDP, not at an ε: give it rhos = [0.1] or rho "
                 "= 0.1"
-            )
-        return self
+            ]
+        return []
 
     @property
     def kind(self) -> type[Policy]:

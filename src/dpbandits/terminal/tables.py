@@ -18,6 +18,7 @@ from dpbandits.sweeps.executors.base import Executor
 from dpbandits.sweeps.progress import progress_on, tally
 from dpbandits.sweeps.results import Results
 from dpbandits.sweeps.shards import Shard
+from dpbandits.sweeps.store import require_writable
 from dpbandits.sweeps.sweep import run_sweep
 
 SIMULATED = "Noise is simulated (seeded): right for experiments, no protection for anybody's data."
@@ -73,6 +74,7 @@ def run_here(
     page.
     """
     templates()  # what writes the page is known to be there before hours are spent
+    require_writable(out)
     console.print(config.title, style="bold", markup=False)
     with progress_on(console) as tell:
         results = run_sweep(config, out, progress=tell, executor=executor)
@@ -99,6 +101,7 @@ def run_shard(
     config: Config, out: Path, shard: Shard, *, console: Console, executor: Executor
 ) -> None:
     """Run one part of a sweep, and say how the parts become one."""
+    require_writable(out)
     console.print(f"{config.title}, shard {shard}", style="bold", markup=False, highlight=False)
     with progress_on(console) as tell:
         results = run_sweep(config, out, progress=tell, executor=executor, shard=shard)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, final
 
+from dpbandits.core.tables import aligned
 from dpbandits.policies import POLICIES
 
 
@@ -24,13 +25,27 @@ class PolicyRow(NamedTuple):
     chooses: bool  # among some of its arms: eligible=, arms that come and go
 
 
-def policies() -> tuple[PolicyRow, ...]:
-    """Every policy with its capabilities, non-private ones first.
+@final
+class PolicyRows(tuple[PolicyRow, ...]):
+    """Policies with their capabilities, which print as a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        rows = [(row.name, row.privacy, row.feedback, row.releases, row.paper) for row in self]
+        return aligned([("name", "privacy", "feedback", "releases", "paper"), *rows], left=5)
+
+    __str__ = __repr__
+
+
+def policies() -> PolicyRows:
+    """Every policy with its capabilities, non-private ones first. A tuple of `PolicyRow`, which
+    prints as a table.
 
     >>> [row.name for row in policies() if row.privacy == "zCDP"]
     ['AdaCUCB']
     """
-    return tuple(
+    return PolicyRows(
         PolicyRow(
             name=name,
             privacy=about.privacy,

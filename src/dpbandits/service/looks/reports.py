@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from dpbandits.campaign.believing.beliefs import Belief
 from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.statement import WIDTH
+from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow
@@ -56,11 +57,26 @@ class StoredDecision(NamedTuple):
     waiting: bool | None
 
 
-class DecisionPage(NamedTuple):
-    """Decisions in order. after: what to ask for next; None: these were the last."""
+class Page(NamedTuple):
+    """Some decisions in order. after: what to ask for next; None: these were the last."""
 
     rows: tuple[StoredDecision, ...]
     after: int | None
+
+
+class DecisionPage(Page, Tabular):
+    """Decisions in order, a page of them: `rows`, and what to ask for next, `after`; None: these
+    were the last.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        more = "the last" if self.after is None else f"more after={self.after}"
+        return f"{len(self.rows):,} decisions ({more})"
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return in_columns(self.rows, StoredDecision)
 
 
 class Summary(NamedTuple):
@@ -82,6 +98,18 @@ class Summary(NamedTuple):
     arms: tuple[tuple[Any, str], ...]
     created: float
     segments: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        counts = {"asked": self.asked, "told": self.told, "waiting": self.waiting}
+        said = [f"{number:,} {name}" for name, number in counts.items() if number is not None]
+        lines = [
+            f"{self.name}: {self.policy}, {', '.join(said)}, {self.step:,} releases",
+            self.guarantee or "no privacy",
+            "arms: " + ", ".join(f"{arm} ({standing})" for arm, standing in self.arms),
+        ]
+        lines += [f"segments: {', '.join(self.segments)}"] if self.segments else []
+        lines += [f"over: {self.closed}"] if self.closed is not None else []
+        return "\n".join(lines)
 
 
 def ledger_lines(work: Working, rows: CampaignRows) -> list[LedgerLine]:

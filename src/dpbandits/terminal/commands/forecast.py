@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dpbandits.forecasting.entrants import DEFAULT
-from dpbandits.terminal.commands.terminal import console, one_line_errors
+from dpbandits.terminal.commands.terminal import bar, console, one_line_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -84,6 +85,7 @@ def forecast_command(
 
     with one_line_errors("Nothing is kept of a forecast."):
         given = rates_from(rates, base, best, arms)
+        require_goals(within, out)
         if isinstance(given, Prior):
             console.print(assumed(given), markup=False, highlight=False, soft_wrap=True)
         with bar() as tell:
@@ -100,6 +102,20 @@ def forecast_command(
                 progress=tell,
             )
         show_forecast(found, within, out)
+
+
+def require_goals(within: float | None, out: Path | None) -> None:
+    """Refuse what would be refused only once all is played.
+
+    Raises:
+        ValueError: no loss. OSError: no folder.
+    """
+    if within is not None and not isfinite(within):
+        raise ValueError("Expected --within to be a loss, a number such as 100.")
+    if out is not None:
+        from dpbandits.sweeps.store import require_writable
+
+        require_writable(out)
 
 
 def show_forecast(found: Forecast, within: float | None, out: Path | None) -> None:
@@ -196,30 +212,3 @@ def meanings(found: Forecast) -> Table:
     for head, meaning in (MEANINGS | notes_of(found.draws)).items():
         grid.add_row(Text(head), Text(meaning), style="dim")
     return grid
-
-
-@contextmanager
-def bar() -> Iterator[Callable[[int, int], None]]:
-    """A progress bar that leaves nothing behind; in a pipe a line at the start and every tenth."""
-    from rich.progress import Progress
-
-    if not console.is_terminal:
-        console.print("Playing; what is played for the first time is compiled, too.")
-        yield in_tenths()
-        return
-    with Progress(console=console, transient=True) as shown:
-        task = shown.add_task("playing", total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
-
-
-def in_tenths() -> Callable[[int, int], None]:
-    """Prints a line whenever another tenth is done."""
-    told = 0
-
-    def tell(done: int, total: int) -> None:
-        nonlocal told
-        if 10 * done // total > told:
-            told = 10 * done // total
-            console.print(f"{done:,} of {total:,} played", highlight=False)
-
-    return tell

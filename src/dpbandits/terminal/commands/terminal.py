@@ -1,6 +1,6 @@
 """What all commands share: where they print, how they fail, options that several have."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -81,3 +81,41 @@ def said(advice: str, instead: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise type(error)(str(error).replace(advice, instead)) from None
+
+
+@contextmanager
+def bar() -> Iterator[Callable[[int, int], None]]:
+    """A progress bar that leaves nothing behind; in a pipe a line at the start and every tenth.
+    Nothing is said before the first call: what is asked for is checked then.
+    """
+    from rich.progress import Progress
+
+    if not console.is_terminal:
+        yield in_tenths()
+        return
+    shown = Progress(console=console, transient=True)
+    task = shown.add_task("playing", total=None)
+
+    def tell(done: int, total: int) -> None:
+        shown.start()
+        shown.update(task, completed=done, total=total)
+
+    try:
+        yield tell
+    finally:
+        shown.stop()
+
+
+def in_tenths() -> Callable[[int, int], None]:
+    """Prints a line at first, and whenever another tenth is done."""
+    told = 0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        if not done:
+            console.print("Playing; what is played for the first time is compiled, too.")
+        if 10 * done // total > told:
+            told = 10 * done // total
+            console.print(f"{done:,} of {total:,} played", highlight=False)
+
+    return tell

@@ -1,0 +1,1 @@
+"""What is wrong with a sweep file, said all at once."""

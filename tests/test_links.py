@@ -1,0 +1,132 @@
+"""Every link of the README and of every page leads somewhere, as GitHub shows them: to a file that
+is in the repository, and to a heading that is in the file. In what a registry shows, where files
+are not, none is left.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import tomllib
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from tests.places import REPOSITORY
+
+LINK = re.compile(
+    r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE
+)
+TAG = re.compile(r"<(?:a|img|source)\b[^>]*?\b(?:href|src|srcset)=\"([^\"]+)\"")
+CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:|//")
+
+
+@cache
+def kept() -> frozenset[str]:
+    """Files and folders of the repository, as far as it keeps them."""
+    try:
+        said = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):  # what was unpacked is no repository
+        said = [str(p.relative_to(REPOSITORY)) for p in REPOSITORY.rglob("*") if p.is_file()]
+    folders = {parent.as_posix() for path in said for parent in Path(path).parents}
+    return frozenset({*said, *folders})
+
+
+def pages() -> list[str]:
+    return sorted(path for path in kept() if path.endswith(".md") and "node_modules" not in path)
+
+
+def text_of(page: str) -> str:
+    return (REPOSITORY / page).read_text(encoding="utf-8")
+
+
+def links_in(text: str) -> list[str]:
+    plain = CODE.sub("", text)
+    found = [one or other for one, other in LINK.findall(plain)] + TAG.findall(plain)
+    return [link for link in found if not ELSEWHERE.match(link)]
+
+
+@cache
+def anchors_of(page: str) -> frozenset[str]:
+    """Headings as GitHub names them."""
+    found, plain = set[str](), re.sub(r"^(```|~~~).*?^\1", "", text_of(page), flags=re.M | re.S)
+    for heading in re.findall(r"^#+\s+(.*?)\s*$", plain, re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", heading).lower()
+        slug = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        number = sum(each == slug or each.startswith(f"{slug}-") for each in found)
+        found.add(slug if slug not in found else f"{slug}-{number}")
+    return frozenset(found)
+
+
+def fault_of(page: str, link: str) -> str | None:
+    """What is wrong with a link of a page."""
+    path, _, anchor = unquote(link).partition("#")
+    target = page
+    if path:
+        target = os.path.normpath(Path(page).parent / path)
+        if target.startswith(".."):
+            return "leads out of the repository"
+        if target not in kept():
+            return "is no file of the repository"
+    if anchor and target.endswith(".md") and anchor not in anchors_of(target):
+        return "names no heading"
+    return None
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_link_leads_to_a_file_that_is_there(page: str) -> None:
+    found = {link: fault_of(page, link) for link in links_in(text_of(page))}
+    assert {link: fault for link, fault in found.items() if fault} == {}
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "fault"),
+    [
+        ("README.md", "docs/guides/joint.md", None),
+        ("README.md", "docs/guides/jiont.md", "is no file of the repository"),
+        ("README.md", "docs/guides", None),
+        ("README.md", "docs/reference/api/service.md", "is no file of the repository"),
+        ("docs/guides/joint.md", "../../README.md#start", None),
+        ("docs/guides/joint.md", "../../README.md#strat", "names no heading"),
+        ("docs/guides/joint.md", "../../../main/README.md", "leads out of the repository"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_found(page: str, link: str, fault: str | None) -> None:
+    assert fault_of(page, link) == fault
+    assert links_in(f"see [it]({link}), `[no]({link})`, [far](https://example.org)") == [link]
+    assert links_in(f'<a href="{link}">it</a> and\n```\n[no]({link})\n```\n') == [link]
+
+
+def test_what_a_registry_shows_has_no_link_to_a_file() -> None:
+    """Relative links are dead there: it has the README and no file beside it."""
+    described = runpy.run_path(str(REPOSITORY / "setup.py"), run_name="not_run")["description"]
+    readme = text_of("README.md")
+    shown = described(readme, None)
+    assert links_in(shown) == []
+    assert len(links_in(readme)) > 50
+    assert ">>> trial.tell(decision, 1.0)" in shown
+    assert "joint releases" in shown
+    linked = described(readme, "https://example.org/dpbandits/")
+    assert links_in(linked) == []
+    assert "(https://example.org/dpbandits/blob/main/docs/guides/joint.md)" in linked
+    assert "(https://example.org/dpbandits/raw/main/docs/measured/figures/headline.png)" in linked
+    assert described("[a](b) [c](https://d)\n```\nx[0](y)\n```\n[e](f)", None) == (
+        "a [c](https://d)\n```\nx[0](y)\n```\ne"
+    )
+
+
+def test_it_is_what_is_built() -> None:
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    assert "readme" in project["dynamic"]
+    assert "readme" not in project
