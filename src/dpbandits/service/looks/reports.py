@@ -57,14 +57,14 @@ class StoredDecision(NamedTuple):
     waiting: bool | None
 
 
-class Page(NamedTuple):
+class SomeDecisions(NamedTuple):
     """Some decisions in order. after: what to ask for next; None: these were the last."""
 
     rows: tuple[StoredDecision, ...]
     after: int | None
 
 
-class DecisionPage(Page, Tabular):
+class DecisionPage(SomeDecisions, Tabular):
     """Decisions in order, a page of them: `rows`, and what to ask for next, `after`; None: these
     were the last.
     """
