@@ -151,9 +151,17 @@ def test_the_page_holds_this_run_and_nothing_else(repository: Path) -> None:
     assert f"code {code_digest()[:12]}" in page
 
 
-def test_a_page_of_some_papers_is_refused(repository: Path) -> None:
-    with pytest.raises(ValueError, match="by one run of all papers"):
+def test_a_section_is_written_anew_where_there_is_a_page(repository: Path) -> None:
+    with pytest.raises(ValueError, match="Expected a page whose sections can be written anew"):
         run(["tiny"], repository, docs=repository / "docs")
+    assert not (repository / "out").exists(), "it is said before anything is played"
+    run(None, repository, docs=repository / "docs")
+    code, said = run(["tiny"], repository, docs=repository / "docs")
+    assert code == 0
+    assert "4 are finished already" in said
+    page = (repository / "docs/measured/papers.md").read_text(encoding="utf-8")
+    command = f"dpbandits papers --quick --only tiny --docs {repository / 'docs'}"
+    assert page.count(f"Written anew by `{command}`") == 1
 
 
 @pytest.mark.long

@@ -1,5 +1,5 @@
 """Joint releases in a session: a record lives in its own plan's block, and what came late is
-dropped. That no record is read twice: tests/session/tells/test_one_release.py.
+dropped. That no record is read twice: tests/vault/test_one_release.py.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 paper's algorithms are here, with which bounds, and what its authors left open.
 """
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpbandits.papers.questions import OpenQuestions
@@ -48,16 +49,27 @@ def about_paper(questions: OpenQuestions) -> Document:
 
 
 def overview(documents: Sequence[Document]) -> str:
-    """A row a paper, and their sums."""
+    """What is counted, a row a paper, and their sums."""
+    return f"{COUNTS}\n{overview_table(overview_rows(documents))}"
+
+
+def overview_rows(documents: Sequence[Document]) -> dict[str, str]:
+    """A row a paper, by its key."""
+    rows = {}
+    for document in documents:
+        key, authors = document["key"], document["authors"]
+        name = f"{key}: {authors}" if authors else key
+        rows[key] = f"| {name} | {count_cells(document_counts(document))} |"
+    return rows
+
+
+def overview_table(rows: Mapping[str, str]) -> str:
+    """The rows by their keys, and the sums of what stands in them."""
     columns = ("algorithms", "bounds", "figures", "claims", "open questions")
-    lines = [COUNTS, f"| paper | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
-    counts = [document_counts(document) for document in documents]
-    for document, count in zip(documents, counts, strict=True):
-        name = f"{document['key']}: {document['authors']}" if document["authors"] else ""
-        lines.append(f"| {name or document['key']} | {count_cells(count)} |")
-    total: Counter[str] = sum(counts, Counter())
-    lines.append(f"| all | {count_cells(total)} |")
-    return "\n".join(lines) + "\n"
+    lines = [f"| paper | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    lines += [rows[key] for key in sorted(rows)]
+    total: Counter[str] = sum(map(row_counts, rows.values()), Counter())
+    return "\n".join([*lines, f"| all | {count_cells(total)} |"]) + "\n"
 
 
 def document_counts(document: Document) -> Counter[str]:
@@ -74,21 +86,21 @@ def document_counts(document: Document) -> Counter[str]:
     )
 
 
+VERDICTS = {
+    "reproduced": "reproduced",
+    "differs": "differ",
+    "undecided": "undecided",
+    "not attempted": "not attempted",
+}
+"""Verdicts, and how several of them are called."""
+
+STATES = ("answered", "partly answered", "open")
+
+
 def count_cells(n: Counter[str]) -> str:
     bounded = n["constants"] + n["order"] + n["none"]
-    claims = ", ".join(
-        f"{n[word]} {said}"
-        for word, said in (
-            ("reproduced", "reproduced"),
-            ("differs", "differ"),
-            ("undecided", "undecided"),
-            ("not attempted", "not attempted"),
-        )
-        if n[word]
-    )
-    questions = ", ".join(
-        f"{n[state]} {state}" for state in ("answered", "partly answered", "open") if n[state]
-    )
+    claims = ", ".join(f"{n[word]} {said}" for word, said in VERDICTS.items() if n[word])
+    questions = ", ".join(f"{n[state]} {state}" for state in STATES if n[state])
     return " | ".join(
         [
             str(n["algorithms"]),
@@ -98,6 +110,23 @@ def count_cells(n: Counter[str]) -> str:
             f"{n['questions']}: {questions}" if n["questions"] else "0",
         ]
     )
+
+
+def row_counts(row: str) -> Counter[str]:
+    """What `count_cells` said in a row.
+
+    >>> row_counts("| a2020 | 2 | 1 of 2 with constants, 0 as orders | 1 | 0 | 1: 1 open |")["none"]
+    1
+    """
+    algorithms, bounds, figures, claims, questions = row.strip("| \n").split(" | ")[1:]
+    constants, bounded, order = map(int, re.findall(r"\d+", bounds))
+    counts = {"constants": constants, "order": order, "none": bounded - constants - order}
+    counts |= {"algorithms": int(algorithms), "figures": int(figures)}
+    counts |= {"claims": int(claims.split(":")[0]), "questions": int(questions.split(":")[0])}
+    words = {said: word for word, said in VERDICTS.items()} | {state: state for state in STATES}
+    for number, said in re.findall(r"(\d+) ([a-z ]+)", f"{claims}, {questions}"):
+        counts[words[said]] = int(number)
+    return Counter(counts)
 
 
 def left_open(document: Document) -> list[str]:

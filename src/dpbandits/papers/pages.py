@@ -11,8 +11,15 @@ from pathlib import Path
 
 from dpbandits.figures.grids import Drawing
 from dpbandits.papers.measures.verdicts import MISS, Check
-from dpbandits.papers.overview import Document, about_paper, left_open, overview
+from dpbandits.papers.overview import (
+    Document,
+    about_paper,
+    left_open,
+    overview,
+    overview_rows,
+)
 from dpbandits.papers.paper import Paper, Verdict
+from dpbandits.papers.renewal import renewed_page
 from dpbandits.papers.tables import PageTable, table_lines
 from dpbandits.sweeps.digests import code_digest
 from dpbandits.sweeps.results import Results
@@ -92,13 +99,16 @@ def write_verdicts(out: Path, document: Document) -> None:
     (out / "page.md").write_text(section(document, "figures/"), encoding="utf-8")
 
 
-def section(document: Document, images: str) -> str:
-    """One paper: what was run, verdicts, figures, tables. images: its figures' folder, a prefix."""
+def section(document: Document, images: str, anew: str = "") -> str:
+    """One paper: what was run, verdicts, figures, tables. images: its figures' folder, a prefix.
+    anew: what the section says of itself where it was written after the rest of the page.
+    """
     lines = [
         f"## {document['key']}: {'; '.join(document['titles'])}",
         "",
         sizes(document),
         "",
+        *([anew, ""] if anew else []),
         *claims_table(document),
         "",
         *left_open(document),
@@ -150,12 +160,13 @@ def claims_table(document: Document) -> list[str]:
 
 HEAD = """# The papers' experiments
 
-Written as a whole by `{command}` (version {version}, code {code}); do not edit. Every number and
-every verdict below is computed from our own runs; each section says when and at which size they
-were made. Arms are numbered anew in every run, so the order in which a paper lists them favours
-none; super arms alone keep the numbers by which their problem names them. The constants of our own
-DP-KL-MAT and NoiseAware-MAT were chosen with the seven vectors and the films of matroid2023 in view
-(decision 0012): on these two instances their curves are a little optimistic.
+Written as a whole by `{command}` (version {version}, code {code}), except for sections that say
+otherwise; do not edit. Every number and every verdict below is computed from our own runs; each
+section says when and at which size they were made. Arms are numbered anew in every run, so the
+order in which a paper lists them favours none; super arms alone keep the numbers by which their
+problem names them. The constants of our own DP-KL-MAT and NoiseAware-MAT were chosen with the seven
+vectors and the films of matroid2023 in view (decision 0012): on these two instances their curves
+are a little optimistic.
 
 **Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold.
 **Differs**: in some comparison the interval, widened for the number of comparisons, is wholly on
@@ -176,22 +187,50 @@ def write_docs(
     The page has what this run judged and nothing else: results of other code that still stand in
     `out` are not looked at.
     """
-    sections = []
-    for document in documents:
-        images = docs / "measured" / "figures" / "papers" / document["key"]
-        images.mkdir(parents=True, exist_ok=True)
-        for figure in document["figures"]:
-            shutil.copyfile(
-                out / document["key"] / "figures" / f"{figure['name']}.png",
-                images / f"{figure['name']}.png",
-            )
-        sections.append(section(document, f"figures/papers/{document['key']}/"))
-        write_readme(papers / document["key"] / "README.md", document)
-    page = docs / "measured" / "papers.md"
+    sections = [paper_section(docs, out, papers, document) for document in documents]
     head = HEAD.format(command=command, version=__version__, code=code_digest()[:12])
-    text = "\n".join([head + overview(documents), *sections])
+    page = page_in(docs)
+    page.write_text("\n".join([head + overview(documents), *sections]), encoding="utf-8")
+    return page
+
+
+def renew_docs(
+    docs: Path, out: Path, papers: Path, documents: Sequence[Document], command: str
+) -> Path:
+    """The same page with the sections of these papers written anew. Each says by what, for the
+    page's head is of another run; the other sections stay as they are.
+
+    Raises:
+        ValueError: there is no such page.
+    """
+    page = page_in(docs)
+    anew = f"Written anew by `{command}` (version {__version__}, code {code_digest()[:12]})."
+    new = {each["key"]: section(each, images_of(each), anew) for each in documents}
+    text = renewed_page(page.read_text(encoding="utf-8"), new, overview_rows(documents))
+    for document in documents:
+        paper_section(docs, out, papers, document)
     page.write_text(text, encoding="utf-8")
     return page
+
+
+def page_in(docs: Path) -> Path:
+    return docs / "measured" / "papers.md"
+
+
+def images_of(document: Document) -> str:
+    """Where a paper's figures lie, from the page."""
+    return f"figures/papers/{document['key']}/"
+
+
+def paper_section(docs: Path, out: Path, papers: Path, document: Document) -> str:
+    """One paper's section. Its figures go beside the page, its verdicts into its own README."""
+    images = docs / "measured" / images_of(document)
+    images.mkdir(parents=True, exist_ok=True)
+    for figure in document["figures"]:
+        name = f"{figure['name']}.png"
+        shutil.copyfile(out / document["key"] / "figures" / name, images / name)
+    write_readme(papers / document["key"] / "README.md", document)
+    return section(document, images_of(document))
 
 
 def write_readme(path: Path, document: Document) -> None:

@@ -15,7 +15,7 @@ from rich.table import Table
 from dpbandits.figures.plots import save
 from dpbandits.papers.evidence import CellSetting, Evidence
 from dpbandits.papers.overview import Document
-from dpbandits.papers.pages import document_of, write_docs, write_verdicts
+from dpbandits.papers.pages import document_of, page_in, renew_docs, write_docs, write_verdicts
 from dpbandits.papers.paper import Paper, Verdict, find_papers, judge, papers_in
 from dpbandits.simulation.simulate import simulate
 from dpbandits.sweeps.cells import Cell
@@ -89,18 +89,19 @@ def run_papers(
     """Run the papers named by `keys`, or all. Finished cells under `out` are kept, so an
     interrupted run goes on where it stopped.
 
-    docs: where the page of all papers goes, which is written from this run alone.
+    docs: where the page of all papers goes. It is written from this run alone; with keys, their
+        sections are, and the others stay as they are.
 
     Returns the exit code: 0, or 2 where there is nothing to run. A claim that differs is a finding,
     no error.
 
     Raises:
-        ValueError: docs with keys: the page is of all papers.
+        ValueError: there is no such paper, or no page whose sections can be written anew.
     """
-    if keys and docs is not None:
+    if keys and docs is not None and not page_in(docs).is_file():
         raise ValueError(
-            "Expected --docs without --only: the page is written as a whole, by one run of all "
-            "papers."
+            f"Expected a page whose sections can be written anew; there is no {page_in(docs)}. "
+            "Write it first, by a run without --only."
         )
     folder = find_papers()
     if folder is None:
@@ -117,9 +118,11 @@ def run_papers(
     console.print(verdict_table({key: verdicts for key, (verdicts, _) in done.items()}))
     console.print(f"Took {span(perf_counter() - start)}. Numbers, pages and figures are in {out}.")
     if docs is not None:
-        command = f"dpbandits papers {'--full' if full else '--quick'} --docs {docs}"
+        some = "".join(f"--only {key} " for key in keys or ())
+        command = f"dpbandits papers {'--full' if full else '--quick'} {some}--docs {docs}"
         documents = [document for _, document in done.values()]
-        console.print(f"Wrote {write_docs(docs, out, folder, documents, command)}.")
+        write = renew_docs if keys else write_docs
+        console.print(f"Wrote {write(docs, out, folder, documents, command)}.")
     return 0
 
 

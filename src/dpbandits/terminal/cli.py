@@ -158,7 +158,10 @@ def papers(
     out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results/papers"),
     docs: Annotated[
         Path | None,
-        typer.Option(help="Also write papers.md, of all papers, and its figures into this folder."),
+        typer.Option(
+            help="Also write measured/papers.md and its figures into this folder; with --only, the "
+            "sections of those papers alone."
+        ),
     ] = None,
 ) -> None:
     """Run the papers' experiments and say which of their claims hold.

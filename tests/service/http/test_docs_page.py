@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dpbandits as dpb
-from tests.service.http.test_dashboard import text_of
 from tests.service.http.web import client_of
+from tests.service.pages.test_dashboard import text_of
 
 
 def test_the_page_of_routes_has_every_route_and_field_of_the_openapi_document() -> None:

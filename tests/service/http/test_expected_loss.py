@@ -12,8 +12,8 @@ import pytest
 import dpbandits as dpb
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.store import CampaignStore
-from tests.service.http.test_dashboard import Numbers, text_of
 from tests.service.http.web import client_of, remote
+from tests.service.pages.test_dashboard import Numbers, text_of
 
 PATH = "/v1/campaigns/trial/expected_loss"
 

@@ -49,6 +49,12 @@ class Stop(BaseException):
     """What Ctrl-C would raise."""
 
 
+DEVICE = tuple(
+    f"{Path(messages.__file__).parent}{os.sep}{part}" for part in ("budget", "client.py")
+)
+"""Where the device's own code lies."""
+
+
 @contextmanager
 def at_step(number: int, act: Callable[[], object], event: str) -> Iterator[list[int]]:
     """Do this at the so-manieth line (or instruction) of the device's own code; the list has an
@@ -57,9 +63,7 @@ def at_step(number: int, act: Callable[[], object], event: str) -> Iterator[list
     passed, done = [0], list[int]()
 
     def trace(frame: FrameType, what: str, _: object) -> Any:
-        if not any(
-            part in frame.f_code.co_filename for part in (f"{os.sep}budget", f"{os.sep}client.py")
-        ):
+        if not frame.f_code.co_filename.startswith(DEVICE):
             return None
         frame.f_trace_opcodes = event == "opcode"
         passed[0] += what == event

@@ -10,8 +10,8 @@ import pytest
 
 from dpbandits.papers.evidence import CellSetting, Evidence, mean_of, ratio_of
 from dpbandits.papers.paper import MEASURES, Claim, judge
-from tests.papers.test_growth import TRUE_AND_MUTANT as RATES
-from tests.papers.test_returns import TRUE_AND_MUTANT as RETURNS
+from tests.papers.measures.test_growth import TRUE_AND_MUTANT as RATES
+from tests.papers.measures.test_returns import TRUE_AND_MUTANT as RETURNS
 
 ENDS = {
     ("A", 0.1): 1000.0,

@@ -18,8 +18,8 @@ import dpbandits as dpb
 from dpbandits.service.rows import tables
 from dpbandits.service.rows.migrating import revision_of
 from tests.service.http.web import client_of
+from tests.service.rows.migrations.written import HERE, KINDS, PEOPLE, opened, versions
 from tests.service.timelines import create, lost_lines, turns
-from tests.service.versions.written import HERE, KINDS, PEOPLE, opened, versions
 
 WRITTEN = sorted(each.relative_to(HERE).with_suffix("") for each in HERE.glob("*/*.sql"))
 
@@ -50,7 +50,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
 
 
 def test_every_version_has_its_databases() -> None:
-    """`python -m tests.service.versions.written` writes those of the newest one."""
+    """`python -m tests.service.rows.migrations.written` writes those of the newest one."""
     there = {str(each) for each in WRITTEN}
     assert there == {f"{version}/{kind}" for version in versions() for kind in KINDS}
 

@@ -17,7 +17,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.errors import BudgetError
 from dpbandits.local.budget import FileBudget, MemoryBudget
-from tests.local.test_alone import KINDS, ONE, asking, device, in_time
+from tests.local.budget.test_alone import KINDS, ONE, asking, device, in_time
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 

@@ -15,7 +15,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.errors import BudgetError
 from dpbandits.local.budget import FileBudget, file
-from tests.local.test_budget import ONE, asking, described, device, steps
+from tests.local.budget.test_budget import ONE, asking, described, device, steps
 
 
 def test_a_file_outlives_the_device(tmp_path: Path) -> None:

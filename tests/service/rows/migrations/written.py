@@ -1,6 +1,6 @@
 """Databases as they are kept beside this file, a folder a version. After a new version:
 
-    python -m tests.service.versions.written
+    python -m tests.service.rows.migrations.written
 
 writes what the newest one lacks. What is there stays as it was: it is what people have.
 """

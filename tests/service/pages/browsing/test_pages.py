@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.http.browsing.chromium import (
+from tests.service.http.web import client_of
+from tests.service.pages.browsing.chromium import (
     at_work,
     complaints,
     in_chromium,
     shown_by_chromium,
 )
-from tests.service.http.test_dashboard import EVIL, Numbers, said, visited
-from tests.service.http.web import client_of
+from tests.service.pages.test_dashboard import EVIL, Numbers, said, visited
 
 pytestmark = in_chromium
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.service.http.browsing.chromium import Browser, at_work, complaints, in_chromium
-from tests.service.http.test_dashboard import visited
+from tests.service.pages.browsing.chromium import Browser, at_work, complaints, in_chromium
+from tests.service.pages.test_dashboard import visited
 
 pytestmark = in_chromium
 
