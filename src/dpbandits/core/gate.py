@@ -12,7 +12,8 @@ generator that yields meanwhile cuts the stack off. Whether a frame runs is aske
 import os
 import sys
 from collections import defaultdict
-from types import FrameType
+from collections.abc import Iterator
+from types import FrameType, TracebackType
 from typing import Any, final
 
 from dpbandits.core.errors import SharedError
@@ -82,10 +83,41 @@ def running(frame: FrameType) -> bool:
     return False
 
 
+def forget(error: BaseException, within: FrameType) -> None:
+    """What the calls knew through which an error came is forgotten: those that this frame made.
+
+    Their frames hang on the error and on those it came from, and whatever logs an error with its
+    local variables would log rewards, exact sums and noise. Its lines stay. Errors that somebody
+    was handling before are not touched.
+    """
+    left: list[BaseException | None] = [error]
+    seen = set[int]()
+    while left:
+        one = left.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        for frame in called_by(within, one.__traceback__):
+            running(frame)
+        left += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+
+
+def called_by(within: FrameType, trace: TracebackType | None) -> Iterator[FrameType]:
+    """The frames of a traceback that this one called, or that were called by those."""
+    above = None if trace is None else trace.tb_frame
+    while above is not None and above is not within:
+        above = above.f_back
+    while above is not None and trace is not None:
+        if trace.tb_frame is not within:
+            yield trace.tb_frame
+        trace = trace.tb_next
+
+
 @final
 class Gate:
     """The entry to the methods of an object: `gate.enter()`, then in a `finally` `gate.leave()`,
-    both called by one function, which is no generator and no coroutine.
+    both called by one function, which is no generator and no coroutine. Where an error comes
+    through, what was known inside is forgotten (see `forget`).
 
     inside: empty, or {0: the frame of that function}. `setdefault` looks and takes in one step; a
         method that is called very often does that itself. After a place was taken over, `id(frame)`
@@ -114,8 +146,11 @@ class Gate:
 
     def leave(self) -> None:
         """Free the place, unless somebody else has it by now."""
-        if self._occupant() is sys._getframe(1):
+        caller, error = sys._getframe(1), sys.exception()
+        if self._occupant() is caller:
             self.inside.clear()
+        if error is not None:
+            forget(error, caller)
 
     def take_over(self, caller: FrameType) -> None:
         """Take the place of a caller that was interrupted and is no longer inside.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
 
-from dpbandits.core.errors import DecisionError, MessageError
+from dpbandits.core.errors import DecisionError, MessageError, RewardError
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import PLAIN, tried
@@ -169,6 +169,10 @@ def unknown(
         "there is a reward, the decision "
         "comes first. Nothing was recorded."
     )
+
+
+MAY_BE_SWAPPED = (DecisionError, RewardError, TypeError)
+"""What a tell may raise whose arguments are swapped."""
 
 
 def decision_first() -> DecisionError:

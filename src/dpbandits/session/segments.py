@@ -5,10 +5,12 @@ where people come back their learned rounds are counted over all segments.
 """
 
 from collections.abc import Iterable, Mapping
+from sys import _getframe
 from typing import Any, Self, final
 
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
+from dpbandits.core.gate import forget
 from dpbandits.core.inputs import shown
 from dpbandits.core.signatures import Explained
 from dpbandits.core.values import checked_name, checked_seed
@@ -82,7 +84,10 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
 
     def tell(self, decision: Decision, reward: object) -> None:
         """The reward of a decision (see `Session.tell`)."""
-        self._of(decision).tell(decision, reward)
+        try:
+            self._of(decision).tell(decision, reward)
+        finally:
+            del decision, reward  # an error would show what came
 
     def tell_many(self, tells: Iterable[tuple[Decision, object]]) -> None:
         """Several pairs, told in this order; all are checked first, so a wrong one among them
@@ -98,6 +103,7 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
                     settle(session._wheel)
             tell_segments(read_of_segments(pairs, self._of))
         finally:
+            pairs.clear()  # an error would show what came
             self._gate.leave()
 
     def tell_message(self, text: str) -> None:
@@ -193,6 +199,13 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
         Raises:
             SharedError: another thread asked while they were written. Nothing was saved.
         """
+        try:
+            return self._written(key)
+        except BaseException as error:
+            forget(error, _getframe())
+            raise
+
+    def _written(self, key: bytes | None) -> str:
         before = self._asked()
         saved = [[name, session.to_json(key=key)] for name, session in self._sessions.items()]
         if self._asked() != before:

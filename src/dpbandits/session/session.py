@@ -9,13 +9,20 @@ from collections.abc import Callable, Iterable
 from sys import _getframe
 from typing import Any, ClassVar, Self, final, overload
 
-from dpbandits.core.errors import DecisionError, MessageError, RewardError
-from dpbandits.core.gate import MARKS
+from dpbandits.core.errors import MessageError
+from dpbandits.core.gate import MARKS, forget
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
-from dpbandits.session.decisions import Decision, Eligible, User, decision_first, find_pending
-from dpbandits.session.options import CheckedCall, require_choice, require_user, too_many_pending
-from dpbandits.session.pairs import Answered, checked_pairs, hold_pairs, read_pairs, tell_pairs
+from dpbandits.session.decisions import (
+    MAY_BE_SWAPPED,
+    Decision,
+    Eligible,
+    User,
+    decision_first,
+    find_pending,
+)
+from dpbandits.session.options import CheckedCall, too_many_pending
+from dpbandits.session.pairs import Answered, checked_pairs, read_pairs, tell_pairs
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.wheel.turn import settle
 
@@ -140,6 +147,9 @@ class Session(Saved, metaclass=CheckedCall):
             if len(wheel.pending) >= self.max_pending:
                 raise too_many_pending(len(wheel.pending), 1, self.max_pending)
             return wheel.ask(self.campaign)
+        except BaseException as error:
+            forget(error, caller)
+            raise
         finally:
             if len(inside) == 1 and inside[0] is caller:
                 del inside[0]
@@ -177,15 +187,17 @@ class Session(Saved, metaclass=CheckedCall):
             id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
             wheel.tell(id, play, reward)
             return
-        except (DecisionError, RewardError, TypeError):
-            if type(reward) is not Decision:
+        except BaseException as error:
+            forget(error, caller)
+            if type(reward) is not Decision or not isinstance(error, MAY_BE_SWAPPED):
                 raise
         finally:
             if len(inside) == 1 and inside[0] is caller:
                 del inside[0]
             else:
                 self._gate.leave()
-            del caller  # a frame that knows itself would live on
+            # a frame that knows itself would live on; and an error would show what came
+            del caller, decision, reward
         raise decision_first()
 
     def tell_message(self, text: str) -> None:
@@ -220,30 +232,8 @@ class Session(Saved, metaclass=CheckedCall):
             if self._attribution is None:
                 settle(self._wheel)
                 tell_pairs(read_pairs(pairs, self._wheel, self.campaign), self._wheel)
-                return
-            read = read_pairs(pairs, self._wheel, self.campaign)
-            for id, _, _ in read:
-                self._require_time(id)
-            hold_pairs(read, self._vault)
+            else:
+                self._hold_pairs(pairs)
         finally:
-            self._gate.leave()
-
-    def _ask_many(self, count: int, eligible: Eligible, user: str | int | None) -> list[Decision]:
-        """So many decisions, or none."""
-        wheel, people = self._wheel, self._people
-        self._gate.enter()
-        try:
-            require_user(people, user)
-            wheel.go_on()
-            self._fold()
-            chosen = None
-            if eligible is not None:
-                require_choice(self.policy, "eligible=")
-                chosen = self._wheel.roster.numbers(eligible)
-            if len(wheel.pending) + count > self.max_pending:
-                raise too_many_pending(len(wheel.pending), count, self.max_pending)
-            who = None if people is None else people.pseudonym(user)
-            plays = self._plays(count, who, chosen)
-            return [play.decision(id, self.campaign) for id, play in plays]
-        finally:
+            pairs.clear()  # an error would show what came
             self._gate.leave()

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from dpbandits.session.decisions import Play
+from dpbandits.session.decisions import Decision, Eligible, Play
 from dpbandits.session.live import LiveSession
+from dpbandits.session.options import require_choice, require_user, too_many_pending
 from dpbandits.session.wheel.asks import Asks
 
 
@@ -11,6 +12,26 @@ class SpecialAsks(LiveSession):
     """A session that draws arms, or counts how often it learns from a person. A place is taken
     before anything else, and given back only by a decision that was never carried out.
     """
+
+    def _ask_many(self, count: int, eligible: Eligible, user: str | int | None) -> list[Decision]:
+        """So many decisions, or none."""
+        wheel, people = self._wheel, self._people
+        self._gate.enter()
+        try:
+            require_user(people, user)
+            wheel.go_on()
+            self._fold()
+            chosen = None
+            if eligible is not None:
+                require_choice(self.policy, "eligible=")
+                chosen = self._wheel.roster.numbers(eligible)
+            if len(wheel.pending) + count > self.max_pending:
+                raise too_many_pending(len(wheel.pending), count, self.max_pending)
+            who = None if people is None else people.pseudonym(user)
+            plays = self._plays(count, who, chosen)
+            return [play.decision(id, self.campaign) for id, play in plays]
+        finally:
+            self._gate.leave()
 
     def _plays(
         self, count: int, who: str | None, eligible: tuple[int, ...] | None

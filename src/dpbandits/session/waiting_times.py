@@ -2,8 +2,15 @@
 `campaign/attribution.py`. Nothing public tells who answered.
 """
 
-from dpbandits.core.errors import DecisionError, RewardError
-from dpbandits.session.decisions import Decision, Play, decision_first, find_pending
+from dpbandits.core.errors import DecisionError
+from dpbandits.session.decisions import (
+    MAY_BE_SWAPPED,
+    Decision,
+    Play,
+    decision_first,
+    find_pending,
+)
+from dpbandits.session.pairs import Answered, hold_pairs, read_pairs
 from dpbandits.session.standing import Standing
 from dpbandits.session.wheel.turn import settle
 
@@ -18,18 +25,25 @@ class WaitingTimes(Standing):
         """
         self._gate.enter()
         try:
-            wheel, vault = self._wheel, self._vault
+            wheel = self._wheel
             id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
-            steps = vault.on_grid(play.observe or play.action, reward)
             self._require_time(id)
-            vault.held.setdefault(id, steps)
+            hold_pairs([(id, play, reward)], self._vault)
             return
-        except (DecisionError, RewardError, TypeError):
+        except MAY_BE_SWAPPED:
             if type(reward) is not Decision:
                 raise
         finally:
+            del decision, reward  # an error would show what came
             self._gate.leave()
         raise decision_first()
+
+    def _hold_pairs(self, pairs: list[Answered]) -> None:
+        """The same for several at a time: all of them, or none."""
+        read = read_pairs(pairs, self._wheel, self.campaign)
+        for id, _, _ in read:
+            self._require_time(id)
+        hold_pairs(read, self._vault)
 
     def _fold(self) -> None:
         """Record, in the order of asking, every decision whose time has passed: what was told, or

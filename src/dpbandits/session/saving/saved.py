@@ -1,5 +1,6 @@
 """A session as a document, and back: see `document.py` for what stands in it."""
 
+from sys import _getframe
 from typing import Any, Self
 
 from dpbandits.campaign.assignment import assignment_from_data
@@ -10,6 +11,7 @@ from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
 from dpbandits.campaign.traffic import Traffic
 from dpbandits.campaign.watching.answers import unanswered_from_data
+from dpbandits.core.gate import forget
 from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, noise_from_state
@@ -100,26 +102,28 @@ class Saved(SpecialAsks):
         """
         self._gate.enter()
         try:
-            if self._people is not None and self._people.own_key:
-                raise ValueError(
-                    "This session knows its people by pseudonyms made with a key of its own, which "
-                    "no document holds. Make the session with user_key=secrets.token_bytes(32), "
-                    "keep that key apart, and give it to from_json, too. Nothing was saved."
-                )
-            self._wheel.recover()
-            self._fold()
-            held, waiting = self._vault.held, self._wheel.pending
-            self._vault.held = {id: steps for id, steps in held.items() if id in waiting}
-            if self._vault.drawn or self._vault.turns > self._wheel.turn.step:
-                settle(
-                    self._wheel
-                )  # a copy would draw the noise of a release that was begun once more
-            public, private = self._public(self.generation + 1), self._private()
-            text = write_document(self.policy, public, private, key)
-            self.generation += 1
-            return text
+            return self._written(key)
         finally:
             self._gate.leave()
+
+    def _written(self, key: bytes | None) -> str:
+        if self._people is not None and self._people.own_key:
+            raise ValueError(
+                "This session knows its people by pseudonyms made with a key of its own, which "
+                "no document holds. Make the session with user_key=secrets.token_bytes(32), "
+                "keep that key apart, and give it to from_json, too. Nothing was saved."
+            )
+        self._wheel.recover()
+        self._fold()
+        held, waiting = self._vault.held, self._wheel.pending
+        self._vault.held = {id: steps for id, steps in held.items() if id in waiting}
+        if self._vault.drawn or self._vault.turns > self._wheel.turn.step:
+            # a copy would draw the noise of a release that was begun once more
+            settle(self._wheel)
+        public, private = self._public(self.generation + 1), self._private()
+        text = write_document(self.policy, public, private, key)
+        self.generation += 1
+        return text
 
     @classmethod
     def from_json(
@@ -149,8 +153,11 @@ class Saved(SpecialAsks):
             is of another kind than the saved one, or weaker.
         """
         require_clock(clock)
-        policy, public, private = read_document(text, policy, key)
-        return cls._continued(policy, public, private, noise, clock, user_key)
+        try:
+            return cls._continued(*read_document(text, policy, key), noise, clock, user_key)
+        except BaseException as error:
+            forget(error, _getframe())
+            raise
 
     @classmethod
     def _continued(
