@@ -4,7 +4,7 @@ BIN := .venv/bin
 QUICK := tests/core tests/session tests/oracles tests/mechanisms tests/theory
 STAMP := .venv/.installed
 
-.PHONY: demo serve check test test-all hours packages lint papers papers-full benchmarks audit controls docs dist lock clean soak
+.PHONY: demo serve check test test-all hours packages lint papers papers-full benchmarks measured audit controls docs dist lock clean soak
 
 demo: $(STAMP)
 	$(BIN)/dpbandits demo
@@ -51,34 +51,13 @@ papers: $(STAMP)
 papers-full: $(STAMP)
 	$(BIN)/dpbandits papers --full --docs docs
 
+# Every benchmark at small sizes, into build/measured: whether all of them run.
 benchmarks: $(STAMP)
-	$(BIN)/python -m benchmarks.speed --out docs/measured/speed.md
-	$(BIN)/python -m benchmarks.scale --out docs/measured/scale.md --figure docs/measured/figures/scale.png
-	$(BIN)/python -m benchmarks.tails --out docs/measured/regret/tails.md
-	$(BIN)/python -m benchmarks.guesses --out docs/measured/regret/guesses.md
-	$(BIN)/python -m benchmarks.worst_gaps --out docs/measured/regret/worst_gaps.md
-	$(BIN)/python -m benchmarks.rate --out docs/measured/regret/rate.md
-	$(BIN)/python -m benchmarks.instances --out docs/measured/regret/instances.md
-	$(BIN)/python -m benchmarks.noise_aware --out docs/measured/regret/noise_aware.md
-	$(BIN)/python -m benchmarks.matroid --runs 60 --out docs/measured/regret/matroid.md
-	$(BIN)/python -m benchmarks.matroid.growth --out docs/measured/regret/matroid_growth.md
-	$(BIN)/python -m benchmarks.joint --out docs/measured/regret/joint.md
-	$(BIN)/python -m benchmarks.joint.networks --out docs/measured/regret/joint_networks.md
-	$(BIN)/python -m benchmarks.joint.constants --runs 200 --out docs/measured/regret/joint_constants.md
-	$(BIN)/python -m benchmarks.joint.growth_fixed --runs 12 --out docs/measured/regret/joint_growth_fixed.md
-	$(BIN)/python -m benchmarks.joint.headline --figure docs/measured/figures/headline.png
-	$(BIN)/python -m benchmarks.joint.growth --runs 12 --out docs/measured/regret/joint_growth.md --figure docs/measured/figures/joint_growth.png
-	$(BIN)/python -m benchmarks.local --out docs/measured/regret/local.md
-	$(BIN)/python -m benchmarks.local.growth --out docs/measured/regret/local_growth.md
-	$(BIN)/python -m benchmarks.delays --out docs/measured/regret/delays.md
-	$(BIN)/python -m benchmarks.eligible --out docs/measured/regret/eligible.md
-	$(BIN)/python -m benchmarks.forecasts --out docs/measured/forecast.md
-	$(BIN)/python -m benchmarks.cluster --out docs/measured/cluster.md
-	$(BIN)/python -m benchmarks.service --past 10000000 --out docs/measured/service.md
-	$(BIN)/python -m benchmarks.service.compared --out docs/measured/service_compared.md
-	$(BIN)/python -m benchmarks.service.over_http --out docs/measured/service_http.md
-	! $(BIN)/python -m benchmarks.service.postgres || \
-		$(BIN)/python -m benchmarks.service.over_http --postgresql --out docs/measured/service_http_postgresql.md
+	$(BIN)/python -m benchmarks.pages
+
+# docs/measured at its own sizes, in hours; `python -m benchmarks.pages --whole --only NAME` writes one page.
+measured: $(STAMP)
+	$(BIN)/python -m benchmarks.pages --whole
 
 # Every registered policy, the mechanisms and the broken specimens; under ten minutes.
 audit: $(STAMP)

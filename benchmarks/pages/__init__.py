@@ -1,0 +1,1 @@
+"""Every measured page, and how it is written."""
