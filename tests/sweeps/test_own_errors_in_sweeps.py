@@ -1,4 +1,4 @@
-"""A policy of the user's own that raises in a sweep: the cell is named, or the table in the file."""
+"""A policy of the user's own that raises in a sweep: the cell is named, or the file's table."""
 
 from __future__ import annotations
 
