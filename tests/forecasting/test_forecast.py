@@ -110,6 +110,12 @@ def test_units_are_the_users() -> None:
     assert "euros" in found.title
 
 
+def test_units_are_conversions_only_where_rewards_are() -> None:
+    plain = dpb.forecast([0.5, 0.4], 100, 1, draws=2)
+    scores = dpb.forecast([5, 4], 100, 1, draws=2, rewards=dpb.Range(0, 10))
+    assert (plain.units, scores.units) == ("conversions", "units of reward")
+
+
 def test_the_epsilon_that_can_be_afforded() -> None:
     half, one = small().row("DPKLUCB", 0.5), small().row("DPKLUCB", 1.0)
     assert one.loss < half.loss

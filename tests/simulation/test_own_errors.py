@@ -18,7 +18,6 @@ import dpbandits as dpb
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.plain import play_rounds
-from dpbandits.sweeps import load_config, run_sweep
 
 TRIES = 10
 SECRET = "0.7314"
@@ -168,30 +167,27 @@ def test_what_is_ours_is_not_renamed(monkeypatch: pytest.MonkeyPatch) -> None:
         dpb.simulate(NoPlan(arms=2, epsilon=1), PAIR, 100)
 
 
-SWEEP = """
-name = "own"
-title = "Own"
-rounds = 1000
-runs = 2
-epsilons = [1]
-[[environments]]
-name = "two arms"
-law = "bernoulli"
-means = [0.6, 0.4]
-[[policies]]
-class = "tests.simulation.test_own_errors:Fails"
-"""
+@dataclass(frozen=True, kw_only=True)
+class Unmade(dpb.DPKLUCB):
+    def validate(self) -> None:
+        super().validate()
+        raise LookupError("no such table")
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_sweep_names_the_cell(workers: int, tmp_path: Path) -> None:
-    file = tmp_path / "own.toml"
-    file.write_text(SWEEP if workers == 1 else SWEEP.replace("[1]", "[1, 2]"), encoding="utf-8")
-    config = load_config(file)
-    error = failed(lambda: run_sweep(config, tmp_path / "out", workers=workers))
-    assert "Fails at ε = " in str(error)
-    assert " on two arms: Fails failed in update() at round " in str(error)
-    assert "LookupError at test_own_errors.py, line" in str(error)
+def test_what_fails_as_it_is_made_is_named() -> None:
+    error = failed(lambda: dpb.forecast([0.6, 0.4], 100, 1, policies=[Unmade], draws=2))
+    line = line_of('raise LookupError("no such table")')
+    said = f"Unmade failed as it was made: LookupError at {Path(__file__).name}, line {line}."
+    assert str(error) == said
+    with pytest.raises(ValueError, match="alpha"):
+        dpb.forecast([0.6, 0.4], 100, 1, policies=[Refuses], draws=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refuses(dpb.DPKLUCB):
+    """A wrong argument is one still."""
+
+    alpha: float = 0.5
 
 
 def test_the_host_itself_is_as_it_was() -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.named import close_to
+from dpbandits.policies.named import NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.session.options import policy_for_users
+from dpbandits.simulation.failing.named import with_named_making
 
 DEFAULT = RECOMMENDED[:1]
 """What is forecast where no policies are named."""
@@ -67,8 +69,9 @@ def forecast_class(name: object) -> type[Policy]:
             f"Expected policies={shown(name)} to be a policy's name or class, such as "
             f"{DEFAULT[0]!r}{close}; `dpbandits list` and dpbandits.policies() list them."
         )
-    takes = {field.name for field in fields(cls)}
-    about = cls.about
+    takes, about = {field.name for field in fields(cls)}, getattr(cls, "about", None)
+    if about is None:
+        raise ValueError(f"{NO_ABOUT} {cls.__name__} says nothing.")
     if about.feedback != "bandit" or about.goal != "regret" or not {"arms", "epsilon"} <= takes:
         raise ValueError(
             f"Expected policies that play single arms at an ε, got {cls.__name__}: a forecast is "
@@ -81,7 +84,7 @@ def built(cls: type[Policy], arms: int, visitors: int, **budget: Any) -> Policy:
     """An instance for so many arms; it knows how many visitors come if it can."""
     takes = {field.name for field in fields(cls)}
     known = {"horizon": visitors} if "horizon" in takes else {}
-    return cls(arms=arms, **known, **budget)
+    return with_named_making(cls, partial(cls, arms=arms, **known, **budget))
 
 
 def twin_of(entrant: Entrant, visitors: int) -> Entrant | None:

@@ -55,7 +55,7 @@ def forecast(
     max_contributions: int | None = None,
     seed: int = 0,
     draws: int | None = None,
-    units: str = "conversions",
+    units: str | None = None,
     rewards: Range | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Forecast:
@@ -80,9 +80,11 @@ def forecast(
         seed: of draws and runs.
         draws: how often rates are drawn and the trial is played; by default 200 times, or 40 where
             answers are late.
-        units: what a reward is, in words.
+        units: what a reward is, in words; by default "conversions", or "units of reward" with
+            `rewards=`.
         rewards: the range of rewards in the user's units, in which rates are then given; by default
-            conversions, 0 or 1.
+            conversions, 0 or 1. Every reward is played as one end of the range or the other, with
+            the mean that is given: no rewards of this mean spread more.
         progress: is called with the runs done and the runs in all, first once all is checked.
 
     Raises:
@@ -109,6 +111,8 @@ def forecast(
     )
     rows = foreseen(groups, trial, progress)
     about = f"rates: {prior}; rewards: {ruler.words}"
+    if units is None:
+        units = "conversions" if rewards is None else "units of reward"
     return Forecast(rows, visitors, draws, prior.arms, seed, units, about, cap)
 
 

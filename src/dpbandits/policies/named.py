@@ -8,9 +8,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from dpbandits.policies import POLICIES
+
+NO_ABOUT = (
+    "Expected the class of a policy to say what it is, in a field about: ClassVar[About] = "
+    "About(paper=…, algorithm=…, bound=…, twin=…) of dpbandits.policies.contract;"
+)
 
 
 def close_to(name: str, known: Iterable[str]) -> str:
@@ -39,11 +45,22 @@ def named_object(text: str, folder: Path | None = None) -> Any:
                 found = getattr(found, part)
         except (Exception, SystemExit) as error:
             # the file is the user's: whatever it raises, it cannot be used
-            said = f"{type(error).__name__}: {error}"
+            said = f"{type(error).__name__}: {error}{line_in(module, error)}"
             raise ValueError(
                 f"Expected {text!r} to be module:object, importable from here: {said}."
             ) from error
     return found
+
+
+def line_in(module: str, error: BaseException) -> str:
+    """ " (mypolicies.py, line 7)" where a module of this name raised, else nothing."""
+    file = f"{module.rpartition('.')[2]}.py"
+    lines = [
+        frame.lineno or 0
+        for frame in extract_tb(error.__traceback__)
+        if Path(frame.filename).name == file
+    ]
+    return f" ({file}, line {lines[-1]})" if lines else ""
 
 
 @contextmanager

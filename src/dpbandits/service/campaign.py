@@ -19,7 +19,15 @@ from dpbandits.service.turns.others import (
     call_key,
     keyed,
 )
-from dpbandits.service.turns.tells import ExpireOp, TellOp, TellStatus, VoidOp
+from dpbandits.service.turns.tells import (
+    ExpireOp,
+    TellOp,
+    TellStatus,
+    VoidOp,
+    id_of,
+    pairs_in,
+    required_id,
+)
 from dpbandits.service.turns.turning import Turning
 from dpbandits.session.decisions import Eligible, User
 
@@ -116,16 +124,18 @@ class Campaign(ShownCampaign):
 
         Raises:
             RewardError: no number in the declared range. Nothing was recorded.
+            TypeError, ValueError: neither a decision nor its id. Nothing was recorded.
         """
-        return self.tell_many([(decision, reward)])[0]
+        return self.tell_many([(required_id(decision), reward)])[0]
 
     def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, object]]) -> list[TellStatus]:
         """Several (decision, reward) pairs, in this order; of each, what became of it.
 
         Raises:
             RewardError: one of them is no reward. None was recorded.
+            TypeError: one of them is no pair, or not of a decision or its id. None was recorded.
         """
-        pairs = [(id_of(decision), reward) for decision, reward in tells]
+        pairs = [(id_of(decision), reward) for decision, reward in pairs_in(tells)]
         found: list[TellStatus] = self._turning.do(TellOp(pairs))
         return found
 
@@ -217,11 +227,6 @@ def ask_op(
     number = whole_number(count, "count", 0, MOST_AT_ONCE)
     chosen = None if eligible is None else checked_eligible(eligible)
     return AskOp(number, chosen, user, principal, None if key is None else call_key(key))
-
-
-def id_of(decision: object) -> object:
-    """The name of a decision."""
-    return decision.id if isinstance(decision, CampaignDecision) else decision
 
 
 def checked_eligible(eligible: object) -> tuple[str | int, ...]:

@@ -72,6 +72,11 @@ def open_store(
     """
     if not isinstance(url, str) or ":" not in url:
         raise ValueError(f"Expected an address such as 'sqlite:///trial.db', got {shown(url)}.")
+    if url.startswith("sqlite://") and not url.startswith("sqlite:///") and url != "sqlite://":
+        raise ValueError(
+            "Expected an address such as 'sqlite:///trial.db', with three slashes, got "
+            f"{shown(url)}."
+        )
     if looking:
         return store_to_look_at(url, witness, clock, key, noise, token)
     if url.startswith(("http://", "https://")):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from dpbandits.core.inputs import shown
-from dpbandits.service.campaign import Campaign, id_of
+from dpbandits.service.campaign import Campaign
 from dpbandits.service.looks.segments import ShownSegments
 from dpbandits.service.rows.records import CampaignRow
 from dpbandits.service.turns.asks import CampaignDecision
@@ -21,7 +21,7 @@ from dpbandits.service.turns.others import (
     KeyedOp,
     keyed,
 )
-from dpbandits.service.turns.tells import TellStatus, require_rewards
+from dpbandits.service.turns.tells import TellStatus, id_of, pairs_in, require_rewards, required_id
 from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.decisions import Eligible, User
 from dpbandits.session.storing.beforehand import ArmMove, require_joined, require_move
@@ -29,7 +29,7 @@ from dpbandits.session.storing.beforehand import ArmMove, require_joined, requir
 PartValue = TypeVar("PartValue")
 
 
-def look_at_rewards(pairs: list[tuple[object, object]], work: Working, _: object) -> None:
+def look_at_rewards(pairs: Sequence[tuple[object, object]], work: Working, _: object) -> None:
     """Refuse what is no reward."""
     require_rewards(work, pairs)
 
@@ -71,6 +71,7 @@ class SegmentedCampaign(ShownSegments[Campaign]):
 
     def tell(self, decision: CampaignDecision | str, reward: object) -> TellStatus:
         """The reward of a decision (see `Campaign.tell`)."""
+        required_id(decision)
         return self.tell_many([(decision, reward)])[0]
 
     def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, object]]) -> list[TellStatus]:
@@ -79,7 +80,7 @@ class SegmentedCampaign(ShownSegments[Campaign]):
         Raises:
             RewardError: one of them is no reward. None was recorded, in any segment.
         """
-        pairs = [(decision, reward) for decision, reward in tells]
+        pairs = pairs_in(tells)
         places = self._places([decision for decision, _ in pairs])
         if len(set(places)) > 1:
             for part in dict.fromkeys(places):

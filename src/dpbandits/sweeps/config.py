@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 
-from dpbandits.core.errors import ConfigError, MissingDataError
+from dpbandits.core.errors import ConfigError, MissingDataError, PolicyError
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Environment
 from dpbandits.policies.named import close_to
@@ -144,7 +144,7 @@ class Config(Spec):
         for budget in entry.budgets(self.epsilons):
             try:
                 policy = entry.build(environment.arms, rounds, budget, loaded.problem)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, PolicyError) as error:
                 at = self._place("policies", i)
                 faults.append(ConfigError(f"policies[{at}] ({entry.policy}): {error}"))
                 continue

@@ -4,6 +4,7 @@ class, its hyper-parameters, and the budgets it is played with.
 
 from abc import abstractmethod
 from dataclasses import fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -23,8 +24,9 @@ from dpbandits.datasets import data_folder
 from dpbandits.environments import Environment
 from dpbandits.oracles import DecisionSet
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.named import close_to, policy_class
+from dpbandits.policies.named import NO_ABOUT, close_to, policy_class
 from dpbandits.policies.sizes import size_argument
+from dpbandits.simulation.failing.named import with_named_making
 
 
 class Loaded(NamedTuple):
@@ -94,6 +96,8 @@ def class_of(name: str, folder: Path | None) -> type[Policy]:
             f"expected {name} to be the class of a policy, a frozen dataclass that derives from "
             "dpbandits.Policy"
         )
+    if not hasattr(found, "about"):
+        raise ValueError(f"{NO_ABOUT} {name} says nothing.")
     return found
 
 
@@ -198,7 +202,7 @@ class PolicyEntry(BaseModel):
             arguments.setdefault("horizon", rounds)
             if arguments["horizon"] is False:
                 del arguments["horizon"]
-        return self.kind(**arguments)
+        return with_named_making(self.kind, partial(self.kind, **arguments))
 
     def name(self, policy: Policy) -> str:
         """The label; one entry under several rhos gets one label each."""

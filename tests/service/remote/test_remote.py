@@ -90,3 +90,30 @@ def test_a_part_says_which_it_is() -> None:
     with served() as (_, client):
         part = RemoteCampaign(remote(client), "trial", "DE")
         assert repr(part) == "RemoteCampaign('trial')['DE']"
+
+
+def test_arms_are_by_segment_near_and_far() -> None:
+    with served(segments=["DE", "FR"]) as (store, client):
+        far = remote(client)["trial"]
+        store["trial"].retire_arm("green")
+        assert far.arms == store["trial"].arms
+        assert far["DE"].arms == store["trial"]["DE"].arms  # type: ignore[index]  # it has segments
+
+
+def test_numbers_of_numpy_are_numbers_far_away_too() -> None:
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), key=bytes(32)) as store:
+        policy = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)  # type: ignore[arg-type]
+        options: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2}
+        far = remote(client_of(store)).create("trial", policy, **options)
+        made = far.ask(np.int64(2), eligible=np.array([1]), user=np.int32(7))
+        assert [each.action for each in made] == [1, 1]
+        far.pause_arm(np.int64(0))
+        assert dict(far.arms) == {"blue": "paused", "green": "active"}
+        assert far.erase(np.int64(7)) == 2
+
+
+def test_a_key_that_is_missing_is_asked_for_in_words_of_python() -> None:
+    with served() as (store, _):
+        Access(store.backend, open=False).create("me", ["admin"])
+        with pytest.raises(PermissionError, match=r"open_store\(url, token='dpb_…'\)"):
+            remote(client_of(store, open=False))["trial"].ask()

@@ -70,7 +70,8 @@ class Beliefs(Tabular):
         if isinstance(label, str):
             found = [row for row in self.rows if row.label == label]
             if not found:
-                raise KeyError(f"Expected the label of an arm, got {shown(label)}.")
+                labels = ", ".join(repr(row.label) for row in self.rows[:10])
+                raise KeyError(f"Expected the label of an arm, of {labels}; got {shown(label)}.")
             return found[0]
         return self.rows[label]
 

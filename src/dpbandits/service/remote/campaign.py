@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from typing import Any, final
 
+from dpbandits.service.campaign import checked_eligible
 from dpbandits.service.remote.looks import RemoteLooks
-from dpbandits.service.remote.said import decision_of, fresh_key, id_in, sent_reward
+from dpbandits.service.remote.said import decision_of, fresh_key, sent_number, sent_reward
 from dpbandits.service.turns.asks import CampaignDecision
+from dpbandits.service.turns.tells import id_of, pairs_in, required_id
 
 
 @final
@@ -27,35 +29,41 @@ class RemoteCampaign(RemoteLooks):
         key: str | None = None,
     ) -> Any:
         """The next decision, or a list of `count` of them (see `Campaign.ask`)."""
-        body = {"count": 1 if count is None else count, "key": key or fresh_key()}
-        chosen = None if eligible is None else list(eligible)
-        more = {"eligible": chosen, "user": user, "segment": segment or self.segment}
+        body = {"count": 1 if count is None else sent_number(count), "key": key or fresh_key()}
+        chosen = None if eligible is None else checked_eligible(eligible)
+        more = {
+            "eligible": chosen,
+            "user": sent_number(user),
+            "segment": segment or self.segment,
+        }
         body |= {name: value for name, value in more.items() if value is not None}
         found = [decision_of(each) for each in self._call("POST", "ask", body)["decisions"]]
         return found[0] if count is None else found
 
     def tell(self, decision: CampaignDecision | str, reward: Any) -> str:
         """The reward of a decision; what became of it."""
-        return self.tell_many([(decision, reward)])[0]
+        return self.tell_many([(required_id(decision), reward)])[0]
 
     def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, Any]]) -> list[str]:
         """Several (decision, reward) pairs; of each, what became of it."""
-        body = [{"id": id_in(each), "reward": sent_reward(reward)} for each, reward in tells]
+        body = [
+            {"id": id_of(each), "reward": sent_reward(reward)} for each, reward in pairs_in(tells)
+        ]
         return [each["status"] for each in self._call("POST", "tell", body)["results"]]
 
     def tell_message(self, decision: CampaignDecision | str, message: str) -> str:
         """In the local model: a user's answer as their device sent it."""
-        body = [{"id": id_in(decision), "report": message}]
+        body = [{"id": id_of(decision), "report": message}]
         return str(self._call("POST", "tell", body)["results"][0]["status"])
 
     def expire(self, *decisions: CampaignDecision | str) -> list[str]:
         """Nobody answered: the declared default counts."""
-        found = self._call("POST", "expire", {"ids": [id_in(each) for each in decisions]})
+        found = self._call("POST", "expire", {"ids": [id_of(each) for each in decisions]})
         return [each["status"] for each in found["results"]]
 
     def void(self, *decisions: CampaignDecision | str) -> list[str]:
         """Decisions that were never carried out."""
-        found = self._call("POST", "void", {"ids": [id_in(each) for each in decisions]})
+        found = self._call("POST", "void", {"ids": [id_of(each) for each in decisions]})
         return [each["status"] for each in found["results"]]
 
     def add_arm(self, label: str | None = None, *, key: str | None = None) -> int:
@@ -64,15 +72,15 @@ class RemoteCampaign(RemoteLooks):
 
     def retire_arm(self, arm: str | int, *, key: str | None = None) -> None:
         """Never play an arm again."""
-        self._change("retire", {"arm": arm}, key)
+        self._change("retire", {"arm": sent_number(arm)}, key)
 
     def pause_arm(self, arm: str | int, *, key: str | None = None) -> None:
         """Play an arm no more until `resume_arm`."""
-        self._change("pause", {"arm": arm}, key)
+        self._change("pause", {"arm": sent_number(arm)}, key)
 
     def resume_arm(self, arm: str | int, *, key: str | None = None) -> None:
         """Play a paused arm again."""
-        self._change("resume", {"arm": arm}, key)
+        self._change("resume", {"arm": sent_number(arm)}, key)
 
     def drop_open(self, *, key: str | None = None) -> None:
         """Throw away, unread, what came since the last releases."""
@@ -84,7 +92,7 @@ class RemoteCampaign(RemoteLooks):
 
     def erase(self, user: str | int, *, key: str | None = None) -> int:
         """Forget a person (see `Campaign.erase`); how many decisions were void."""
-        return int(self._change("erase", {"user": user}, key)["void"])
+        return int(self._change("erase", {"user": sent_number(user)}, key)["void"])
 
     def close(self, why: str, *, key: str | None = None) -> None:
         """The campaign is over."""

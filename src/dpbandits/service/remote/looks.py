@@ -25,6 +25,9 @@ from dpbandits.service.looks.trail import Moment, Recent, Shown
 from dpbandits.service.rows.records import EventRow
 from dpbandits.session.standing import SessionEvent
 
+ArmStandings = tuple[tuple[Any, str], ...]
+"""Names or numbers of arms, and where each stands."""
+
 
 class SaidGuarantee(NamedTuple):
     """What a campaign promises, in words and as a number (None: another kind of promise)."""
@@ -79,9 +82,13 @@ class RemoteLooks:
         return dict(self._call("GET", "")["options"])
 
     @property
-    def arms(self) -> tuple[tuple[Any, str], ...]:
-        """Every arm there ever was, and where it stands."""
-        return self.summary().arms
+    def arms(self) -> ArmStandings | dict[str, ArmStandings]:
+        """Every arm there ever was, and where it stands; by segment, where there are some."""
+        found = self.summary()
+        if not found.segments:
+            return found.arms
+        parts = {each: RemoteLooks(self._calls, self.name, each) for each in found.segments}
+        return {name: part.summary().arms for name, part in parts.items()}
 
     @property
     def generation(self) -> int:
@@ -144,7 +151,7 @@ class RemoteLooks:
 
     @property
     def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
-        """Arms that passed the guardrail, in order; by segment, where there are some."""
+        """ArmStandings that passed the guardrail, in order; by segment, where there are some."""
         found: tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]
         found = self._whole("alarms", lambda said: tuple(SessionEvent(**row) for row in said))
         return found

@@ -18,7 +18,7 @@ from dpbandits.core.errors import (
     RewardError,
     UnknownCampaignError,
 )
-from dpbandits.core.inputs import number
+from dpbandits.core.inputs import as_int, number
 from dpbandits.mechanisms.rewards import flaw, tried
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.service.turns.asks import CampaignDecision, decision_from
@@ -88,9 +88,10 @@ def sent_reward(reward: object) -> Any:
     return value
 
 
-def id_in(decision: CampaignDecision | str) -> str:
-    """The id of a decision, or of what is one already."""
-    return decision.id if isinstance(decision, CampaignDecision) else decision
+def sent_number(value: Any) -> Any:
+    """A whole number of NumPy's, say, as JSON has it; what is none as it came."""
+    found = as_int(value)
+    return value if found is None else found
 
 
 def decision_of(said: dict[str, Any]) -> CampaignDecision:
@@ -110,6 +111,8 @@ def error_of(answer: httpx.Response) -> Exception:
         403: NotForThisKeyError,
         404: KeyError,
     }
+    if answer.status_code == 401:
+        detail += " From Python: open_store(url, token='dpb_…'), or DPBANDITS_TOKEN."
     if answer.status_code == 404 and title == "Not found":
         return UnknownCampaignError(detail)
     if answer.status_code == 409:

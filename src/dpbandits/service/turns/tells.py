@@ -1,11 +1,12 @@
 """Calls that answer: each decision is resolved once, and a call made again says so."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, final
 
 from dpbandits.core.errors import DecisionError, MessageError
-from dpbandits.service.turns.asks import Scratch
+from dpbandits.service.turns.asks import CampaignDecision, Scratch
 from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.storing.beforehand import require_reward
 from dpbandits.session.storing.parts import (
@@ -159,3 +160,56 @@ def placed(
             seen.add(place.seq)
             found.append(("recorded", place.seq))
     return found
+
+
+ID = re.compile(r"[0-9a-f]{32}")
+"""What is none is a mistake that is said at once: told under an arm's name, answers would be lost
+without a word.
+"""
+
+
+def id_of(decision: object) -> str:
+    """The id of a decision, or of what is one already.
+
+    Raises:
+        TypeError: neither. It is not shown: it may be a reward.
+    """
+    if isinstance(decision, CampaignDecision):
+        return decision.id
+    if isinstance(decision, str):
+        return decision
+    raise TypeError(
+        "Expected a decision, as ask() gives it, or its id as text (several one by one, not as a "
+        f"list), got an object of type {type(decision).__name__}. Nothing was done."
+    )
+
+
+def required_id(decision: object) -> str:
+    """As `id_of`, of what has the form of an id.
+
+    Raises:
+        TypeError, ValueError: it has not.
+    """
+    found = id_of(decision)
+    if not ID.fullmatch(found):
+        raise ValueError(
+            "Expected a decision, as ask() gives it, or its id of 32 hexadecimal digits; got "
+            "another text, such as an arm's name. Nothing was done."
+        )
+    return found
+
+
+def pairs_in(tells: Iterable[object]) -> list[tuple[object, object]]:
+    """Pairs of a decision and its reward.
+
+    Raises:
+        TypeError: one of them is none. It is not shown.
+    """
+    found = list(tells)
+    for at, pair in enumerate(found):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"Pair {at} (counted from 0) of {len(found)}: Expected (decision, reward), got an "
+                f"object of type {type(pair).__name__}. Nothing was recorded."
+            )
+    return [(pair[0], pair[1]) for pair in found]  # type: ignore[index]  # pairs, as was seen

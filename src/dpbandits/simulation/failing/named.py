@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from dpbandits.core.errors import Error, PolicyError
 from dpbandits.environments.base import Environment, Independent
+from dpbandits.environments.reordered import Reordered
 from dpbandits.policies.contract import Policy
 
 Played = TypeVar("Played")
@@ -55,6 +56,8 @@ def named_failure(
     error: Exception, policy: Policy, environment: Environment | None, run: int | None
 ) -> PolicyError | None:
     """None if the policy is one of ours, or the error came from nowhere inside it."""
+    if isinstance(environment, Reordered):
+        environment = environment.of
     own, reading = own_classes(type(policy)), reading_classes(policy)
     if isinstance(error, Error) or not (own or reading):
         return None
@@ -77,6 +80,31 @@ def named_failure(
     if not read and knows_no_reward(policy, environment):
         failed.__cause__ = error
     return failed
+
+
+def with_named_making(kind: type[Policy], make: Callable[[], Policy]) -> Policy:
+    """The policy that `make` makes of this class.
+
+    Raises:
+        PolicyError: the class is of the user's own, and raised something else than what tells of a
+            wrong argument.
+    """
+    try:
+        return make()
+    except (ValueError, TypeError):
+        raise
+    except Exception as error:
+        lines = [FailedLine(*each) for each in walk_tb(error.__traceback__)]
+        own = codes_of(own_classes(kind))
+        last = [each for each in lines if each.frame.f_code in own]
+        if isinstance(error, Error) or not last:
+            raise
+        failed = PolicyError(
+            f"{kind.__name__} failed as it was made: {type(error).__name__} at "
+            f"{Path(last[-1].frame.f_code.co_filename).name}, line {last[-1].line}."
+        )
+        failed.__cause__ = error  # no reward was there
+    raise failed
 
 
 def knows_no_reward(policy: Policy, environment: Environment | None) -> bool:

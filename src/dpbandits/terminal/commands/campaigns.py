@@ -145,7 +145,13 @@ def tell_command(
 ) -> None:
     """The reward of a decision."""
     with one_line_errors("Nothing was recorded."), opened_store(store, witness) as found:
-        typer.echo(found[name].tell(decision, reward))
+        status = found[name].tell(decision, reward)
+        if status == "unknown":
+            raise ValueError(
+                "Expected the id of a decision of this campaign, as `dpbandits campaign ask` "
+                "prints it. Nothing was recorded."
+            )
+        typer.echo(status)
 
 
 @campaign_commands.command("export")
