@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from dpbandits.sweeps.config import Config, Quick
-from dpbandits.sweeps.entries import PolicyEntry
-from dpbandits.sweeps.laws import LAWS
+from dpbandits.sweeps.reading.entries import PolicyEntry
+from dpbandits.sweeps.reading.laws import LAWS
 
 MEANINGS = {
     "name": "what it is called: of a sweep letters, digits, `_`, `.` and `-`",

@@ -27,6 +27,7 @@ ACROSS = {
     "clients": "what other languages have to agree with",
     "core/refused": "what any room refuses, and in which words",
     "docs": "pages against the code",
+    "measured": "measured pages and what writes them",
     "service/crashes": "attacks, kills and interruptions of the whole service",
     "service/deployed": "the service as it is installed",
     "service/http/refused": "what a server refuses, verb by verb",

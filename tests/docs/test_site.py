@@ -21,8 +21,8 @@ from docs.generator.which_policy import CASES, bound_of, which_policy_page
 import dpbandits as dpb
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.sweeps.config import Config, Quick
-from dpbandits.sweeps.entries import PolicyEntry
-from dpbandits.sweeps.laws import LAWS
+from dpbandits.sweeps.reading.entries import PolicyEntry
+from dpbandits.sweeps.reading.laws import LAWS
 from tests.places import REPOSITORY
 
 OF_THE_READER = {law for law, model in LAWS.items() if "path" in model.model_fields}

@@ -8,7 +8,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.sweeps import load_config, run_sweep
-from tests.simulation.test_own_errors import failed
+from tests.simulation.failing.test_own_errors import failed
 
 OWN = """
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class NoAbout(PrivatePolicy):
 def test_a_sweep_file_with_such_a_class_is_refused(name: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "own_unmade.py").write_text(OWN, encoding="utf-8")
     file = tmp_path / "own.toml"
-    named = SWEEP.replace("tests.simulation.test_own_errors:Fails", f"own_unmade:{name}")
+    named = SWEEP.replace("tests.simulation.failing.test_own_errors:Fails", f"own_unmade:{name}")
     file.write_text(named, encoding="utf-8")
     with pytest.raises(dpb.ConfigError, match=words):
         load_config(file)
@@ -46,7 +46,7 @@ def test_a_file_that_cannot_be_imported_is_named_with_its_line(tmp_path: Path) -
     (tmp_path / "own_broken.py").write_text("x = 1\ny = x.no\n", encoding="utf-8")
     file = tmp_path / "own.toml"
     file.write_text(
-        SWEEP.replace("tests.simulation.test_own_errors:Fails", "own_broken:A"), encoding="utf-8"
+        SWEEP.replace("tests.simulation.failing.test_own_errors:Fails", "own_broken:A"), encoding="utf-8"
     )
     with pytest.raises(dpb.ConfigError, match=r"has no attribute 'no' \(own_broken.py, line 2\)"):
         load_config(file)
@@ -63,7 +63,7 @@ name = "two arms"
 law = "bernoulli"
 means = [0.6, 0.4]
 [[policies]]
-class = "tests.simulation.test_own_errors:Fails"
+class = "tests.simulation.failing.test_own_errors:Fails"
 """
 
 

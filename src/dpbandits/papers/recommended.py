@@ -8,7 +8,7 @@ from dpbandits.figures.panels import Panel
 from dpbandits.papers.measures.bases import last_bases
 from dpbandits.papers.tables import PageTable
 from dpbandits.policies.sizes import problem_of
-from dpbandits.sweeps.entries import Loaded
+from dpbandits.sweeps.reading.entries import Loaded
 from dpbandits.sweeps.results import Results
 
 BEST = "best set"

@@ -13,8 +13,8 @@ from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Environment
 from dpbandits.policies.named import close_to
 from dpbandits.sweeps.cells import Cell, checkpoints
-from dpbandits.sweeps.entries import Count, Epsilon, Loaded, PolicyEntry, Spec, no_switch
-from dpbandits.sweeps.laws import AnySetting
+from dpbandits.sweeps.reading.entries import Count, Epsilon, Loaded, PolicyEntry, Spec, no_switch
+from dpbandits.sweeps.reading.laws import AnySetting
 from dpbandits.sweeps.reading.mistakes import all_of, explained, twins_in, without_mistakes
 
 QUICK = {"rounds": 10_000, "runs": 10}

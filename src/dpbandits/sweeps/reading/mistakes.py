@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from dpbandits.core.errors import ConfigError, MissingDataError
 from dpbandits.core.inputs import shown
 from dpbandits.policies.named import close_to
-from dpbandits.sweeps.laws import LAWS
+from dpbandits.sweeps.reading.laws import LAWS
 
 PLACEHOLDERS = {"name": "file", "title": "a file", "rounds": 1_000, "runs": 1}
 """Stand for fields that are wrong, so that what else is wrong is found at once."""

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.environments import Bernoulli, SharedCoins
 from dpbandits.oracles import ExplicitSet
-from dpbandits.sweeps.entries import Loaded, Setting
+from dpbandits.sweeps.reading.entries import Loaded, Setting
 
 
 class SharedArmsSetting(Setting):

@@ -12,7 +12,7 @@ from dpbandits import datasets
 from dpbandits.datasets import Network
 from dpbandits.environments import Bernoulli
 from dpbandits.oracles import Coverage, Influence, MaxCut, Paths, SetCover, SpanningTrees
-from dpbandits.sweeps.entries import Loaded, Setting, data_file
+from dpbandits.sweeps.reading.entries import Loaded, Setting, data_file
 
 
 def named_edges(network: Network) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from dpbandits.core.arrays import Integers
 from dpbandits.datasets.films.films import Films
 from dpbandits.environments import Bernoulli, Table
 from dpbandits.oracles import LinearMatroid, problem_from_data
-from dpbandits.sweeps.entries import Loaded, Setting, data_file
+from dpbandits.sweeps.reading.entries import Loaded, Setting, data_file
 
 
 class ProblemSetting(Setting):

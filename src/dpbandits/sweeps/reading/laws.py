@@ -8,7 +8,7 @@ from pydantic import Field
 from dpbandits import datasets
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.environments import Bernoulli, Beta, Categorical, Uniform
-from dpbandits.sweeps.entries import Count, Loaded, Number, Setting
+from dpbandits.sweeps.reading.entries import Count, Loaded, Number, Setting
 from dpbandits.sweeps.super_arms import SuperArmLaw
 
 POOLED = (
