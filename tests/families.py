@@ -30,6 +30,9 @@ COMPILED = ("DPKLUCB", "DPRateIMED", "RNMFTNL", "UCB1")
 
 OF_NEAR, OF_COMPILED = (rf"\b({'|'.join(names)})\b" for names in (NEAR, COMPILED))
 
+RECORDS = "simulation/kernels/several/test_compiled_records.py"
+COMMANDS = "terminal/commands"
+
 KEPT = {
     "auditing/broken/test_broken.py::test_specimen_is_caught": (
         r"sparse vector variant [56]|first pull|stopping decided|cumulative batches"
@@ -56,17 +59,17 @@ KEPT = {
     "environments/test_order_of_arms.py::test_the_order_of_the_data_changes_no_number": OF_COMPILED,
     "mechanisms/test_joint.py::test_the_draw_has_its_law": "-[13]$",
     "noise/test_noise.py::test_gaussian": "rho0",
-    "policies/experts/test_compiled_records.py::test_rows_are_played_by_one_law": "FollowTheLeader",
-    "policies/experts/test_compiled_records.py::test_winners_have_the_law_of_all_sums": "^2",
-    "policies/experts/test_selection.py::test_sources_have_the_exact_law": "permute-and-flip",
-    "policies/experts/test_selection.py::test_three_rounds_exactly": "laplace",
+    f"{RECORDS}::test_rows_are_played_by_one_law": "FollowTheLeader",
+    f"{RECORDS}::test_winners_have_the_law_of_all_sums": "^2",
+    "noise/test_selection.py::test_sources_have_the_exact_law": "permute-and-flip",
+    "noise/test_selection.py::test_three_rounds_exactly": "laplace",
     "policies/identification/test_runs.py::test_compiled_rounds_have_the_plain_law": OF_NEAR,
     "policies/identification/test_runs.py::test_wrong_arms_are_rare": "easy",
     "policies/matroid/test_greedy.py::test_rank_one_is_the_policy_of_single_arms": "^DP",
     "policies/matroid/test_play.py::test_correlated_rewards": "DPKLMAT",
     "policies/matroid/test_play.py::test_loops_rank_and_ledger": "^(OMM|DPUCBMAT|DPKLMAT)$",
     "policies/matroid/test_play.py::test_negative_indices_still_give_bases": "^(DPUCBMAT|DPKLMAT)$",
-    "policies/matroid/test_together.py::test_rows_are_played_by_one_law": "DPKLMAT",
+    "simulation/kernels/several/test_together.py::test_rows_are_played_by_one_law": "DPKLMAT",
     "policies/stopping/test_laws.py::test_stopping_time_has_its_exact_law": "cap=3",
     "policies/stopping/test_loss.py::test_mutant_is_caught": "_exceeds",
     "policies/super_arms/test_joint.py"
@@ -102,10 +105,10 @@ KEPT = {
     "simulation/test_regret.py::test_reference": OF_COMPILED,
     "theory/test_upper_bounds.py::test_regret_on_super_arms_stays_below_the_bound": "^OMM$",
     "theory/test_upper_bounds.py::test_regret_stays_below_the_bound": OF_COMPILED,
-    "terminal/test_audit_command.py::test_errors_of_the_users_code_are_one_line_and_no_leak": (
+    f"{COMMANDS}/test_audit_command.py::test_errors_of_the_users_code_are_one_line_and_no_leak": (
         "boom|closed"
     ),
-    "terminal/test_commands.py::test_an_audit_never_runs_a_file_that_shadows_a_library": "UCB1",
+    f"{COMMANDS}/test_commands.py::test_an_audit_never_runs_a_file_that_shadows_a_library": "UCB1",
 }
 """By test, a regular expression that the names of the cases which `make test` takes match."""
 

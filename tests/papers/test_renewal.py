@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dpbandits.papers.overview import count_cells, overview_rows, row_counts
-from dpbandits.papers.pages import HEAD, renew_docs, section, write_docs
+from dpbandits.papers.pages import END, HEAD, START, renew_docs, section, write_docs
 from dpbandits.papers.renewal import renewed_page, sections_of
 from tests.places import REPOSITORY
 
@@ -51,6 +51,7 @@ def root(tmp_path: Path) -> Path:
         for folder in (tmp_path / "out" / key / "figures", tmp_path / "papers" / key):
             folder.mkdir(parents=True)
         (tmp_path / "out" / key / "figures" / "one.png").write_bytes(f"old {key}".encode())
+        (tmp_path / "papers" / key / "README.md").write_text(f"# T\n\n{START}\n{END}\n")
     write(tmp_path, OLD, write_docs, "all")
     return tmp_path
 
@@ -75,6 +76,8 @@ def test_one_section_is_new_and_the_others_are_as_they_were(root: Path) -> None:
     kept = [line for line in head.splitlines() if not line.startswith(("| d2022", "| all"))]
     assert set(kept) < set(new_head.splitlines())
     assert "Written as a whole by `all`" in new_head
+    readme = (root / "papers/d2022/README.md").read_text(encoding="utf-8")
+    assert readme.split(START)[1].split(END)[0].strip() in sections["d2022"]
     figures = root / "docs/measured/figures/papers"
     assert (figures / "b2020/one.png").read_bytes() == b"old b2020"
     assert (figures / "d2022/one.png").read_bytes() == b"new d2022"

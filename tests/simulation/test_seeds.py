@@ -1,14 +1,17 @@
 """What a seed plays stays what it was: every policy, preset and host, against numbers kept in
 seeds.json.
 
-After a change that is meant to change them: `python -m tests.simulation.test_seeds` writes the file
-anew, and the changelog says why.
+`python -m tests.simulation.test_seeds` adds what is not there yet, and changes nothing else. After
+a change that is meant to change numbers, the same with names of policies writes theirs anew, and
+the changelog says why.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +99,38 @@ def test_a_compiled_player_plays_what_it_played(name: str) -> None:
     assert simulated(INSTANCES[name], True) == kept["compiled"]
 
 
+def kept_anew(
+    kept: Mapping[str, dict[str, str]], names: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """What is to be kept: of these policies, and where nothing was kept, what they play now.
+
+    Raises:
+        ValueError: there is no policy of such a name.
+    """
+    unknown = sorted(set(names) - set(POLICIES))
+    if unknown:
+        raise ValueError(f"There is no policy {unknown[0]}.")
+    return {
+        instance: numbers(policy)
+        if policy.name in names or instance not in kept
+        else kept[instance]
+        for instance, policy in INSTANCES.items()
+    }
+
+
+def test_what_is_kept_is_not_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.numbers", lambda policy: {"played": policy.name})
+    kept = {name: {"kept": name} for name in INSTANCES} | {"Gone 0": {"kept": "Gone 0"}}
+    del kept["UCB1 0"]
+    new = kept_anew(kept, ["DPIMED"])
+    assert list(new) == list(INSTANCES)
+    assert new.pop("UCB1 0") == {"played": "UCB1"}
+    assert new.pop("DPIMED 0") == {"played": "DPIMED"}
+    assert new == {name: kept[name] for name in new}
+    with pytest.raises(ValueError, match="There is no policy DPKLUBC"):
+        kept_anew(kept, ["DPKLUBC"])
+
+
 if __name__ == "__main__":
-    kept = {name: numbers(policy) for name, policy in INSTANCES.items()}
-    KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    found = kept_anew(json.loads(KEPT.read_text(encoding="utf-8")), sys.argv[1:])
+    KEPT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

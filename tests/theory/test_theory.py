@@ -64,7 +64,11 @@ def test_orders_grow_with_rounds_or_say_nan(name: str) -> None:
     if policy.about.goal == "estimate":
         assert orders == bounds == [0, 0]  # one arm has no regret
     elif policy.about.theory:
-        assert 0 < orders[0] <= orders[1] < math.inf  # with full information they need not grow
+        # with full information they need not grow
+        assert 0 < orders[0] <= orders[1] < math.inf, (
+            f"Expected {name} to have regret_order, or theory=False in its about: then nothing is "
+            "proved of its regret."
+        )
         assert dpb.regret_order(policy, alike, 1000) == 0
     else:
         assert all(math.isnan(value) for value in orders + bounds)

@@ -99,7 +99,8 @@ def late_and_missing_tells(policy: Policy) -> None:
         waiting = list(session.pending)
         rng.shuffle(waiting)
         for decision in waiting[: rng.integers(0, len(waiting) + 1)]:
-            late = together and decision_block(session, decision) not in session._wheel.turn.plans
+            block = session._wheel.pending[decision.id].block
+            late = together and block not in session._wheel.turn.plans
             if rng.random() < 0.2:
                 session.expire(decision)
             else:
@@ -122,11 +123,6 @@ def late_and_missing_tells(policy: Policy) -> None:
         spent(session.ledger) == (expected if session.ledger else 0),
         "Late tells change what the ledger adds up to.",
     )
-
-
-def decision_block(session: Session, decision: Decision) -> int:
-    """The number of its plan's block."""
-    return session._wheel.pending[decision.id].block
 
 
 def refused(session: Session, decision: Any) -> None:

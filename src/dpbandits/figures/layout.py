@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from scipy.optimize import isotonic_regression
 
 from dpbandits.figures.panels import Look
@@ -157,6 +158,13 @@ def write_names(axes: Axes, ends: list[End], layout: Layout) -> None:
         borderpad=0.0,
         labelspacing=0.4,
     )
+
+
+def mark_only(axes: Axes, places: list[float]) -> None:
+    """Marks on the x axis at these places, in full, and nowhere else."""
+    axes.xaxis.set_major_locator(FixedLocator(places))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def below(axes: Axes, text: str, layout: Layout) -> None:

@@ -11,9 +11,9 @@ import matplotlib
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from dpbandits.figures.grids import NAME_WIDTH, cells, legend, log_regret
+from dpbandits.figures.layout import mark_only
 from dpbandits.figures.panels import DASHES, OLIVE, Look, extremes
 from dpbandits.figures.plots import FEW, PRIVATE_BOUND, STYLE, error_bars
 from dpbandits.sweeps.results import Results
@@ -114,6 +114,4 @@ def log_axes(ax: Axes, every: pl.DataFrame, floors: Sequence[float]) -> None:
     ax.set_xscale("log")
     log_regret(ax, low / 1.5, 1.5 * high, FEW, ",.10g")
     if len(xs) <= 6 and all(math.log(b / a) > 0.15 for a, b in pairwise(xs)):
-        ax.xaxis.set_major_locator(FixedLocator(xs))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        mark_only(ax, xs)

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from PIL import Image
 
 from dpbandits.core.privacy import Grid, as_fraction, printed
 from dpbandits.environments import Environment
-from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, write_names
+from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, mark_only, write_names
 from dpbandits.figures.panels import BOUND, DASHES, Look, Panel, extremes, in_panel, looks
 from dpbandits.sweeps.results import Results
 from dpbandits.theory import lai_robbins, private_lower_bound
@@ -116,9 +116,7 @@ def epsilon_figure(
             error_bars(ax, x, mean, error, look, "" if level else "o", size=4, width=1.6)
             ends.append(End(str(label), x[-1], float(mean[-1]), look))
         ax.set_xscale("log" if log_x else "linear")
-        ax.xaxis.set_major_locator(FixedLocator(epsilons))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        mark_only(ax, epsilons)
         scale_regret(ax, rows.with_columns(round=pl.col("rounds")), below=1.5)
         ax.set_title(environment)
         ax.set_ylabel("regret at the end")

@@ -11,6 +11,7 @@ from dpbandits.campaign.ruler import Range
 from dpbandits.core.arrays import Floats
 from dpbandits.environments import Bernoulli
 from dpbandits.forecasting.entrants import Entrant, twin_of
+from dpbandits.forecasting.rows import amount
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.simulate import choose_player, simulate
 
@@ -38,19 +39,10 @@ class ExpectedLoss(NamedTuple):
     def __str__(self) -> str:
         return (
             f"Were the means what was released, the first {self.people:,} people would be expected "
-            f"to lose {brief(self.loss)} against the best arm, {brief(self.privacy)} ± "
-            f"{brief(2 * self.error)} of it to privacy (two standard errors, {self.runs} simulated "
+            f"to lose {amount(self.loss)} against the best arm, {amount(self.privacy)} ± "
+            f"{amount(2 * self.error)} of it to privacy (two standard errors, {self.runs} simulated "
             "runs)."
         )
-
-
-def brief(value: float) -> str:
-    """Three digits, or whole numbers.
-
-    >>> brief(1234567.8), brief(12.345)
-    ('1,234,568', '12.3')
-    """
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def expected_loss(

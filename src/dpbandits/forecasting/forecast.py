@@ -175,7 +175,7 @@ def foreseen_row(
         q95,
         q99,
         float(loss.max()),
-        highest_mean(plays, trial) if entrant is None else share_leading(plays, trial),
+        highest_mean(plays, trial) if entrant is None else share_of_best(trial, plays[:, -1]),
         round(named) if np.isfinite(named) else None,
         None if twin is None else standard_error(loss - twin),
         standard_error(shares - loss),
@@ -191,11 +191,6 @@ def losses(plays: Integers, trial: ForecastTrial) -> Floats:
     """What each draw lost by the end, in the user's units, shape (draws,)."""
     gaps = trial.means.max(axis=1, keepdims=True) - trial.means
     return np.asarray((gaps * plays[:, -1]).sum(axis=1) * trial.span)
-
-
-def share_leading(plays: Integers, trial: ForecastTrial) -> float:
-    """How often the best arm is the one that was shown most by the end."""
-    return share_of_best(trial, plays[:, -1])
 
 
 def highest_mean(plays: Integers, trial: ForecastTrial) -> float:

@@ -6,9 +6,9 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter
 
-from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, write_names
+from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, mark_only, write_names
 from dpbandits.figures.panels import DASHES, GREY, LOOKS, OTHERS, SOLID, Look
 from dpbandits.figures.plots import STYLE, error_bars
 from dpbandits.forecasting.foreseen import ForecastRows
@@ -31,9 +31,7 @@ def forecast_figure(found: ForecastRows, layout: Layout = WIDE) -> Figure:
         ]
         ax.set_xscale("log")
         ax.set_xlim(epsilons[0] / 1.15, epsilons[-1] * 1.15)
-        ax.xaxis.set_major_locator(FixedLocator(epsilons))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        mark_only(ax, epsilons)
         ax.set_ylim(0, 1.12 * max(row.loss + 2 * row.error for row in found) or 1.0)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         ax.set_title(f"What {found.visitors:,} visitors are expected to lose")

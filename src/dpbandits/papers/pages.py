@@ -106,9 +106,9 @@ def section(document: Document, images: str, anew: str = "") -> str:
     lines = [
         f"## {document['key']}: {'; '.join(document['titles'])}",
         "",
+        *([anew, ""] if anew else []),
         sizes(document),
         "",
-        *([anew, ""] if anew else []),
         *claims_table(document),
         "",
         *left_open(document),

@@ -1,6 +1,6 @@
 """What policies on a matroid recommend at the end: table 3 of the matroid paper."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -74,9 +74,6 @@ def film_rows(loaded: Loaded, sets: dict[str, frozenset[int]]) -> list[list[str]
 def genre_rows(loaded: Loaded, sets: dict[str, frozenset[int]]) -> list[list[str]]:
     genres = sorted({genre for kinds in loaded.kinds for genre in kinds})
     return [
-        [genre, *(count_with(loaded, genre, films) for films in sets.values())] for genre in genres
+        [genre, *(str(sum(genre in loaded.kinds[f] for f in films)) for films in sets.values())]
+        for genre in genres
     ]
-
-
-def count_with(loaded: Loaded, genre: str, films: Set[int]) -> str:
-    return str(sum(genre in loaded.kinds[film] for film in films))

@@ -66,8 +66,8 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
             # one register for all, and so one gate: two threads might take one place together
             session._people = first._people
             session._gate, session._inside, session._home = first._gate, first._inside, first._home
-        self._sessions, self._gate = dict(sessions), first._gate
-        self._by_campaign = {each.campaign: each for each in self._sessions.values()}
+        self._parts, self._gate = dict(sessions), first._gate
+        self._by_campaign = {each.campaign: each for each in self._parts.values()}
 
     def ask(
         self,
@@ -98,7 +98,7 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
     def _tell_pairs(self, pairs: list[Answered]) -> None:
         self._gate.enter()
         try:
-            for session in self._sessions.values():
+            for session in self._parts.values():
                 if session._attribution is None:
                     settle(session._wheel)
             tell_segments(read_of_segments(pairs, self._of))
@@ -136,23 +136,23 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
             TypeError: the policy plays on for ever.
             ValueError: in one of the segments no reward was ever told. Nothing was released.
         """
-        silent = [name for name, each in self._sessions.items() if not each._vault.records]
+        silent = [name for name, each in self._parts.items() if not each._vault.records]
         if silent and self.policy.about.goal == "estimate":
             raise ValueError(
                 f"Expected a reward in every segment before finish; none was told in "
                 f"{', '.join(map(repr, silent))}. Nothing was released."
             )
-        for session in self._sessions.values():
+        for session in self._parts.values():
             session.finish()
 
     def settle(self) -> None:
         """Make what is due, in every segment."""
-        for session in self._sessions.values():
+        for session in self._parts.values():
             session.settle()
 
     def add_arm(self, label: str | None = None) -> int:
         """A new arm, in every segment; where an earlier call was cut off, in the others."""
-        sessions = tuple(self._sessions.values())
+        sessions = tuple(self._parts.values())
         most = max(len(session.arms) for session in sessions)
         late = [session for session in sessions if len(session.arms) < most]
         begun = next(session.arms[-1][0] for session in sessions if len(session.arms) == most)
@@ -168,29 +168,29 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again, in any segment."""
         self._require_moves(arm, "retired", "retire")
-        for session in self._sessions.values():
+        for session in self._parts.values():
             session.retire_arm(arm)
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`, in any segment."""
         self._require_moves(arm, "paused", "pause")
-        for session in self._sessions.values():
+        for session in self._parts.values():
             session.pause_arm(arm)
 
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again, in every segment."""
         self._require_moves(arm, "active", "resume")
-        for session in self._sessions.values():
+        for session in self._parts.values():
             session.resume_arm(arm)
 
     def drop_open(self) -> None:
         """Throw open blocks away unread, in every segment (see `Session.drop_open`)."""
-        for session in self._sessions.values():
+        for session in self._parts.values():
             session.drop_open()
 
     def _require_moves(self, arm: str | int, to: ArmStanding, what: str) -> None:
         """Refuse for all segments what one of them would refuse."""
-        for session in self._sessions.values():
+        for session in self._parts.values():
             session._moved(arm, to, what)
 
     def to_json(self, *, key: bytes | None = None) -> str:
@@ -207,14 +207,14 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
 
     def _written(self, key: bytes | None) -> str:
         before = self._asked()
-        saved = [[name, session.to_json(key=key)] for name, session in self._sessions.items()]
+        saved = [[name, session.to_json(key=key)] for name, session in self._parts.items()]
         if self._asked() != before:
             raise SharedError("Another thread used this session while it was saved. Save it again.")
         return sealed({"format": FORMAT, "version": 1, "segments": saved}, key)
 
     def _asked(self) -> list[int]:
         """Decisions by segment: each may have taken a place that all segments know of."""
-        return [session._wheel.asked for session in self._sessions.values()]
+        return [session._wheel.asked for session in self._parts.values()]
 
     @classmethod
     def from_json(cls, text: str, *, key: bytes | None = None, **options: Any) -> Self:

@@ -83,8 +83,5 @@ class GuardedVault(ArmVault):
         return [each for total, _, _ in self._open for each in total.tolist()]
 
     def _reopen(self, sums: list[int], counts: list[int]) -> None:
-        pairs = np.array(sums, np.int64).reshape(-1, BOTH)
-        clock = self._ledger.clock
-        self._open = [
-            (pair, n, n + clock(c)) for c, (pair, n) in enumerate(zip(pairs, counts, strict=True))
-        ]
+        pairs: Any = np.array(sums, np.int64).reshape(-1, BOTH)
+        super()._reopen(pairs, counts)

@@ -16,7 +16,7 @@ from dpbandits.core.ledger import Leaving
 from dpbandits.core.plan import EVERY
 from dpbandits.core.values import damaged, entries, whole
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.rewards import check_sums, checked_rewards
+from dpbandits.mechanisms.rewards import checked_rewards
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
@@ -79,10 +79,6 @@ class JointVault(VectorVault):
         fuller = (key, (total, rewards + count, of_block + count))
         self.staged = (counted, fuller), self.records + count, None
         self.settle()
-
-    def add_block(self, where: Any, steps: NDArray[np.int64], count: int) -> None:
-        check_sums(int(steps.min()), int(steps.max()), count, self._grid)
-        self.enter(where, steps, count)
 
     def _release(
         self, coordinates: Coordinates, round: int, told: ToldCounts, drop: Coordinates, block: int

@@ -54,7 +54,7 @@ class Play:
 
     def parts(self) -> dict[str, dpb.Session]:
         session = self.session
-        return {"": session} if isinstance(session, dpb.Session) else dict(session._sessions)
+        return {"": session} if isinstance(session, dpb.Session) else dict(session._parts)
 
     def again(self, call: Callable[[], Any]) -> bool:
         """Make the call, at random interrupted, until it passes; False: it had nothing left to do,

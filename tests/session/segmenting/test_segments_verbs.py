@@ -71,11 +71,11 @@ def test_several_tells_come_to_the_same_as_single_ones() -> None:
 def test_a_failure_midway_says_how_many_are_resolved() -> None:
     s = segmented()
     pairs = [(d, 1.0) for name in s.segments for d in s.ask(8, segment=name)]
-    whole, s._sessions["DE"]._vault._noise = s._sessions["DE"]._vault._noise, None
+    whole, s._parts["DE"]._vault._noise = s._parts["DE"]._vault._noise, None
     with pytest.raises(AttributeError) as raised:
         s.tell_many(pairs)
     assert "the first 8 of 16 pairs are resolved" in raised.value.__notes__[0]
-    s._sessions["DE"]._vault._noise = whole
+    s._parts["DE"]._vault._noise = whole
     s.tell_many(pairs[8:])
     assert records(s) == [8, 8]
 

@@ -2,25 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from fractions import Fraction
 from textwrap import fill
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from dpbandits.campaign.believing.beliefs import checked_confidence
 from dpbandits.campaign.believing.uplift import Uplift, uplift_of
 from dpbandits.campaign.holdout import HoldoutRule
-from dpbandits.campaign.roster import ArmStanding
-from dpbandits.campaign.segmented import SegmentedBeliefs, segmented_beliefs
 from dpbandits.campaign.statement import WIDTH
-from dpbandits.campaign.watching.ratio import SampleRatio
-from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.expected import ExpectedLoss
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import LedgerLine, Summary, summary_over
 from dpbandits.service.rows.records import CampaignRow
-from dpbandits.session.options import one_segment
+from dpbandits.session.segmenting.parts import ONE_SEGMENT, BySegment
 from dpbandits.session.standing import SessionEvent
 
 ShownPart = TypeVar("ShownPart", bound=ShownCampaign)
@@ -31,10 +24,12 @@ NO_HOLDOUT = (
 )
 
 
-class ShownSegments(Generic[ShownPart]):
+class ShownSegments(BySegment[ShownPart]):
     """A campaign with segments that is looked at: what they share, and by segment what they do not.
     One of them is looked at as `campaign["DE"]`.
     """
+
+    _parts: Mapping[str, ShownPart]
 
     def __init__(self, row: CampaignRow, parts: Mapping[str, ShownPart]) -> None:
         self._row, self.name = row, row.name
@@ -43,81 +38,19 @@ class ShownSegments(Generic[ShownPart]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, segments={list(self._parts)})"
 
-    def __getitem__(self, segment: str) -> ShownPart:
-        """One segment.
-
-        Raises:
-            ValueError: it was not declared.
-        """
-        return one_segment(self._parts, segment)
-
-    @property
-    def segments(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(self._parts)
-
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """What is promised: each record is in one segment, so it is that of one."""
-        return next(iter(self._parts.values())).guarantee
-
-    @property
-    def policy(self) -> Policy:
-        """The policy at work, as it was at first: each segment's learns for itself."""
-        return next(iter(self._parts.values())).policy
-
-    @property
-    def attribution_window(self) -> float | None:
-        """For how many seconds an answer is waited for; None: it counts as it comes."""
-        return next(iter(self._parts.values())).attribution_window
-
-    @property
-    def spent(self) -> Fraction | None:
-        """The largest of the segments' totals; None if anything was read without noise."""
-        totals = [part.spent for part in self._parts.values()]
-        known = [total for total in totals if total is not None]
-        return max(known) if len(known) == len(totals) else None
-
-    @property
-    def generation(self) -> int:
-        """Fences so far of the segment that has most, plus one."""
-        return max(part.generation for part in self._parts.values())
-
-    @property
-    def arms(self) -> dict[str, tuple[tuple[ArmLabel | int, ArmStanding], ...]]:
-        """Every arm there ever was, and where it stands, by segment."""
-        return {name: part.arms for name, part in self._parts.items()}
-
     @property
     def ledger(self) -> dict[str, list[LedgerLine]]:
         """Every reading, by segment."""
         return {name: part.ledger for name, part in self._parts.items()}
-
-    def beliefs(self, confidence: float = 0.95) -> SegmentedBeliefs:
-        """What is believed of every arm, by segment; each segment's hold with this confidence
-        alone.
-        """
-        return segmented_beliefs({n: part.beliefs(confidence) for n, part in self._parts.items()})
-
-    def harm(self) -> SegmentedBeliefs:
-        """What is believed of every arm's harm, by segment (see `Session.harm`)."""
-        return segmented_beliefs({name: part.harm() for name, part in self._parts.items()})
 
     @property
     def alarms(self) -> dict[str, tuple[SessionEvent, ...]]:
         """Arms that passed the guardrail, by segment (see `Campaign.alarms`)."""
         return {name: part.alarms for name, part in self._parts.items()}
 
-    def sample_ratio(self) -> dict[str, SampleRatio]:
-        """Whether traffic is as planned, by segment."""
-        return {name: part.sample_ratio() for name, part in self._parts.items()}
-
     def statement(self) -> str:
         """The privacy statements of the segments."""
-        head = (
-            "Each record is in one segment, so what is promised to it is what its segment's says."
-        )
-        return "\n\n".join([head, *(part.statement() for part in self._parts.values())])
+        return "\n\n".join([ONE_SEGMENT, *(part.statement() for part in self._parts.values())])
 
     def summary(self) -> Summary:
         """Where the campaign stands: counts over all segments."""

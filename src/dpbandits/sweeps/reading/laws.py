@@ -1,4 +1,4 @@
-"""X"""
+"""What the environments of a sweep file are: a class for each law, real data among them."""
 
 from pathlib import Path
 from typing import Annotated, Literal
