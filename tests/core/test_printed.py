@@ -33,8 +33,8 @@ def test_a_summary_of_runs_is_a_table_and_a_dict() -> None:
 
 def test_of_many_runs_no_quantile_is_rough_and_one_run_has_no_error() -> None:
     figures = {"mean": 1.0, "error": 0.1, "q99": 2.0, "q999": 3.0}
-    assert "few" not in str(FigureTable.of_runs(figures, "many", 5000))
-    assert str(FigureTable.of_runs(figures, "many", 4999)).count("few") == 1
+    assert "few" not in str(FigureTable.of_runs(figures, "many", 10_000))
+    assert str(FigureTable.of_runs(figures, "many", 9_999)).count("few") == 1
     alone = dpb.simulate(dpb.UCB1(arms=2), PAIR, 100).summary()
     assert np.isnan(alone["error"])
     assert "±" not in str(alone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 from pathlib import Path
 from typing import Any
@@ -151,3 +152,15 @@ def test_a_copy_put_back_fences_every_segment_though_one_alone_was_read(
     assert again.tell(waiting, 1) == "gone"
     assert not again.ask(segment="FR", user="ann").learn
     assert again["DE"].tell(again.ask(segment="DE", user="carl"), 1) == "recorded"
+
+
+def test_what_each_segment_has_for_itself_is_pointed_to() -> None:
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
+        lands = store.create("lands", dpb.DPKLUCB(arms=2, epsilon=1), segments=["DE", "FR"])
+        for name in ("decisions", "releases", "events", "history"):
+            with pytest.raises(AttributeError, match=rf"campaign\['DE'\]\.{name}, for one"):
+                getattr(lands, name)
+        with pytest.raises(AttributeError, match="has no attribute 'dezisions'"):
+            _ = lands.dezisions
+        assert not hasattr(lands, "_turning")
+        assert copy.copy(lands).segments == ("DE", "FR")

@@ -101,12 +101,12 @@ class FigureTable(dict[str, float]):
     @classmethod
     def of_runs(cls, figures: Mapping[str, float], title: str, runs: int) -> "FigureTable":
         """Figures over so many runs, which say how uncertain their mean is, and of which quantiles
-        the runs are few: less than five lie above.
+        the runs are few: less than ten lie above.
         """
         rough = {
             name: f"of few runs: about {runs * share:g} lie above"
             for name, share in (("q99", 0.01), ("q999", 0.001))
-            if runs * share < 5
+            if runs * share < 10
         }
         mean = {"mean": f"± {2 * figures['error']:.2g} (two standard errors)"}
         return cls(figures, title, rough | (mean if runs > 1 else {}))

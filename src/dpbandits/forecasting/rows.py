@@ -52,7 +52,7 @@ MEANINGS = {
 }
 
 
-FEWEST, BEYOND = 30, 5
+FEWEST, BEYOND = 30, 10
 """Draws in all, and draws beyond a quantile, of which fewer are few."""
 
 FEW = "~"

@@ -69,7 +69,9 @@ def test_what_fails_is_tried_twice_more(tmp_path: Path, start: Callable[..., Any
     for_ever = tmp_path / "for ever"
     for_ever.mkdir()
     sweep = write_slow_sweep(for_ever, cells=1, seconds=0, module="fails_always", fails=99)
-    with pytest.raises(PolicyError, match="OSError at "):
+    with pytest.raises(
+        PolicyError, match=r"Slow failed in init\(\).*: OSError at fails_always\.py"
+    ):
         run_sweep(load_config(sweep), for_ever / "out", executor=one)
     assert len(begun(for_ever)) == 3
 

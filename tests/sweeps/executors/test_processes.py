@@ -61,7 +61,7 @@ def test_a_failure_keeps_what_was_finished(tmp_path: Path, workers: int) -> None
     sweep.write_text(
         whole + f'[[policies]]\nclass = "failing{workers}:Failing"\nrounds = 2\n'  # the last
     )
-    with pytest.raises(PolicyError, match="RuntimeError at failing"):
+    with pytest.raises(PolicyError, match=r"Failing failed in init\(\).*: RuntimeError at failing"):
         run_sweep(load_config(sweep), tmp_path / "out", executor=Processes(workers))
     sweep.write_text(whole)
     results = run_sweep(load_config(sweep), tmp_path / "out", executor=Processes(1))

@@ -38,6 +38,19 @@ class ShownSegments(BySegment[ShownPart]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, segments={list(self._parts)})"
 
+    def __getattr__(self, name: str) -> Any:
+        """
+        Raises:
+            AttributeError: it has none of this name; where each segment has, the message says so.
+        """
+        parts: dict[str, ShownPart] = self.__dict__.get("_parts") or {}
+        for first, part in parts.items():
+            if not name.startswith("_") and hasattr(type(part), name):
+                raise AttributeError(
+                    f"{self!r} has {name} by segment: campaign[{first!r}].{name}, for one."
+                )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @property
     def ledger(self) -> dict[str, list[LedgerLine]]:
         """Every reading, by segment."""
