@@ -24,12 +24,12 @@ class Reports(WaitingTimes):
         Raises:
             ValueError: a confidence that is not between 0 and 1.
         """
-        return beliefs(
-            self._wheel.turn.believed,
-            confidence,
-            ruler=self.rewards,
-            among=self._wheel.roster.in_play if self.policy.about.feedback == "bandit" else None,
-        )
+        believed, among = self._wheel.turn.believed, None
+        if self.policy.about.feedback == "bandit":
+            # an arm that is just being added is in play before anything is believed of it
+            known = range(len(believed.arms))
+            among = [arm for arm in self._wheel.roster.in_play if arm in known]
+        return beliefs(believed, confidence, ruler=self.rewards, among=among)
 
     def harm(self) -> Beliefs:
         """What is believed of every arm's harm, at the guardrail's confidence: looking costs
