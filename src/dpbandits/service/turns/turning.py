@@ -5,7 +5,6 @@ Calls that wait for one campaign are done together in one transaction. Whatever 
 in memory is thrown away and read anew; a call that did it alone fails alone.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,7 +13,7 @@ from typing import Any, TypeVar, final
 
 from dpbandits.campaign.register import seconds_of
 from dpbandits.core.errors import Error, StoreError, WitnessError
-from dpbandits.core.gate import forget
+from dpbandits.core.gate import Home, forget
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.records import CampaignRow, HeadRow, latest_of
@@ -56,7 +55,7 @@ class Turning:
         self.others = others
         self._lock, self._queue = CallLock(), deque[Ticket]()
         self._work: Working | None = None
-        self._home = os.getpid()
+        self._home = Home()
 
     def do(self, op: Op) -> Any:
         """Do a call, together with those that wait; returns once it is committed and witnessed."""
@@ -98,9 +97,9 @@ class Turning:
 
     def _settle_in(self) -> None:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
-        if self._home != os.getpid():
+        if not self._home.here:
             self._lock, self._queue = CallLock(), deque()
-            self._work, self._home = None, os.getpid()
+            self._work, self._home = None, Home()
 
     def _lead(self) -> None:
         """Do the calls that wait. Every one of them is answered, whatever happens."""
