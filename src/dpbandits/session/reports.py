@@ -55,8 +55,9 @@ class Reports(WaitingTimes):
         give it with index policies, such as DPKLUCB; of an arm that is drawn from a posterior
         (LazyDPTS, NoiseAwareTS) it is not known, nor of a least share beside such draws: None.
         """
-        wheel = self._wheel
-        return DecisionTable(wheel.asked, wheel.chosen, wheel.pending, wheel.roster.labels)
+        wheel, asked = self._wheel, self._wheel.asked
+        waiting = frozenset(wheel.pending)  # as it stands now: the session's own goes on changing
+        return DecisionTable(asked, wheel.chosen, waiting, wheel.roster.labels)
 
     def sample_ratio(self) -> SampleRatio:
         """Whether as many decisions were drawn for each arm as their probabilities say. Decisions
