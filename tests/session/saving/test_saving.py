@@ -149,7 +149,7 @@ KEYED = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
 
 
 def test_what_a_loaded_session_has_no_use_for_is_refused() -> None:
-    """Whoever says how people are known, or the time, means a session that knows them."""
+    """Whoever says how people are known means a session that knows them."""
     policy = dpb.DPKLUCB(arms=2, epsilon=1)
     plain, late, keyed = (
         dpb.Session(policy, noise=SimulatedNoise(1), **options).to_json()  # type: ignore[arg-type]
@@ -158,11 +158,18 @@ def test_what_a_loaded_session_has_no_use_for_is_refused() -> None:
     for text in (plain, late):
         with pytest.raises(ValueError, match="no user_key="):
             dpb.Session.from_json(text, user_key=bytes(16))
-    with pytest.raises(ValueError, match="nothing to time"):
-        dpb.Session.from_json(plain, clock=float)
-    with pytest.raises(ValueError, match="nothing to time"):
-        dpb.Session.from_json(keyed, clock=float, user_key=bytes(16))
-    dpb.Session.from_json(late, clock=float)
+    dpb.Session.from_json(keyed, user_key=bytes(16))
+
+
+def test_answers_that_are_held_until_no_time_are_refused() -> None:
+    """The window was struck out: they were forgotten, and their decisions waited for others."""
+    policy = dpb.DPKLUCB(arms=2, epsilon=1)
+    late = dpb.Session(policy, noise=SimulatedNoise(1), **LATE)  # type: ignore[arg-type]
+    late.tell(late.ask(), 1)
+    data = json.loads(late.to_json())
+    data["public"]["attribution"] = None
+    with pytest.raises(ValueError, match="answers are held"):
+        dpb.Session.from_json(resealed(data))
 
 
 def test_the_error_about_a_torn_document_does_not_keep_it() -> None:

@@ -12,7 +12,7 @@ from dpbandits.campaign.ruler import range_from_data
 from dpbandits.campaign.traffic import Traffic
 from dpbandits.campaign.watching.answers import unanswered_from_data
 from dpbandits.core.gate import forget
-from dpbandits.core.values import part
+from dpbandits.core.values import damaged, entries
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Play
@@ -31,24 +31,20 @@ from dpbandits.session.wheel.guarded import harm_to_data, restore_harm
 from dpbandits.session.wheel.turn import settle
 
 
-def require_use(public: dict[str, Any], clock: object, user_key: object) -> None:
-    """Refuse what this session has no use for: it may be another one than the caller means.
+def require_use(public: dict[str, Any], private: dict[str, Any], user_key: object) -> None:
+    """Refuse a key of people for a session that knows none, for another one may be meant; and
+    answers that are held until no time.
 
     Raises:
         ValueError: so it is.
     """
-    people, nothing = public["people"], public["attribution"] is None
-    if user_key is not None and people is None:
+    if user_key is not None and public["people"] is None:
         raise ValueError(
             "Expected no user_key=: in this session each reward counts as another person's. Is it "
             "the one that was meant?"
         )
-    if people is not None:
-        nothing = nothing and part(people, "public.people").get("window") is None
-    if clock is not None and nothing:
-        raise ValueError(
-            "Expected no clock=: this session has nothing to time. Is it the one that was meant?"
-        )
+    if public["attribution"] is None and entries(private["held"], "private.held"):
+        raise damaged("answers are held, and no public.attribution says until when")
 
 
 class Saved(SpecialAsks):
@@ -126,7 +122,7 @@ class Saved(SpecialAsks):
         require_clock(clock)
         try:
             parts = read_document(text, policy, key)
-            require_use(parts[1], clock, user_key)
+            require_use(*parts[1:], user_key)
             return cls._continued(*parts, noise, clock, user_key)
         except BaseException as error:
             forget(error, _getframe())
