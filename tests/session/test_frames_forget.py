@@ -142,6 +142,13 @@ def test_a_refused_reward_is_in_no_frame() -> None:
     require_nothing_known(error.value)
 
 
+def test_a_refused_value_of_an_estimator_is_in_no_frame() -> None:
+    estimator = dpb.Estimator(dpb.NAS(alpha=0.5, beta=0.1, cap=100), noise=Failing(1))
+    with pytest.raises(dpb.RewardError) as error:
+        estimator.add(7314.0)
+    assert DIGITS not in repr([frame.f_locals for frame in frames_of(error.value)])
+
+
 PRIVATE = {"private", "sums", "held", "memory", "saved"}
 """Names under which a save has what is private."""
 

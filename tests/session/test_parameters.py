@@ -199,3 +199,10 @@ def test_arms_that_are_eligible_may_be_given_by_place() -> None:
         apart = dpb.Session(policy, noise=noise, segments=["DE"])
         for made in (session().ask(2, [1]), campaign.ask(2, [1]), apart.ask(2, [1], None, "DE")):
             assert [decision.action for decision in made] == [1, 1]
+
+
+@pytest.mark.parametrize("eligible", [np.array(0), np.int64(0), np.array("a")])
+def test_one_arm_in_place_of_a_list_is_refused_in_words(eligible: Any) -> None:
+    session = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1))
+    with pytest.raises(TypeError, match="Expected eligible= to be a list of arms"):
+        session.ask(eligible=eligible)

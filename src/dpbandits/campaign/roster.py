@@ -62,7 +62,8 @@ class Roster:
             TypeError: one name in place of a list of them.
             ValueError: an arm that there is not; or none of them is in play.
         """
-        if isinstance(arms, str) or not isinstance(arms, Iterable):
+        single = getattr(arms, "ndim", 1) == 0  # a NumPy number, which says that it is iterable
+        if isinstance(arms, str) or not isinstance(arms, Iterable) or single:
             raise TypeError(
                 "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
                 f"{shown(arms)}."

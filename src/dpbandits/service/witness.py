@@ -19,6 +19,7 @@ from typing import NamedTuple, final
 
 from dpbandits.campaign.register import EARLIEST
 from dpbandits.core.errors import WitnessError
+from dpbandits.core.gate import Home
 from dpbandits.local.budget.file import sync_folder
 
 STARTS = b'{"campaign":"', b'{"scope":"'
@@ -48,7 +49,7 @@ class WitnessFile:
 
     def __init__(self, path: Path | None, *, make: bool = True, looking: bool = False) -> None:
         self.path, self._lock, self._read = path, RLock(), 0
-        self._home, self._looking = os.getpid(), looking
+        self._home, self._looking = Home(), looking
         self._file: FileIO | None = None
         self._marks = dict[str, Mark]()
         self._known = set[tuple[str, Mark]]()
@@ -63,8 +64,8 @@ class WitnessFile:
     @contextmanager
     def _open(self, *, make: bool = False) -> Iterator[int | None]:
         """The file, read up to its end, and nobody else's for now; None if there is none."""
-        if self._home != os.getpid():  # a thread of the parent may have held the lock
-            self._lock, self._home = RLock(), os.getpid()
+        if not self._home.here:  # a thread of the parent may have held the lock
+            self._lock, self._home = RLock(), Home()
         with self._lock:
             if self.path is None or not (make or self._looking or self._read or self.path.exists()):
                 yield None

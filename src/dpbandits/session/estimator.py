@@ -5,10 +5,12 @@ estimate out.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from sys import _getframe
 from typing import NamedTuple, final
 
 import numpy as np
 
+from dpbandits.core.gate import forget
 from dpbandits.core.inputs import refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.signatures import Explained, with_example
@@ -93,16 +95,24 @@ class Estimator(metaclass=Explained):
                 f"Expected at={at} to be at most {self.offered}, the values offered so far. "
                 "Nothing was recorded."
             )
-        if at is not None and at < self.offered:
-            self.session.settle()
-        elif self.result is None:
-            reward = self.scaled(value)
-            self.session.settle()  # before the value enters: what is due may stop the rule
-            if self.result is None:
-                # most often none: one that an interruption left behind
-                waiting = self.session.pending
-                self.session.tell(waiting[0] if waiting else self.session.ask(), reward)
+        try:
+            if at is not None and at < self.offered:
+                self.session.settle()
+            elif self.result is None:
+                self._take(self.scaled(value))
+        except BaseException as error:
+            forget(error, _getframe())
+            raise
+        finally:
+            del value  # an error would show what came
         return self.result
+
+    def _take(self, reward: float) -> None:
+        self.session.settle()  # before the value enters: what is due may stop the rule
+        if self.result is None:
+            # most often none: one that an interruption left behind
+            waiting = self.session.pending
+            self.session.tell(waiting[0] if waiting else self.session.ask(), reward)
 
     def finish(self) -> Estimate:
         """No more values come (their number is public): the estimate of those there were, if the

@@ -21,12 +21,13 @@ ReadPair = tuple[int, Play, Any]
 
 def checked_pairs(tells: object) -> list[Answered]:
     """(decision, reward) pairs; the error shows none of them."""
-    if not isinstance(tells, Iterable):
+    if not tried(is_iterable, tells):
         raise TypeError(
             f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__}. "
             "Nothing was recorded."
         )
-    pairs = list(tells) if type(tells) in RUNS_HERE else tried(list, tells)
+    given: Any = tells
+    pairs = list(given) if type(tells) in RUNS_HERE else tried(list, given)
     if pairs is None:
         raise TypeError(
             f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__} that "
@@ -46,6 +47,10 @@ def checked_pairs(tells: object) -> list[Answered]:
                 f"{type(pair).__name__} that is none. Nothing was recorded."
             )
     return [pair for pair in plain if pair is not None]
+
+
+def is_iterable(value: object) -> bool:
+    return isinstance(value, Iterable)
 
 
 def two_of(pair: Any) -> Answered | None:

@@ -24,12 +24,12 @@ class Reports(WaitingTimes):
         Raises:
             ValueError: a confidence that is not between 0 and 1.
         """
-        return beliefs(
-            self._wheel.turn.believed,
-            confidence,
-            ruler=self.rewards,
-            among=self._wheel.roster.in_play if self.policy.about.feedback == "bandit" else None,
-        )
+        believed, among = self._wheel.turn.believed, None
+        if self.policy.about.feedback == "bandit":
+            # an arm that is just being added is in play before anything is believed of it
+            known = range(len(believed.arms))
+            among = [arm for arm in self._wheel.roster.in_play if arm in known]
+        return beliefs(believed, confidence, ruler=self.rewards, among=among)
 
     def harm(self) -> Beliefs:
         """What is believed of every arm's harm, at the guardrail's confidence: looking costs
@@ -55,8 +55,9 @@ class Reports(WaitingTimes):
         give it with index policies, such as DPKLUCB; of an arm that is drawn from a posterior
         (LazyDPTS, NoiseAwareTS) it is not known, nor of a least share beside such draws: None.
         """
-        wheel = self._wheel
-        return DecisionTable(wheel.asked, wheel.chosen, wheel.pending, wheel.roster.labels)
+        wheel, asked = self._wheel, self._wheel.asked
+        waiting = frozenset(wheel.pending)  # as it stands now: the session's own goes on changing
+        return DecisionTable(asked, wheel.chosen, waiting, wheel.roster.labels)
 
     def sample_ratio(self) -> SampleRatio:
         """Whether as many decisions were drawn for each arm as their probabilities say. Decisions

@@ -4,8 +4,11 @@ goes on.
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
 
 import pytest
@@ -14,7 +17,7 @@ import dpbandits as dpb
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows.memory import MemoryBackend
 from tests.service.conftest import Open
-from tests.service.timelines import create
+from tests.service.timelines import Lite, create
 from tests.session.interruption.interrupted import Interrupted, interrupt
 
 
@@ -106,3 +109,36 @@ def test_a_campaign_goes_on_whichever_of_its_last_lines_is_interrupted(make: Ope
     last = 25 if isinstance(store._backend, MemoryBackend) else 60
     for at in range(lines - last, lines + 1):
         told(f"at {at}", at)
+
+
+def test_a_forked_child_with_the_same_process_id_waits_for_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in nested namespaces, where parent and child may both be process 1: the child takes locks
+    and connections of its own, though a thread of the parent has the parent's.
+    """
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    campaign = create(Lite(tmp_path).open())
+    campaign.ask()
+    began, go_on = Event(), Event()
+
+    def hold() -> None:
+        with campaign._turning._lock, campaign._turning.witness._lock:
+            began.set()
+            go_on.wait(60)
+
+    thread = Thread(target=hold)
+    thread.start()
+    began.wait(60)
+    pools = campaign._turning.backend._engine.pool
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        campaign.ask()
+        own = campaign._turning.backend._engine.pool is not pools
+        os._exit(0 if own else 2)
+    _, status = os.waitpid(child, 0)
+    go_on.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert campaign.ask().round == 3

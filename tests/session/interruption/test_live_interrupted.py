@@ -119,3 +119,22 @@ def test_a_place_is_taken_once_and_lost_at_worst() -> None:
 
     for line in range(1, asked(0) + 1):
         asked(line)
+
+
+def test_a_session_can_be_looked_at_wherever_a_new_arm_was_interrupted() -> None:
+    """The arm is in play before anything is believed of it; `beliefs` failed there."""
+    at, passed = 1, False
+    while not passed:
+        session = fresh(dpb.DPKLUCB(arms=2, epsilon=1))
+        session.tell(session.ask(), 1)
+        try:
+            interrupt(session.add_arm, at)
+            passed = True
+        except Interrupted:
+            pass
+        assert len(session.beliefs().rows) in (2, 3)
+        assert len(list(session.decisions())) == 1
+        assert session.sample_ratio().labels
+        assert session.statement()
+        at += 1
+    assert at > 30

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.campaign.watching.answers import unanswered_from_data
 from dpbandits.core.values import DEEPEST, SAVES
 from dpbandits.noise import SimulatedNoise
 from dpbandits.oracles import inputs
@@ -229,3 +230,11 @@ def test_given_noise_is_no_weaker() -> None:
     assert repr(dpb.Session.from_json(pooled, noise=SNAPSHOTS)._noise) == "SecureNoise(pool=False)"
     with pytest.raises(ValueError, match="simulated noise would void"):
         dpb.Session.from_json(pooled, noise=SimulatedNoise(1))
+
+
+def test_unanswered_decisions_that_no_machine_could_hold_are_not_kept() -> None:
+    """A short text says so many, and a session without them goes on."""
+    assert unanswered_from_data({"expired": [[1, 2**40]], "void": []}, 2**40) is None
+    found = unanswered_from_data({"expired": [[1, 3]], "void": [[5, 1]]}, 5)
+    assert found is not None
+    assert (found.expired, found.void) == ({1, 2, 3}, {5})

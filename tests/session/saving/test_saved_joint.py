@@ -91,3 +91,40 @@ def test_a_reading_that_is_said_to_be_dropped_is_refused() -> None:
     ledger["lines"], ledger["releases"], ledger["dropped"] = [], 0, [[EVERY, told]]
     with pytest.raises(ValueError, match="how often was released"):
         dpb.Session.from_json(resealed(data))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("state", 0), []),
+        (("state", 0, 0), 1e300),
+        (("state", 1, 0), 0),
+        (("state", 2), []),
+        (("state", 2, 0), [0, 0, 0]),
+        (("state", 3, 0), 0.0),
+        (("state", 3, 0), -1.0),
+        (("state", 4, 0), 1e300),
+    ],
+    ids=str,
+)
+def test_edited_states_are_refused(path: tuple[Any, ...], value: Any) -> None:
+    """They loaded, and failed as they were played: a division by zero, an index out of range."""
+    of = session()
+    play(of, 9)
+    data = json.loads(of.to_json())
+    at = data["public"]
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    with pytest.raises(ValueError, match=r"does not fit|know of each arm alike|how often"):
+        dpb.Session.from_json(resealed(data))
+
+
+def test_a_plan_for_more_arms_than_the_noise_is_for_is_refused() -> None:
+    """It loaded, and no release was ever made."""
+    of = session(first=8.0)
+    of.tell(of.ask(), [1.0, 1.0])
+    data = json.loads(of.to_json())
+    data["policy"]["problem"]["rank" if "rank" in data["policy"]["problem"] else "k"] = 1
+    with pytest.raises(ValueError, match=r"more arms together|does not fit"):
+        dpb.Session.from_json(resealed(data))

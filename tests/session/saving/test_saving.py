@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import examples
+from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import CUCBDP, POLICIES, CUCBDPMax
 from tests.session.small import resealed, session
 
@@ -140,3 +142,38 @@ def test_a_simulated_session_cannot_become_secure() -> None:
     text = session().to_json()
     with pytest.raises(ValueError, match="simulated noise"):
         dpb.Session.from_json(text, noise=dpb.SecureNoise())
+
+
+LATE = {"attribution_window": timedelta(seconds=9)}
+KEYED = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
+
+
+def test_what_a_loaded_session_has_no_use_for_is_refused() -> None:
+    """Whoever says how people are known means a session that knows them."""
+    policy = dpb.DPKLUCB(arms=2, epsilon=1)
+    plain, late, keyed = (
+        dpb.Session(policy, noise=SimulatedNoise(1), **options).to_json()  # type: ignore[arg-type]
+        for options in ({}, LATE, KEYED)
+    )
+    for text in (plain, late):
+        with pytest.raises(ValueError, match="no user_key="):
+            dpb.Session.from_json(text, user_key=bytes(16))
+    dpb.Session.from_json(keyed, user_key=bytes(16))
+
+
+def test_answers_that_are_held_until_no_time_are_refused() -> None:
+    """The window was struck out: they were forgotten, and their decisions waited for others."""
+    policy = dpb.DPKLUCB(arms=2, epsilon=1)
+    late = dpb.Session(policy, noise=SimulatedNoise(1), **LATE)  # type: ignore[arg-type]
+    late.tell(late.ask(), 1)
+    data = json.loads(late.to_json())
+    data["public"]["attribution"] = None
+    with pytest.raises(ValueError, match="answers are held"):
+        dpb.Session.from_json(resealed(data))
+
+
+def test_the_error_about_a_torn_document_does_not_keep_it() -> None:
+    text = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=SimulatedNoise(1)).to_json()
+    with pytest.raises(ValueError, match="not JSON") as error:
+        dpb.Session.from_json(text[:-9])
+    assert error.value.__context__ is None

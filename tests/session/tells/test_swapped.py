@@ -99,3 +99,20 @@ def test_no_length_is_repeated_that_may_be_a_reward(told: Any) -> None:
     assert "7314" not in said(lambda: s.tell(d, told))
     with pytest.raises(dpb.RewardError, match=r"got shape \(2,\)"):
         s.tell(d, [0.5, 0.5])
+
+
+class Proxy:
+    """Says what it stands for, which is not there."""
+
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError("no request with the reward 0.7314")
+
+    @__class__.setter
+    def __class__(self, _: Any) -> None: ...
+
+
+def test_a_proxy_in_place_of_pairs_is_not_repeated() -> None:
+    with pytest.raises(TypeError, match=r"Expected \(decision, reward\) pairs") as error:
+        session().tell_many(Proxy())  # type: ignore[arg-type]  # which it is not
+    assert "7314" not in said(error.value)

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.campaign.watching.answers import Answers, Unanswered
 from dpbandits.policies import DPSE, DPTSMAT, LazyDPTS
+from dpbandits.session.wheel.choices import answers_in
 from dpbandits.session.wheel.chosen import HowChosen, KeptChoices, packed_action, unpacked
 from tests.session.small import resealed
 
@@ -136,3 +138,18 @@ def test_choices_are_read_strictly(policy: Any, changed: dict[str, Any]) -> None
     assert dpb.Session.from_json(resealed(data)).decisions().asked == 9
     with pytest.raises(ValueError, match=r"public\.chosen|action"):
         dpb.Session.from_json(resealed(damaged))
+
+
+def test_unanswered_decisions_are_counted_while_more_are_noted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As where another thread tells while one looks: a set that grew ended the look."""
+    unanswered, chosen, at = Unanswered({1, 2}, set()), KeptChoices(), KeptChoices.at
+    chosen.note(1, HowChosen(0, 1.0, True))
+
+    def told_meanwhile(chosen: KeptChoices, id: int) -> HowChosen:
+        unanswered.expired.add(100 + id)
+        return at(chosen, id)
+
+    monkeypatch.setattr(KeptChoices, "at", told_meanwhile)
+    assert answers_in(chosen, unanswered, 9, 1) == Answers((6,), (2,))

@@ -15,6 +15,10 @@ from typing import Any, final
 
 from dpbandits.core.values import entries, part, whole
 
+MOST_LISTED = 10**7
+"""Unanswered decisions of a document that are kept one by one: more would fill a machine's memory.
+"""
+
 
 @final
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ class Unanswered:
 
 
 def unanswered_from_data(data: object, asked: int) -> Unanswered | None:
-    """What `to_data` wrote; None where nobody counted.
+    """What `to_data` wrote; None where nobody counted, or where there are more than a machine could
+    hold: a short text can say many.
 
     Raises:
         DamagedSessionError: it is not that.
@@ -72,7 +77,10 @@ def unanswered_from_data(data: object, asked: int) -> Unanswered | None:
     if data is None:
         return None
     found = part(data, "public.unanswered", "expired", "void")
-    return Unanswered(*(ids_in(found[name], asked) for name in ("expired", "void")))
+    runs = [runs_in(found[name], asked) for name in ("expired", "void")]
+    if sum(len(run) for each in runs for run in each) > MOST_LISTED:
+        return None
+    return Unanswered(*({id for run in each for id in run} for each in runs))
 
 
 def id_runs(ids: Iterable[int]) -> list[list[int]]:
@@ -85,14 +93,14 @@ def id_runs(ids: Iterable[int]) -> list[list[int]]:
     return runs
 
 
-def ids_in(data: object, asked: int) -> set[int]:
-    ids, last = set[int](), 0
+def runs_in(data: object, asked: int) -> list[range]:
+    runs, last = list[range](), 0
     for row in entries(data, "a part of public.unanswered"):
         first, many = entries(row, "an entry of public.unanswered", 2)
         first = whole(first, "a decision in public.unanswered", last + 1, asked)
         last = first - 1 + whole(many, "a number in public.unanswered", 1, asked - first + 1)
-        ids.update(range(first, last + 1))
-    return ids
+        runs.append(range(first, last + 1))
+    return runs
 
 
 def different_answers(labels: Sequence[str], answers: Answers) -> str:

@@ -2,12 +2,12 @@
 private one, and changes neither database nor witness.
 """
 
-import os
 import time
 from collections.abc import Callable
 from typing import final
 
 from dpbandits.core.errors import StoreError, WitnessError
+from dpbandits.core.gate import Home
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.looks.campaign import Seen
 from dpbandits.service.rows.backend import Backend, CampaignRows
@@ -41,7 +41,7 @@ class Looking:
         self, row: CampaignRow, backend: Backend, witness: WitnessFile, setting: CampaignSetting
     ) -> None:
         self.row, self.backend, self.witness, self.setting = row, backend, witness, setting
-        self._lock, self._home = CallLock(), os.getpid()
+        self._lock, self._home = CallLock(), Home()
         self._work: Working | None = None
 
     def look(self, look: Callable[[Working, CampaignRows], Seen]) -> Seen:
@@ -50,8 +50,8 @@ class Looking:
         Raises:
             StoreError: the database was put back, or its newest release is not witnessed.
         """
-        if self._home != os.getpid():  # a forked child waits for no thread of its parent's
-            self._lock, self._home, self._work = CallLock(), os.getpid(), None
+        if not self._home.here:  # a forked child waits for no thread of its parent's
+            self._lock, self._home, self._work = CallLock(), Home(), None
         until = time.monotonic() + PATIENCE
         while True:
             with self._lock:

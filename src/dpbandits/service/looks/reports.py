@@ -11,8 +11,8 @@ from dpbandits.campaign.statement import WIDTH
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import CampaignRow
-from dpbandits.service.turns.working import Working, frozen_json, unseen_steps
+from dpbandits.service.rows.records import CampaignRow, unseen_steps
+from dpbandits.service.turns.working import Working, frozen_json
 
 
 class LedgerLine(NamedTuple):

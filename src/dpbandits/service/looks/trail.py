@@ -8,8 +8,8 @@ from typing import NamedTuple, final
 from dpbandits.campaign.believing.beliefs import Belief
 from dpbandits.campaign.believing.believed import Believed
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import ReleaseRow
-from dpbandits.service.turns.working import Working, fresh_since, frozen_json
+from dpbandits.service.rows.records import ReleaseRow, fresh_since
+from dpbandits.service.turns.working import Working, frozen_json
 from dpbandits.session.storing.looking import Onlooker
 
 MOST = 60

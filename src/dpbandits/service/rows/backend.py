@@ -62,7 +62,7 @@ class CampaignRows(ABC):
 
     @abstractmethod
     def held(self, since: int) -> dict[int, bytes]:
-        """Answers that count only later, sealed, that came after a version."""
+        """Answers that count only later, sealed, that are kept under a number above this one."""
 
     @abstractmethod
     def readings(self, since: int) -> list[ReadingRow]:

@@ -138,7 +138,7 @@ class MemoryRows(CampaignRows):
             tables.held.pop(seq, None)
         for seq in change.unlearned:
             self._move(seq, learn=False, moved=version)
-        tables.held |= {seq: (version, body) for seq, body in change.held.items()}
+        tables.held |= {seq: (change.held_at, body) for seq, body in change.held.items()}
         tables.readings[readings:] = change.readings
         for row in change.readings:
             place = row.generation, row.coordinate

@@ -1,6 +1,7 @@
 """The rows of a campaign. All are public but `private` and `held`, which only the turn reads."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -56,6 +57,23 @@ def _parsed(public: str) -> Mapping[str, Any]:
 def said_in(head: HeadRow) -> Mapping[str, Any]:
     """The head's public part. It is parsed once, and shared: nobody changes what is in it."""
     return _parsed(head.public)
+
+
+def fresh_since(head: HeadRow) -> int:
+    """The generation whose policy is at work: what its predecessors read is not in its ledger."""
+    return int(said_in(head)["fresh_since"])
+
+
+def unseen_steps(head: HeadRow) -> list[list[int]]:
+    """Releases that were drawn and never shown, as [first step, last step]."""
+    found: list[list[int]] = said_in(head).get("unseen", [])
+    return found
+
+
+def latest_of(head: HeadRow) -> float:
+    """The latest time that a campaign of people who come back has seen; −∞ where none is kept."""
+    people = said_in(head)["session"]["people"]
+    return -math.inf if people is None else float(people["latest"])
 
 
 class DecisionRecord(NamedTuple):
@@ -148,8 +166,10 @@ class RowChange:
     private: the private part, sealed; None: as it was. resolved: decisions that wait no more, and
         their status. unlearned: those whose rewards will not be read. used: by pseudonym, a window
         and the places taken in it. held: answers that count only later, sealed; they are deleted
-        when their decision is resolved. drop_held: delete all. responses: replies to be given again
-        to whoever repeats a call, by principal and key.
+        when their decision is resolved. held_at: the number under which they are kept. drop_held:
+        delete all. responses: replies to be given again to whoever repeats a call, by principal and
+        key. quietly: nothing but `private` and `held` is written, and no public row: nobody is to
+        see that somebody answered.
     """
 
     head: HeadRow
@@ -161,7 +181,9 @@ class RowChange:
     readings: Sequence[ReadingRow] = ()
     used: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     held: Mapping[int, bytes] = field(default_factory=dict)
+    held_at: int = 0
     drop_held: bool = False
+    quietly: bool = False
     events: Sequence[EventRow] = ()
     responses: Mapping[tuple[str, str], str] = field(default_factory=dict)
 

@@ -1,6 +1,5 @@
 """Campaigns in a database: SQLite in one file, or PostgreSQL."""
 
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -13,6 +12,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from dpbandits.core.errors import Error, StoreError
+from dpbandits.core.gate import Home
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows import tables
 from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
@@ -62,7 +62,7 @@ class SqlBackend(Backend):
         except BaseException:
             self._engine.dispose()
             raise
-        self._groups, self._home = dict[str, str](), os.getpid()
+        self._groups, self._home = dict[str, str](), Home()
         # SQLite has one writer, and lets the others sleep; threads wait here
         self._writing = CallLock()
         self._left = list[Any]()  # a parent's connections, never closed in its child
@@ -85,10 +85,10 @@ class SqlBackend(Backend):
 
     def _settle_in(self) -> None:
         """A forked child takes connections of its own."""
-        if self._home != os.getpid():
+        if not self._home.here:
             self._left.append(self._engine.pool)
             self._engine.dispose(close=False)
-            self._home, self._writing = os.getpid(), CallLock()
+            self._home, self._writing = Home(), CallLock()
 
     def create(
         self, row: CampaignRow, parts: Sequence[Part], joining: Joining | None = None

@@ -157,8 +157,9 @@ class SqlRows(CampaignRows):
         return found
 
     def write(self, change: RowChange) -> None:
-        uid, version, self._locked = self._uid, change.head.version, None
-        self._put(tables.head, {"campaign": uid, **change.head._asdict()}, "campaign")
+        uid, self._locked = self._uid, None
+        if not change.quietly:
+            self._put(tables.head, {"campaign": uid, **change.head._asdict()}, "campaign")
         if change.private is not None:
             body = {"campaign": uid, "body": change.private}
             self._put(tables.private_state, body, "campaign")
@@ -166,7 +167,7 @@ class SqlRows(CampaignRows):
             self._connection.execute(delete(tables.held).where(tables.held.c.campaign == uid))
         self._insert(tables.decision, DecisionRecord._fields, change.asked)
         self._resolve(change)
-        held = [(seq, body, version) for seq, body in change.held.items()]
+        held = [(seq, body, change.held_at) for seq, body in change.held.items()]
         self._insert(tables.held, ("seq", "body", "moved"), held)
         self._insert(tables.release, ReleaseRow._fields, change.releases)
         self._read(change.readings)

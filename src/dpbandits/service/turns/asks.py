@@ -12,8 +12,8 @@ from dpbandits.core.errors import DecisionError
 from dpbandits.core.plan import Action
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import EventRow, said_in
-from dpbandits.service.turns.working import Working, known_in, latest_of
+from dpbandits.service.rows.records import EventRow, latest_of, said_in
+from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.decisions import Decision
 from dpbandits.session.storing.parts import (
     fill_places,

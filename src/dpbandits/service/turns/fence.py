@@ -12,13 +12,19 @@ from typing import Any
 
 from dpbandits.core.errors import WitnessError
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import EventRow, HeadRow, ReadingRow, RowChange, said_in
+from dpbandits.service.rows.records import (
+    EventRow,
+    HeadRow,
+    ReadingRow,
+    RowChange,
+    latest_of,
+    said_in,
+    unseen_steps,
+)
 from dpbandits.service.turns.working import (
     CampaignSetting,
     Working,
-    latest_of,
     session_of,
-    unseen_steps,
 )
 from dpbandits.service.turns.writing import change_in, compact, next_chain
 from dpbandits.service.witness import Mark, WitnessFile
@@ -148,19 +154,24 @@ def begin_again(work: Working, setting: CampaignSetting, whole: bool) -> None:
     work.watch.take_over(given_up)
 
 
-def unchanged(change: RowChange, head: HeadRow) -> bool:
-    """Whether a transaction wrote nothing that anybody could notice."""
+def to_be_written(change: RowChange, head: HeadRow) -> RowChange | None:
+    """What is written of a change; None: nothing that anybody could notice.
+
+    Answers that are held alone are written where nobody sees them: a new version of the head would
+    say that somebody answered.
+    """
     nothing = not (
         change.asked
         or change.resolved
         or change.unlearned
         or change.releases
         or change.used
-        or change.held
         or change.events
         or change.responses
     )
     if not nothing or change.head.closed != head.closed:
-        return False
+        return change
     said, before = ({**said_in(each), "turns": None} for each in (change.head, head))
-    return said == before
+    if said != before:
+        return change
+    return replace(change, head=head, quietly=True) if change.held else None

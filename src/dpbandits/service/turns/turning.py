@@ -5,19 +5,20 @@ Calls that wait for one campaign are done together in one transaction. Whatever 
 in memory is thrown away and read anew; a call that did it alone fails alone.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from sys import _getframe
 from typing import Any, TypeVar, final
 
 from dpbandits.campaign.register import seconds_of
 from dpbandits.core.errors import Error, StoreError, WitnessError
+from dpbandits.core.gate import Home, forget
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows.backend import Backend, CampaignRows
-from dpbandits.service.rows.records import CampaignRow, HeadRow
+from dpbandits.service.rows.records import CampaignRow, HeadRow, latest_of
 from dpbandits.service.turns.asks import Scratch
-from dpbandits.service.turns.fence import fence, is_behind, mark_of, unchanged, was_put_back
+from dpbandits.service.turns.fence import fence, is_behind, mark_of, to_be_written, was_put_back
 from dpbandits.service.turns.tickets import (
     UNDONE,
     Op,
@@ -27,7 +28,7 @@ from dpbandits.service.turns.tickets import (
     interrupted,
     standing,
 )
-from dpbandits.service.turns.working import CampaignSetting, Working, latest_of, working_at
+from dpbandits.service.turns.working import CampaignSetting, Working, working_at
 from dpbandits.service.witness import WitnessFile
 from dpbandits.session.storing.parts import forget_places
 
@@ -54,7 +55,7 @@ class Turning:
         self.others = others
         self._lock, self._queue = CallLock(), deque[Ticket]()
         self._work: Working | None = None
-        self._home = os.getpid()
+        self._home = Home()
 
     def do(self, op: Op) -> Any:
         """Do a call, together with those that wait; returns once it is committed and witnessed."""
@@ -72,14 +73,18 @@ class Turning:
     def look(self, look: Callable[[Working, CampaignRows], Value]) -> Value:
         """Look at a campaign as it stands; nothing that is not witnessed is shown."""
         self._settle_in()
-        with self._lock:
-            with self.backend.reading(self.row.uid) as rows:
-                work = self._current(rows)
-                if not was_put_back(work, rows, self.witness):
-                    return look(work, rows)
-            self._fence_all()
-            with self.backend.reading(self.row.uid) as rows:
-                return look(self._current(rows), rows)
+        try:
+            with self._lock:
+                with self.backend.reading(self.row.uid) as rows:
+                    work = self._current(rows)
+                    if not was_put_back(work, rows, self.witness):
+                        return look(work, rows)
+                self._fence_all()
+                with self.backend.reading(self.row.uid) as rows:
+                    return look(self._current(rows), rows)
+        except BaseException as error:
+            forget(error, _getframe())
+            raise
 
     def fence(self) -> None:
         """Give up all that is open, as after the database was put back; in every segment, those
@@ -92,9 +97,9 @@ class Turning:
 
     def _settle_in(self) -> None:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
-        if self._home != os.getpid():
+        if not self._home.here:
             self._lock, self._queue = CallLock(), deque()
-            self._work, self._home = None, os.getpid()
+            self._work, self._home = None, Home()
 
     def _lead(self) -> None:
         """Do the calls that wait. Every one of them is answered, whatever happens."""
@@ -150,15 +155,16 @@ class Turning:
                 change = change_after(work, self.setting, scratch)
                 answers, change = answers_named(batch, answers, change, work)
                 forget_places(work.session)
-                same = unchanged(change, before)
-                if not same:
-                    rows.write(change)
-            if not same:
-                work.committed(change)
-                if mark_of(change.head) != mark_of(before):
-                    self._witnessed(change.head, before)
-        except BaseException:
+                written = to_be_written(change, before)
+                if written is not None:
+                    rows.write(written)
+            if written is not None:
+                work.committed(written)
+                if mark_of(written.head) != mark_of(before):
+                    self._witnessed(written.head, before)
+        except BaseException as error:
             self._work = None
+            forget(error, _getframe())
             raise
         for ticket, answer in zip(batch, answers, strict=True):
             ticket.value = answer
@@ -182,6 +188,7 @@ class Turning:
             except (Error, ValueError, TypeError, RuntimeError) as error:
                 if standing(work) != before or isinstance(error, StoreError):
                     raise
+                forget(error, _getframe())
                 ticket.error = error
                 answers.append(None)
         return answers

@@ -3,7 +3,6 @@ or thrown away.
 """
 
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
@@ -14,7 +13,14 @@ from dpbandits.core.lines import lines_of
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
-from dpbandits.service.rows.records import CampaignRow, HeadRow, MovedRow, RowChange, said_in
+from dpbandits.service.rows.records import (
+    CampaignRow,
+    HeadRow,
+    MovedRow,
+    RowChange,
+    fresh_since,
+    said_in,
+)
 from dpbandits.service.sealing import StoreSeal, private_place
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.session.decisions import Play
@@ -49,7 +55,8 @@ class CampaignSetting:
 class Working:
     """A campaign as its newest transaction left it.
 
-    plays: those of stored decisions, each kept once. nonces: of the decisions that wait.
+    plays: those of stored decisions, each kept once. nonces: of the decisions that wait. held_at:
+        the number of the newest answers that are held. It is private, and rises with each of them.
     """
 
     row: CampaignRow
@@ -59,13 +66,14 @@ class Working:
     ids: DecisionIds
     plays: dict[Any, Play]
     nonces: dict[int, int]
+    held_at: int = 0
 
     def __repr__(self) -> str:
         return f"Working({self.row.name!r}, version={self.head.version})"
 
     def committed(self, change: RowChange) -> None:
         """What was written stands."""
-        self.head = change.head
+        self.head, self.held_at = change.head, change.held_at
         self.nonces.update((row.seq, row.nonce) for row in change.asked)
         for seq in change.resolved:
             self.nonces.pop(seq, None)
@@ -113,11 +121,18 @@ def working_at(
 
     before: as it was in memory; only what moved since is read.
     """
-    head = rows.head()
-    if before is not None and before.head == head:
+    head, private, held_at = rows.head(), dict[str, Any](), 0
+    if before is not None and before.head == head and (setting.looking or not holds(before)):
+        return before
+    if not setting.looking:
+        private = setting.seal.opened(rows.private(), private_place(row.uid))
+        held_at = private.pop("held_at", head.version)
+    if before is not None and (before.head, before.held_at) == (head, held_at):
         return before
     if before is not None and (
-        before.head.generation != head.generation or not goes_on(before.head, head)
+        before.head.generation != head.generation
+        or not goes_on(before.head, head)
+        or held_at < before.held_at
     ):
         before = None  # the database was put back, or fenced
     since = 0 if before is None else before.head.version
@@ -135,13 +150,17 @@ def working_at(
         session = session_to_look_at(session_in(head), kept, setting.policy, setting.clock)
         return Working(row, head, session, Watch(session), DecisionIds.fresh(), plays, nonces)
     kept.held = {seq: steps for seq, steps in kept.held.items() if seq in kept.waiting}
-    for seq, body in rows.held(since).items():
+    for seq, body in rows.held(0 if before is None else before.held_at).items():
         kept.held[seq] = setting.seal.opened(body, f"{row.uid} held {seq}")
-    private = setting.seal.opened(rows.private(), private_place(row.uid))
     ids = DecisionIds(bytes.fromhex(private.pop("ids")))
     parts = session_in(head), private, kept
     session = session_of(row, parts, setting, before)
-    return Working(row, head, session, Watch(session), ids, plays, nonces)
+    return Working(row, head, session, Watch(session), ids, plays, nonces, held_at)
+
+
+def holds(work: Working) -> bool:
+    """Whether answers are held until their time has passed."""
+    return work.session.attribution_window is not None
 
 
 def goes_on(before: HeadRow, head: HeadRow) -> bool:
@@ -184,23 +203,6 @@ def session_in(head: HeadRow) -> dict[str, Any]:
         )
     session: dict[str, Any] = said["session"]
     return session
-
-
-def fresh_since(head: HeadRow) -> int:
-    """The generation whose policy is at work: what its predecessors read is not in its ledger."""
-    return int(said_in(head)["fresh_since"])
-
-
-def unseen_steps(head: HeadRow) -> list[list[int]]:
-    """Releases that were drawn and never shown, as [first step, last step]."""
-    found: list[list[int]] = said_in(head).get("unseen", [])
-    return found
-
-
-def latest_of(head: HeadRow) -> float:
-    """The latest time that a campaign of people who come back has seen; −∞ where none is kept."""
-    people = said_in(head)["session"]["people"]
-    return -math.inf if people is None else float(people["latest"])
 
 
 def noise_to_go_on(

@@ -70,9 +70,10 @@ def change_in(
     shown = head_public(public, head, notes)
     new = HeadRow(version, *marks, *counts_of(work.session), shown, closed or head.closed)
     resolved: dict[int, Status] = dict(found.resolved)  # type: ignore[arg-type]  # our own words
+    held_at = work.held_at + bool(found.held)
     return RowChange(
         new,
-        private=sealed_private(private, work.ids, seal, uid),
+        private=sealed_private({**private, "held_at": held_at}, work.ids, seal, uid),
         asked=asked,
         resolved=resolved,
         unlearned=found.unlearned,
@@ -80,6 +81,7 @@ def change_in(
         readings=readings,
         used=found.used,
         held=sealed_held(found.held, seal, uid),
+        held_at=held_at,
         events=events,
         responses=responses or {},
     )

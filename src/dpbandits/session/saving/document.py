@@ -34,6 +34,9 @@ from dpbandits.session.saving.seal import sealed, unsealed
 VERSION = 6
 FORMAT = "dpbandits session"
 
+LARGEST = 1e100
+"""More than any total of a state is; its square is a number still."""
+
 AHEAD = 64
 """How far a count in a policy's state may be ahead of the decisions made."""
 
@@ -105,8 +108,18 @@ def require_halted(halted: bool, memory: object) -> None:
 
 def require_joint(state: JointStatistics, releases: int) -> None:
     """Refuse a ledger with fewer joint releases than the state has seen, or with two more: one may
-    be answered and not yet learned from.
+    be answered and not yet learned from; and a state that knows of an arm by one count and not by
+    another.
     """
+    arms, read = len(state.rounds), [sum(row) > 0 for row in state.drawn]
+    if (
+        not {*map(len, state[:-1])} == {arms}
+        or len({*map(len, state.drawn)}) != 1
+        or [rounds > 0 for rounds in state.rounds] != read
+        or [0 < precision < LARGEST for precision in state.precisions] != read
+        or not all(abs(of) < LARGEST for of in (*state.totals, *state.weighted))
+    ):
+        raise damaged("public.state does not know of each arm alike")
     together = [sum(column) for column in zip(*state.drawn, strict=True)][1:]
     seen, uneven = 0, min(*map(min, state.drawn), *state.rounds) < 0
     for k, arms in enumerate(together, start=1):
@@ -117,6 +130,7 @@ def require_joint(state: JointStatistics, releases: int) -> None:
 
 def parsed(text: str) -> dict[str, Any]:
     """The document as JSON, of this format and version."""
+    data, why = None, ""
     try:
         data = json.loads(text, object_pairs_hook=once, parse_float=finite, parse_constant=finite)
     except (ValueError, TypeError, RecursionError) as error:
@@ -127,9 +141,10 @@ def parsed(text: str) -> dict[str, Any]:
                 if isinstance(error, json.JSONDecodeError)
                 else ""
             )
+    if why:  # outside the handler, for the first error has the whole text
         raise ValueError(
             f"Expected the JSON text of Session.to_json() (of a file, its read_text()); this {why}."
-        ) from None
+        )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(
             f'Expected a document with "format": "{FORMAT}", as Session.to_json() writes it.'
@@ -202,6 +217,8 @@ def state_from_data(policy: Policy, data: object, asked: int) -> Any:
     fits = isinstance(data, list) and len(data) == len(fresh) and all(map(kin, data, fresh))
     fits = fits and (not isinstance(fresh, Statistics) or alike(data, fresh))
     fits = fits and largest(data) <= max(asked, largest(fresh)) + AHEAD
+    if fits and isinstance(data, list) and isinstance(fresh, JointStatistics):
+        fits = all(map(alike, data, fresh))
     state = type(fresh)(*frozen(data)) if fits else None
     if state is None or (
         isinstance(state, Statistics)

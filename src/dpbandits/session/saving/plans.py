@@ -33,6 +33,8 @@ def plans_from_data(policy: Policy, data: object, asked: int, step: int) -> dict
         read: Any = frozen(entries(release, "the arms that an open plan reads"))
         if read and not are_arms(policy, read):
             raise damaged("an open plan reads what is no arm")
+        if len(read) > getattr(policy.reader, "size", len(read)):
+            raise damaged("an open plan reads more arms together than its policy's noise is for")
         length = whole(rounds, "the rounds of an open plan", 1, FOREVER)
         told = whole(told, "what was told of an open plan", 0, length - 1)
         plan = Hold(action_from(policy, action), length, read)

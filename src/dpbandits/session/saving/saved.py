@@ -12,12 +12,12 @@ from dpbandits.campaign.ruler import range_from_data
 from dpbandits.campaign.traffic import Traffic
 from dpbandits.campaign.watching.answers import unanswered_from_data
 from dpbandits.core.gate import forget
-from dpbandits.core.values import checked_noise, damaged, part
+from dpbandits.core.values import damaged, entries
 from dpbandits.noise.protocol import Noise
-from dpbandits.noise.sources import SecureNoise, noise_from_state
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import read_document, write_document
+from dpbandits.session.saving.noises import noise_to_data, source_of
 from dpbandits.session.saving.position import (
     position,
     position_to_data,
@@ -31,53 +31,20 @@ from dpbandits.session.wheel.guarded import harm_to_data, restore_harm
 from dpbandits.session.wheel.turn import settle
 
 
-def noise_to_data(noise: Noise) -> dict[str, Any]:
-    """What everybody may know of a noise source: its kind and, of a secure one, whether it draws
-    ahead.
+def require_use(public: dict[str, Any], private: dict[str, Any], user_key: object) -> None:
+    """Refuse a key of people for a session that knows none, for another one may be meant; and
+    answers that are held until no time.
 
-    A secure source of the caller's own that does not say so in its state (`pool`) counts as one
-    that does, the weaker.
+    Raises:
+        ValueError: so it is.
     """
-    return {"kind": noise.kind} | (
-        {"pool": noise.state().get("pool", True)} if noise.kind == "secure" else {}
-    )
-
-
-def noise_to_continue(said: object, saved: dict[str, Any], given: Noise | None) -> Noise:
-    """The noise to go on with: the given source or, without one, the saved one's. Its kind stays,
-    and it gets no weaker.
-
-    said: the public part's word, as `noise_to_data` wrote it; the private part has to say the same.
-    """
-    source = noise_from_state(saved)
-    if said != noise_to_data(source) or not isinstance(
-        part(said, "public.noise").get("pool", True), bool
-    ):
-        raise damaged("its public and its private part name different kinds of noise")
-    if given is None:
-        return source
-    if checked_noise(given).kind != source.kind:
+    if user_key is not None and public["people"] is None:
         raise ValueError(
-            f"This session was played with {source.kind} noise; going on with {given.kind} noise "
-            "would void its guarantee."
+            "Expected no user_key=: in this session each reward counts as another person's. Is it "
+            "the one that was meant?"
         )
-    if isinstance(source, SecureNoise) and not source.pool and noise_to_data(given)["pool"]:
-        raise ValueError(
-            "This session was played with noise that is never drawn ahead, for machines that are "
-            "restored from snapshots. "
-            "Go on with noise=SecureNoise(pool=False), or leave noise= out."
-        )
-    return given
-
-
-def source_of(said: object, private: dict[str, Any] | None, given: Noise | None) -> Noise:
-    """The noise of a session that goes on. private: None for one that is only looked at, with a
-    source that draws nothing.
-    """
-    if private is None:
-        silent: Noise = checked_noise(given)
-        return silent
-    return noise_to_continue(said, private["noise"], given)
+    if public["attribution"] is None and entries(private["held"], "private.held"):
+        raise damaged("answers are held, and no public.attribution says until when")
 
 
 class Saved(SpecialAsks):
@@ -154,7 +121,9 @@ class Saved(SpecialAsks):
         """
         require_clock(clock)
         try:
-            return cls._continued(*read_document(text, policy, key), noise, clock, user_key)
+            parts = read_document(text, policy, key)
+            require_use(*parts[1:], user_key)
+            return cls._continued(*parts, noise, clock, user_key)
         except BaseException as error:
             forget(error, _getframe())
             raise

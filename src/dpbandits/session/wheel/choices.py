@@ -84,7 +84,7 @@ def answers_in(chosen: KeptChoices, unanswered: Unanswered, before: int, arms: i
         if isinstance(arm, int) and learn:
             told[arm] += until - since
     for ids, instead in ((unanswered.expired, missing), (unanswered.void, None)):
-        for id in (each for each in ids if each < before):
+        for id in (each for each in ids.copy() if each < before):  # others may tell meanwhile
             arm, _, learn = chosen.at(id)
             if isinstance(arm, int) and learn:
                 told[arm] -= 1
