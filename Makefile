@@ -58,6 +58,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m benchmarks.guesses --out docs/measured/regret/guesses.md
 	$(BIN)/python -m benchmarks.worst_gaps --out docs/measured/regret/worst_gaps.md
 	$(BIN)/python -m benchmarks.rate --out docs/measured/regret/rate.md
+	$(BIN)/python -m benchmarks.rate.safe --out docs/measured/regret/rate_safe.md
 	$(BIN)/python -m benchmarks.instances --out docs/measured/regret/instances.md
 	$(BIN)/python -m benchmarks.noise_aware --out docs/measured/regret/noise_aware.md
 	$(BIN)/python -m benchmarks.matroid --runs 60 --out docs/measured/regret/matroid.md
