@@ -57,6 +57,7 @@ PAGES = (
         "regret/rate.md",
         small=(*runs(50), "--safe-runs", "200", "--tuning-runs", "10"),
     ),
+    Page("rate.safe", "regret/rate_safe.md", small=(*runs(200), "--mean-runs", "10")),
     Page("instances", "regret/instances.md", small=runs(40)),
     Page("noise_aware", "regret/noise_aware.md", small=runs(100)),
     Page("matroid", "regret/matroid.md", runs(60), runs(2)),

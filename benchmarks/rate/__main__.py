@@ -4,8 +4,8 @@
 1. Candidates on tuning instances: index, level, first batch, growth.
 2. DPKLUCB and the presets of DPRateIMED on other instances, and what was asked of them.
 
-The constants of preset "safe" were chosen on three of the instances it is reported on, too
-(decision 0028); the page says so. Its worst run is one of ten times as many runs as the others'.
+The constants of preset "safe" were chosen on more tuning instances (`benchmarks.rate.safe`). Its
+worst run is one of ten times as many runs as the others'.
 
 What is in the store is not played again, so that a run that was stopped goes on.
 """
@@ -13,7 +13,6 @@ What is in the store is not played again, so that a run that was stopped goes on
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,57 +22,14 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.rate.candidates import RateKLUCB
 from benchmarks.rate.instances import Cell, reported_cells, tuning_cells
+from benchmarks.rate.played import Figures, Store, ratios
 from benchmarks.table import Row, sections, show
 
-ROUNDS = (10**5, 10**6)
 PRESETS = tuple(dpb.DPRateIMED.presets)
 SAID = """\
-The constants of "mean" and "balanced" were chosen on the tuning instances alone, none of which is
-reported. Those of "safe" were chosen on three of the instances that are reported, too
-([decision 0028](../../../decisions/0028-rate-imed.md)): its tail here is no independent test. Worst
-runs grow with the number of runs, of which "safe" has more than the others."""
-Figures = dict[str, float]
-"""mean, q999, worst, each with the rounds before it: "5 mean" for 10⁵."""
-
-
-class Store:
-    """Figures of what was played, a line of JSON each."""
-
-    def __init__(self, file: Path | None) -> None:
-        self.file, self.kept = file, dict[str, Figures]()
-        if file is not None and file.exists():
-            lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-            self.kept = {line["key"]: line["figures"] for line in lines}
-
-    def played(self, policy: dpb.Policy, cell: Cell, runs: int) -> Figures:
-        key = f"{policy!r}, {cell.name}, {runs}"
-        if key not in self.kept:
-            self.kept[key] = play(policy, cell.means, runs)
-            if self.file is not None:
-                with self.file.open("a", encoding="utf-8") as out:
-                    out.write(json.dumps({"key": key, "figures": self.kept[key]}) + "\n")
-            print(key, flush=True)
-        return self.kept[key]
-
-
-def play(policy: dpb.Policy, means: Sequence[float], runs: int) -> Figures:
-    found = dpb.simulate(
-        policy,
-        dpb.Bernoulli(list(means)),
-        ROUNDS[-1],
-        runs=runs,
-        seed=2027,
-        at=ROUNDS,
-        shuffle=True,
-        workers=1,
-    ).regret(at=ROUNDS)
-    figures = {}
-    for at, rounds in enumerate(ROUNDS):
-        lost, power = found[:, at], round(np.log10(rounds))
-        figures[f"{power} mean"] = float(lost.mean())
-        figures[f"{power} q999"] = float(np.quantile(lost, 0.999))
-        figures[f"{power} worst"] = float(lost.max())
-    return figures
+All constants were chosen on other instances than those that are reported; those of "safe" on more
+of them ([frontier](rate_safe.md)). Worst runs grow with the number of runs, of which "safe" has
+more than the others."""
 
 
 def candidates(cell: Cell) -> dict[str, dpb.Policy]:
@@ -90,12 +46,6 @@ def candidates(cell: Cell) -> dict[str, dpb.Policy]:
         if (level, first, alpha) == (1, 32, 2):
             found[f"rate, KL, {name}"] = RateKLUCB(**given, **numbers)
     return found
-
-
-def ratios(mine: Sequence[Figures], other: Sequence[Figures], name: str) -> tuple[float, float]:
-    """Mean and largest ratio over cells."""
-    found = [a[name] / b[name] for a, b in zip(mine, other, strict=True)]
-    return float(np.mean(found)), max(found)
 
 
 def compared(mine: Sequence[Figures], other: Sequence[Figures], tails: bool = True) -> str:

@@ -46,7 +46,8 @@ def test_a_file_that_cannot_be_imported_is_named_with_its_line(tmp_path: Path) -
     (tmp_path / "own_broken.py").write_text("x = 1\ny = x.no\n", encoding="utf-8")
     file = tmp_path / "own.toml"
     file.write_text(
-        SWEEP.replace("tests.simulation.failing.test_own_errors:Fails", "own_broken:A"), encoding="utf-8"
+        SWEEP.replace("tests.simulation.failing.test_own_errors:Fails", "own_broken:A"),
+        encoding="utf-8",
     )
     with pytest.raises(dpb.ConfigError, match=r"has no attribute 'no' \(own_broken.py, line 2\)"):
         load_config(file)

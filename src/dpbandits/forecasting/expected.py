@@ -40,8 +40,8 @@ class ExpectedLoss(NamedTuple):
         return (
             f"Were the means what was released, the first {self.people:,} people would be expected "
             f"to lose {amount(self.loss)} against the best arm, {amount(self.privacy)} ± "
-            f"{amount(2 * self.error)} of it to privacy (two standard errors, {self.runs} simulated "
-            "runs)."
+            f"{amount(2 * self.error)} of it to privacy (two standard errors, "
+            f"{self.runs} simulated runs)."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.policies.base import IndexPolicy
-from dpbandits.policies.formulas.rate import MARGIN, exact_rate, settling_batch
+from dpbandits.policies.formulas.rate import MARGIN, believed, exact_rate, settling_batch
 from dpbandits.policies.formulas.schedules import RUNG, next_rung
 from dpbandits.policies.statistics import Statistics
 
@@ -76,9 +77,11 @@ def test_rungs_lie_ever_closer_together(first: int) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
-@pytest.mark.parametrize("level", [1.0, 2.0])
+@pytest.mark.parametrize(
+    ("level", "doubt", "trust"), [(1.0, 0.0, 1.0), (2.0, 0.0, 1.0), (1.5, 4.0, 0.6)]
+)
 def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
-    epsilon: float, level: float
+    epsilon: float, level: float, doubt: float, trust: float
 ) -> None:
     """To the first rung past what its index asks for, and to no rung that grows it by more than
     alpha but one.
@@ -89,11 +92,14 @@ def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
         n, draws = rungs[int(rng.integers(len(rungs) - 12))], int(rng.integers(1, 9))
         best, leading = float(rng.uniform(0.05, 1.0)), int(rng.integers(first, 10**6))
         mean = float(rng.uniform(-0.2, best))
-        total = n + settling_batch(mean, best, n, draws, leading, level, first, alpha, epsilon)
+        total = n + settling_batch(
+            mean, best, n, draws, leading, level, first, alpha, epsilon, doubt, trust
+        )
 
         asked = level * math.log(leading) + MARGIN
         settled = {
-            at: exact_rate(mean, best, at, draws, epsilon) + level * math.log(at) >= asked
+            at: believed(exact_rate(mean, best, at, draws, epsilon), doubt, trust)
+            >= asked - level * math.log(at)
             for at in rungs
         }
         before = rungs[rungs.index(total) - 1]
@@ -133,11 +139,35 @@ def test_presets_give_way_to_arguments() -> None:
     policy = dpb.DPRateIMED(arms=3, epsilon=0.1, preset="safe", first=5, alpha=3, level=1)
     assert (policy.first, policy.alpha, policy.level) == (5, 3, 1)
     assert dpb.DPRateIMED(arms=3, epsilon="1/3").first == 96
-    for name, (level, first, alpha, counted) in dpb.DPRateIMED.presets.items():
+    for name, constants in dpb.DPRateIMED.presets.items():
         policy = dpb.DPRateIMED(arms=3, epsilon=1, preset=name)
-        assert (policy.level, policy.first, policy.alpha) == (level, first, alpha)
-        assert policy.counted == counted
-        assert policy.level >= 1
+        assert constants == tuple(getattr(policy, field) for field in constants._fields)
+        assert (policy.level or 0) >= 1
+
+
+def test_a_level_of_ones_own_has_no_doubt_but_ones_own() -> None:
+    """So a session that was saved with its level, before there was a doubt, goes on as it did."""
+    given: dict[str, Any] = {"arms": 3, "epsilon": 1, "preset": "safe"}
+    assert dpb.DPRateIMED(**given).belief == (4.0, 0.6)
+    assert dpb.DPRateIMED(**given, level=2).belief == (0.0, 1.0)
+    assert dpb.DPRateIMED(**given, level=2, doubt=3, trust=0.5).belief == (3, 0.5)
+    assert dpb.DPRateIMED(**given, doubt=3).belief == (3, 0.6)
+    whole = dpb.DPRateIMED(**given)
+    assert dataclasses.replace(whole, arms=5).belief == whole.belief
+
+
+def test_evidence_of_preset_safe_counts_for_less() -> None:
+    """An arm that lies low is played again far sooner than its whole rate would have it, and as
+    soon as the believed one does.
+    """
+    n, best, rate = 48, 0.6, exact_rate(0.1, 0.6, 48, 1, 1)
+    policy = dpb.DPRateIMED(arms=2, epsilon=1, preset="safe")
+    due = n * math.exp(believed(rate, 4.0, 0.6) / 1.5)
+    assert due < 0.1 * n * math.exp(rate / 1.5)
+    for leading, played in ((math.floor(due), 0), (math.ceil(due) + 1, 1)):
+        totals, rounds = (best * leading, 0.1 * n), (leading, n)
+        s = Statistics(totals, rounds, (2, 1), rounds, (0, 0), sum(rounds))
+        assert policy.leader(s, s.t + 1) == played
 
 
 @pytest.mark.parametrize(
@@ -149,6 +179,10 @@ def test_presets_give_way_to_arguments() -> None:
         ({"alpha": 1}, "alpha"),
         ({"first": 0}, "first"),
         ({"counted": 0}, "counted"),
+        ({"doubt": -1}, "doubt=-1 to be at least 0"),
+        ({"doubt": math.nan}, "doubt"),
+        ({"trust": 1.1}, "trust=1.1 at most 1"),
+        ({"trust": 0}, "trust"),
     ],
 )
 def test_wrong_arguments_are_refused(wrong: dict[str, Any], said: str) -> None:

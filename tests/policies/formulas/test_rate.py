@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from dpbandits.policies.formulas.divergences import d_eps
-from dpbandits.policies.formulas.rate import best_share, exact_rate, exponent, rate_imed
+from dpbandits.policies.formulas.rate import (
+    believed,
+    best_share,
+    exact_rate,
+    exponent,
+    rate_imed,
+)
 from dpbandits.simulation.parts.jit import exact_rate as compiled
 
 means = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(1e-6, 1 - 1e-6))
@@ -114,5 +120,23 @@ def test_the_tail_it_promises() -> None:
 def test_index_by_hand() -> None:
     assert rate_imed(0.7, 0.7, 50, 2, 1.5, 1.0) == pytest.approx(-1.5 * math.log(50))
     assert rate_imed(1.3, 1.0, 50, 2, 1.0, 1.0) == pytest.approx(-math.log(50))
-    index = -(exact_rate(0.2, 0.7, 50, 2, 1.0) + 1.5 * math.log(50))
+    rate = exact_rate(0.2, 0.7, 50, 2, 1.0)
+    index = -(rate + 1.5 * math.log(50))
     assert rate_imed(0.2, 0.7, 50, 2, 1.5, 1.0) == pytest.approx(index)
+    assert 5.0 < rate < 15.0
+    index = -(0.6 * rate + 1.5 * math.log(50))  # .6 of it is more than it less 7
+    assert rate_imed(0.2, 0.7, 50, 2, 1.5, 1.0, 7.0, 0.6) == pytest.approx(index)
+    index = -(rate - 1.0 + 1.5 * math.log(50))
+    assert rate_imed(0.2, 0.7, 50, 2, 1.5, 1.0, 1.0, 0.6) == pytest.approx(index)
+
+
+@given(st.floats(0, 1e6), st.floats(0, 50), st.floats(0.01, 1))
+@settings(max_examples=200, derandomize=True)
+def test_evidence_counts_for_no_more_than_there_is(rate: float, doubt: float, trust: float) -> None:
+    """A rising convex function that is 0 at 0: what bounds of many arms stand on."""
+    found = believed(rate, doubt, trust)
+    assert believed(0.0, doubt, trust) == 0.0
+    assert max(0.0, trust * rate) <= found <= rate
+    assert found >= rate - doubt
+    assert believed(0.5 * rate, doubt, trust) <= 0.5 * found * (1 + 1e-12)
+    assert believed(rate, 0.0, 1.0) == rate

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpbandits.core.arrays import Floats
 from dpbandits.policies.formulas.divergences import d_eps
-from dpbandits.policies.formulas.rate import best_share, exact_rate, exponent
+from dpbandits.policies.formulas.rate import believed, best_share, exact_rate, exponent
 
 MEAN = 0.5
 STEPS = 8
@@ -121,6 +121,27 @@ def test_what_is_lost_while_the_best_arm_lies_low(
         factor = 1.0 + (largest if c == 1.0 else min(largest, 1.0 / (c - 1.0)))
         power = hidden(n, count, every, eps) - exact_rate(y, MEAN, n, count, eps)
         assert lost <= factor * math.exp(power)
+
+
+@pytest.mark.parametrize(("doubt", "trust"), [(0.0, 1.0), (1.0, 0.6), (4.0, 0.6), (4.0, 0.1)])
+@pytest.mark.parametrize(("n", "eps"), CASES)
+def test_a_doubt_makes_it_rarer_that_much_is_lost(
+    n: int, eps: float, doubt: float, trust: float
+) -> None:
+    """Tails: P(x < y, B(I) >= v) <= e^(−min(v + doubt, v/trust) − J(y; mean)), at every v that is
+    reached; and (b) with B(I) in place of I.
+    """
+    c, y = 1.5, 0.4
+    for count in (1, 4):
+        x, law = released(n, count, eps)
+        x, law = x[x < y], law[x < y]
+        rate, ahead = rates(x, y, n, count, eps), exact_rate(y, MEAN, n, count, eps)
+        counts = np.array([believed(value, doubt, trust) for value in rate])
+        for v in np.unique(counts):
+            most = math.exp(-min(v + doubt, v / trust) - ahead)
+            assert law[counts >= v].sum() <= most * (1 + 1e-9)
+        factor = 1.0 + min(exact_rate(0.0, y, n, count, eps), 1.0 / (c - 1.0))
+        assert float((law * np.exp(counts / c)).sum()) <= factor * math.exp(-ahead)
 
 
 def test_without_clipping_that_sum_grows_with_the_horizon() -> None:

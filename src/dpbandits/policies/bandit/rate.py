@@ -2,6 +2,7 @@
 noise.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,10 +28,18 @@ class RateConstants(NamedTuple):
     first: int  # rounds in a first batch, times epsilon
     alpha: float  # most that a batch makes an arm's rounds grow by
     counted: int | None  # draws counted at most; None: all
+    doubt: float = 0.0  # by so much less does a rate count
+    trust: float = 1.0  # but this share of it at least
 
 
 def above_scores(
-    means: Floats, rounds: Sequence[int], draws: Integers, level: float, eps: float
+    means: Floats,
+    rounds: Sequence[int],
+    draws: Integers,
+    level: float,
+    eps: float,
+    doubt: float = 0.0,
+    trust: float = 1.0,
 ) -> Floats:
     """Numbers, shape (arms,), that no arm's score is above; means: clipped.
 
@@ -47,7 +56,8 @@ def above_scores(
         theta = share * eps
         rewards = theta * means + np.logaddexp(np.log(1.0 - best), np.log(best) - theta)
     rate = draws * (np.log1p(-share) + np.log1p(share)) - n * rewards
-    found = -(np.where(means < best, np.maximum(rate, 0.0), 0.0) + level * np.log(n))
+    rate = np.where(means < best, np.maximum(rate, 0.0), 0.0)
+    found = -(np.maximum(rate - doubt, trust * rate) + level * np.log(n))
     return np.asarray(found + 1e-9 * (1.0 - found) + 1e-14 * n * (1.0 + theta))
 
 
@@ -57,19 +67,21 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     say against an arm, every draw of noise counted.
 
     DPIMED's divergence forgets the draws, so it trusts an unlucky first batch; this does not.
-    Played is the arm with the least rate(mean, best mean) + level·ln n. A later batch is as long
-    as that index still asks for, on a ladder of totals fixed in advance whose rungs lie ever
-    closer, so the constant of ln T is the lower bound's (level 1).
+    Played is the arm with the least rate(mean, best mean) + level·ln n; preset "safe" counts a
+    rate for less. A later batch is as long as that index still asks for, on a ladder of totals
+    fixed in advance whose rungs lie ever closer, so the constant of ln T is the lower bound's
+    (level 1).
 
     Source: ours; frontier and constants: docs/measured/regret/rate.md, decisions/.
     Guarantee: epsilon-DP.
     Regret: about level·Σ Δ ln T/d_eps(μ, μ*), of every preset; proofs/dp_rate_imed.md. The chance
-    to lose more than x falls about as x^−level; where not all draws are counted, a larger constant
-    times that.
+    to lose more than x falls about as x^(−level/trust), from some x on as e^−doubt x^−level; where
+    not all draws are counted, a larger constant times that.
 
     Args:
         preset: "balanced" (default), "mean" (counts one draw only: the lowest mean, and a thicker
-            tail) or "safe" (a higher level: the thinnest tail). See docs/measured/regret/rate.md.
+            tail) or "safe" (a higher level and a doubt: the thinnest tail, for at most twice the
+            mean). See docs/measured/regret/rate.md and rate_safe.md.
         first: rounds in an arm's first batch; None stands for the preset's.
         alpha: most that a batch makes an arm's rounds grow by, above 1; the leader's grow by so
             much at first, later by 1 + (alpha − 1)/√(1 + ln(rounds/first)). None stands for the
@@ -78,6 +90,10 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
             for the preset's.
         counted: draws of noise that are counted, at most; fewer make a smaller index, and a
             thicker tail. None stands for the preset's, which is all but for "mean".
+        doubt: evidence against an arm counts for so much less, at least 0, as its releases may have
+            been unlucky. None stands for the preset's, or 0 where a level is given.
+        trust: the share of the evidence that counts in any case, above 0 and at most 1. None stands
+            for the preset's, or 1 where a level is given.
 
     >>> policy = DPRateIMED(arms=5, epsilon=1)
     >>> policy.first, policy.alpha, policy.level
@@ -94,28 +110,44 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     presets: ClassVar[dict[str, RateConstants]] = {
         "mean": RateConstants(1.0, 32, 3.0, 1),
         "balanced": RateConstants(1.0, 32, 3.0, None),
-        "safe": RateConstants(2.0, 40, 3.0, None),
+        "safe": RateConstants(1.5, 48, 3.0, None, 4.0, 0.6),
     }
     preset: str = "balanced"
     first: int | None = None
     alpha: float | None = None
     level: float | None = None
     counted: int | None = None
+    doubt: float | None = None
+    trust: float | None = None
 
     def validate(self) -> None:
         self._one_of("preset", *self.presets)
-        level, first, alpha, counted = self.presets[self.preset]
-        for name, value in (("level", level), ("alpha", alpha), ("counted", counted)):
+        preset = self.presets[self.preset]
+        if self.level is not None:  # as in sessions that were saved before there was a doubt
+            preset = preset._replace(doubt=0.0, trust=1.0)
+        for name in ("level", "alpha", "counted", "doubt", "trust"):
             if getattr(self, name) is None:
-                object.__setattr__(self, name, value)
-        self._growing(Fraction(first) / self.budget)
+                object.__setattr__(self, name, getattr(preset, name))
+        self._growing(Fraction(preset.first) / self.budget)
         self._number("level", 0, 100)
         if self.counted is not None:
             self._whole("counted", of="draws")
+        self._number("doubt", -math.inf, 100)
+        self._number("trust", 0)
+        self.require_sound()
+
+    def require_sound(self) -> None:
+        """Refuse constants with which regret would not be logarithmic, or nothing is proved."""
         if (self.level or 1.0) < 1.0:
             raise ValueError(
                 f"Expected level={self.level:g} to be at least 1: below it an arm that was unlucky "
                 "once may be left for too long, and regret is not logarithmic."
+            )
+        doubt, trust = self.belief
+        if doubt < 0.0 or trust > 1.0:
+            raise ValueError(
+                f"Expected doubt={doubt:g} to be at least 0 and trust={trust:g} at most 1: "
+                "evidence cannot count for more than there is."
             )
 
     def mechanism(self) -> LazyCumulative:
@@ -131,7 +163,13 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         n, draws = s.rounds[arm], s.draws[arm]
         if self.counted is not None:
             draws = min(draws, self.counted)
-        return rate_imed(s.totals[arm] / n, best, n, draws, self.level or 1.0, float(self.epsilon))
+        mean, eps = s.totals[arm] / n, float(self.epsilon)
+        return rate_imed(mean, best, n, draws, self.level or 1.0, eps, *self.belief)
+
+    @property
+    def belief(self) -> tuple[float, float]:
+        """doubt and trust."""
+        return self.doubt or 0.0, 1.0 if self.trust is None else self.trust
 
     def leader(self, s: Statistics, t: int) -> int:
         if len(s.rounds) < MANY:  # perhaps not all arms
@@ -144,7 +182,8 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     def ceilings(self, s: Statistics, means: Floats) -> Floats:
         """Numbers, shape (arms,), that no arm's score is above; means: clipped."""
         draws = np.minimum(s.draws, self.counted or max(s.draws))
-        return above_scores(means, s.rounds, draws, self.level or 1.0, float(self.epsilon))
+        level, eps = self.level or 1.0, float(self.epsilon)
+        return above_scores(means, s.rounds, draws, level, eps, *self.belief)
 
     def batch(self, s: Statistics, arm: int) -> int:
         n, first = s.rounds[arm], self.first or 1
@@ -155,7 +194,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         draws = min(s.draws[arm] + 1, self.counted or s.draws[arm] + 1)
         mean, eps = s.totals[arm] / n, float(self.epsilon)
         level, alpha = self.level or 1.0, self.alpha or 3.0
-        return settling_batch(mean, best, n, draws, leading, level, first, alpha, eps)
+        return settling_batch(mean, best, n, draws, leading, level, first, alpha, eps, *self.belief)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return divergence_order(means, rounds, float(self.epsilon), self.level or 1.0)

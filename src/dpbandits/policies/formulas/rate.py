@@ -81,9 +81,24 @@ def exact_rate(x: float, q: float, n: int, draws: int, eps: float) -> float:
     return max(0.0, exponent(best_share(x, q, n, draws, eps), x, q, n, draws, eps))
 
 
-def rate_imed(mean: float, best: float, n: int, draws: int, level: float, eps: float) -> float:
-    """−(exact_rate(mean, best) + level·ln n), best = the largest clipped mean."""
-    return -(exact_rate(mean, best, n, draws, eps) + level * math.log(n))
+def believed(rate: float, doubt: float, trust: float) -> float:
+    """What a rate counts for: `doubt` less than it is, but never less than its share `trust`."""
+    return max(rate - doubt, trust * rate)
+
+
+def rate_imed(
+    mean: float,
+    best: float,
+    n: int,
+    draws: int,
+    level: float,
+    eps: float,
+    doubt: float = 0.0,
+    trust: float = 1.0,
+) -> float:
+    """−(believed(exact_rate(mean, best)) + level·ln n), best = the largest clipped mean."""
+    rate = exact_rate(mean, best, n, draws, eps)
+    return -(believed(rate, doubt, trust) + level * math.log(n))
 
 
 def settling_batch(
@@ -96,6 +111,8 @@ def settling_batch(
     first: int,
     alpha: float,
     eps: float,
+    doubt: float = 0.0,
+    trust: float = 1.0,
 ) -> int:
     """Rounds in the next batch of an arm with n released, which end on a rung of the ladder of
     totals (`next_rung`).
@@ -114,7 +131,9 @@ def settling_batch(
     while total < alpha * n:
         left = asked - level * math.log(total)
         # the rate is below total·d_eps, which takes a tenth of its time
-        if total * most >= left and exact_rate(x, best, total, draws, eps) >= left:
-            break
+        if believed(total * most, doubt, trust) >= left:
+            rate = exact_rate(x, best, total, draws, eps)
+            if believed(rate, doubt, trust) >= left:
+                break
         total = next_rung(total, first)
     return total - n

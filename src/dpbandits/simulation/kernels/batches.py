@@ -34,7 +34,8 @@ ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED, RATE_IMED, LAZY_UCB = range(7
 class Numbers(NamedTuple):
     """first: rounds in an arm's first batch, each further one growing its arm by alpha (RATE_IMED:
     by what its index asks for, alpha at most); 0: doubling episodes that forget. scale: of the
-    noise, in grid steps. counted: draws that RATE_IMED counts, at most.
+    noise, in grid steps. counted: draws that RATE_IMED counts, at most; doubt, trust: what its
+    rate counts for.
     """
 
     rule: int
@@ -44,6 +45,8 @@ class Numbers(NamedTuple):
     first: int = 0
     alpha: float = 2.0
     counted: int = FAR
+    doubt: float = 0.0
+    trust: float = 1.0
 
 
 class KeptScores(NamedTuple):
@@ -68,7 +71,8 @@ def start(p: Any, s: Any) -> Any:
 def score(p: Any, s: Any, arm: int, log_t: float, level: float, best: float) -> float:
     mean, n = s.means[arm], s.n[arm]
     if p.rule == RATE_IMED:
-        return rate_imed(mean, best, n, min(s.draws[arm], p.counted), p.constant, p.eps)
+        draws = min(s.draws[arm], p.counted)
+        return rate_imed(mean, best, n, draws, p.constant, p.eps, p.doubt, p.trust)
     if p.rule == DP_KLUCB:
         return dp_klucb(mean, n, level, p.eps)
     if p.rule == ADAP_UCB:
@@ -122,7 +126,17 @@ def set_size(p: Any, s: Any, own: Any, arm: int, best: float, leading: int) -> N
     """How long the batch that begins will be: as the policy's `batch`."""
     draws = min(s.draws[arm] + 1, p.counted)
     own.sizes[arm] = settling_batch(
-        s.means[arm], best, s.n[arm], draws, leading, p.constant, p.first, p.alpha, p.eps
+        s.means[arm],
+        best,
+        s.n[arm],
+        draws,
+        leading,
+        p.constant,
+        p.first,
+        p.alpha,
+        p.eps,
+        p.doubt,
+        p.trust,
     )
 
 

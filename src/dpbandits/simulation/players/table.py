@@ -112,8 +112,9 @@ def cumulative(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
 def counted_draws(policy: DPRateIMED, steps: int) -> Kernel:
     eps, level, first = float(policy.epsilon), float(policy.level or 1), policy.first or 1
     numbers = batches.Numbers(batches.RATE_IMED, eps, steps / eps, level, first)
-    alpha, counted = float(policy.alpha or 2), policy.counted or FAR
-    return indexed(numbers._replace(alpha=alpha, counted=counted), policy, steps)
+    numbers = numbers._replace(alpha=float(policy.alpha or 2), counted=policy.counted or FAR)
+    doubt, trust = policy.belief
+    return indexed(numbers._replace(doubt=doubt, trust=trust), policy, steps)
 
 
 def lazy(policy: AnytimeLazyUCB, steps: int) -> Kernel:

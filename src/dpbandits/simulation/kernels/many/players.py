@@ -108,7 +108,7 @@ def falls_short(
 ) -> bool:
     """Whether it takes less than the index to tell that the arm's is smaller: one divergence, a
     tenth of the time of its inverse; or the index of the group's best. For an exact rate is convex
-    in the mean, and 0 at the best mean of all.
+    in the mean, and 0 at the best mean of all; so is what it counts for.
     """
     n, mean = s.n[arm], s.means[arm]
     if p.rule == DP_KLUCB:
