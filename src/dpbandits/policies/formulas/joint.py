@@ -126,3 +126,17 @@ def normal_bound(
     """
     both = precision + 1.0 / spread
     return (weighted + centre / spread) / both + side * math.sqrt(2.0 * level / both)
+
+
+def explored_at_once(size: int) -> int:
+    """How many elements of a basis of `size` preset "sharp" explores in one plan: half of them, and
+    four where half is fewer. Chosen on instances of their own (decision 0027).
+    """
+    return max(4, (size + 1) // 2)
+
+
+def hoped_for(centre: float, spread: float) -> float:
+    """What an arm without a release counts for where it is not explored on purpose: a standard
+    deviation more than the mean of the prior, so that it goes before what is known to be poor.
+    """
+    return centre + math.sqrt(spread)

@@ -20,6 +20,7 @@ from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Release
 from dpbandits.policies.formulas import joint
+from dpbandits.policies.super_arms import few
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
 from dpbandits.policies.super_arms.joint_statistics import (
     JointStatistics,
@@ -59,9 +60,9 @@ class JointReleases(PrivatePolicy):
         problem: which super arms are feasible, and the oracle that finds the best one for given
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
-            arm with n released rounds, unproved. "level": the index that knows the noise's exact
-            law, at ln t. "proved": the same at ln t + 4 ln ln t, which holds whatever was released
-            before.
+            arm with n released rounds, unproved; on a matroid it explores few elements at a time
+            (see `few.py`). "level": the index that knows the noise's exact law, at ln t.
+            "proved": the same at ln t + 4 ln ln t, which holds whatever was released before.
         first: rounds in a first batch, in standard deviations of its noise; None stands for 14
             ("sharp") or 16.
         alpha: growth of the rounds of the least known undecided arm.
@@ -152,11 +153,23 @@ class JointReleases(PrivatePolicy):
             released = known if any(state.rounds) else action
         if not released:
             return Hold(action, max(1, int((self.alpha - 1) * state.t)), ())
-        rounds = self.batch(len(released))
-        if not unseen:
-            least = min(state.rounds[arm] for arm in released)
-            rounds = max(rounds, math.ceil((self.alpha - 1) * least))
+        if self.too_many(state, released):
+            kept = few.kept_of(state, released, self.problem.size)
+            prior = shared.centre, shared.spread
+            action = self.best(few.weights_for(state, upper, {*kept, *flying}, *prior))
+            released = tuple(
+                arm for arm in action if arm in kept or not (state.rounds[arm] or arm in flying)
+            )
+        least = min(state.rounds[arm] for arm in released)
+        rounds = max(self.batch(len(released)), math.ceil((self.alpha - 1) * least))
         return Hold(action, rounds, released)
+
+    @final
+    def too_many(self, state: JointStatistics, released: tuple[int, ...]) -> bool:
+        """Whether to explore fewer arms than these, which needs others that are known."""
+        few_enough = len(released) <= joint.explored_at_once(self.problem.size)
+        restrained = self.preset == "sharp" and isinstance(self.problem, Matroid)
+        return restrained and not few_enough and any(state.rounds)
 
     @final
     def awaited(self, something_known: bool, rounds: int) -> float:

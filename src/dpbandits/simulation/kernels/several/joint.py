@@ -15,7 +15,9 @@ from dpbandits.simulation.kernels.several.super_arms import replaceable
 from dpbandits.simulation.parts.bases import improve
 from dpbandits.simulation.parts.jit import (
     block_precision,
+    explored_at_once,
     fitted_prior,
+    hoped_for,
     inline,
     jit,
     joint_variance,
@@ -123,15 +125,46 @@ def set_released(p: Any, s: Any, own: Any, basis: Any) -> bool:
 
 
 @jit
+def keep_few(p: Any, s: Any, own: Any, basis: Any) -> None:
+    """The basis that explores few of the elements that were to be released, as
+    `policies/super_arms/few.py` has it, and what is released then.
+    """
+    count, few, greedy = own.now[COUNT], explored_at_once(len(basis)), own.greedy
+    for i in range(few):
+        for j in range(i + 1, count):
+            e, f = own.told[i], own.told[j]
+            if (own.precisions[f], f) < (own.precisions[e], e):
+                own.told[i], own.told[j] = f, e
+    _, centre, spread = own.shared
+    for e in range(len(s.n)):
+        kept = False
+        for i in range(few):
+            kept = kept or own.told[i] == e
+        if not kept and s.n[e] == 0:
+            greedy.weights[e] = hoped_for(centre, spread)
+        elif not kept:
+            known = own.weighted[e], own.precisions[e]
+            greedy.weights[e] = normal_bound(known[0], known[1], 0.0, centre, spread, 0.0)
+    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
+    own.now[COUNT] = few
+    for f in basis:
+        if s.n[f] == 0 and greedy.weights[f] < p.unseen:
+            own.told[own.now[COUNT]] = f
+            own.now[COUNT] += 1
+
+
+@jit
 def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     """The greedy basis for upper bounds, until its batch is full."""
     basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
     set_bounds(p, s, own, t)
     improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
     unseen = set_released(p, s, own, basis)
-    count = own.now[COUNT]
-    if count == 0:
+    if own.now[COUNT] == 0:
         return len(basis), max(1, int((p.alpha - 1.0) * (t - 1)))
+    if p.preset == SHARP and own.now[COUNT] > explored_at_once(len(basis)) and t > 1:
+        keep_few(p, s, own, basis)
+    count = own.now[COUNT]
     rounds = math.ceil(p.first * math.sqrt(joint_variance(count, p.eps)))
     if not unseen:
         least = s.n[own.told[0]]
