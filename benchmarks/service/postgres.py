@@ -25,6 +25,10 @@ OLDEST = 15
 """The version that the service needs."""
 DEBIAN = Path("/usr/lib/postgresql")
 NEEDED = ("postgres", "initdb", "pg_ctl")
+PATIENCE = 600
+"""Seconds for a start or a stop: a stop writes whatever many databases have changed to the disk,
+which took more than the usual minute on a busy machine.
+"""
 
 
 class Found(NamedTuple):
@@ -110,7 +114,7 @@ class Server:
             cwd=self.folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=120,
+            timeout=PATIENCE + 60,
         )
 
     def start(self, *settings: str) -> None:
@@ -118,10 +122,15 @@ class Server:
         said = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1"
         said += "".join(f" -c {each}" for each in ("fsync=on", *settings))
         log = str(self.folder / "log")
-        self._run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", said, "-w", "start")
+        self._control("-l", log, "-o", said, "start")
 
     def stop(self, mode: str = "fast") -> None:
-        self._run("pg_ctl", "-D", str(self.folder / "data"), "-m", mode, "-w", "stop")
+        self._control("-m", mode, "stop")
+
+    def _control(self, *args: str) -> None:
+        """Start or stop the server, and wait until that is done."""
+        data = str(self.folder / "data")
+        self._run("pg_ctl", "-D", data, "-w", "-t", str(PATIENCE), *args)
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"

@@ -40,7 +40,7 @@ def recommend(
     above.
     Several arms: `DPJointMAT` on a matroid, else `DPJointCUCB`, which pay epsilon once for a whole
     super arm. For at most 20,000 rounds, preset "sharp": the least regret measured among private
-    policies; else "level", 1.5 to 2.5 times that there, whose level is ln t. Both are unproved.
+    policies; else "level", 1.7 to 2.5 times that there, whose level is ln t. Both are unproved.
     Never `NoiseAwareTS`: there is evidence that it is not consistent.
 
     Args:
