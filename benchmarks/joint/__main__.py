@@ -51,7 +51,7 @@ def tuning_rows(runs: int) -> list[Row]:
     preset's.
     """
     found = dict[tuple[float, float], list[Floats]]()
-    for level in (0.4, 0.5, 0.6, 0.7, 0.85, 1.0):
+    for level in (0.4, 0.5, 0.55, 0.6, 0.7, 0.85, 1.0):
         for first in (8.0, 12.0, 14.0, 16.0, 24.0):
             found[level, first] = [
                 regret(

@@ -16,6 +16,7 @@ from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.policies.contract import Release
 from dpbandits.policies.formulas.divergences import d_eps
 from dpbandits.policies.formulas.joint import (
+    block_precision,
     log_moment,
     rate_bound,
     rate_index,
@@ -146,7 +147,7 @@ def test_new_elements_are_released_alone_and_loops_are_never_played() -> None:
 
 def test_levels_and_their_defaults() -> None:
     problem = dpb.UniformMatroid(arms=3, rank=1)
-    for preset, constants in (("sharp", (0.6, 14)), ("level", (1, 16)), ("proved", (1, 16))):
+    for preset, constants in (("sharp", (0.55, 12)), ("level", (1, 16)), ("proved", (1, 16))):
         made = dpb.DPJointMAT(problem=problem, epsilon=1, preset=preset)
         assert (made.level, made.first) == constants
     with pytest.raises(ValueError, match="preset"):
@@ -170,6 +171,22 @@ def test_the_sharp_level_falls_with_what_was_read() -> None:
         assert half**2 / (2 * variance) == pytest.approx(2 * max(1, math.log(2001 / rounds)))
 
 
+def test_a_block_is_weighed_by_the_mean_of_all_that_was_released() -> None:
+    """Two blocks of equal length have equal weight where both releases are of one mean, and a small
+    block after a large one does not count for more because its noise made it small.
+    """
+    assert block_precision(40.0, 80, 40, 3, 1.0) == pytest.approx(
+        1 / (0.25 / 40 + 20 / (3 * 40**2)), rel=1e-3
+    )
+    policy = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=2, rank=1), epsilon=1)
+    blocks = [(0, JointAnswer(60.0, 100, 1)), (0, JointAnswer(2.0, 100, 1))]
+    state = folded(policy.init(), blocks, 1.0, 200)
+    first = block_precision(60.0, 100, 100, 1, 1.0)
+    second = block_precision(62.0, 200, 100, 1, 1.0)
+    assert state.precisions[0] == pytest.approx(first + second)
+    assert second < 1.2 * first
+
+
 @pytest.mark.long
 def test_less_regret_than_with_shares_of_the_budget() -> None:
     """Partition matroid of six pairs, every gap .2, T = 20,000, epsilon 1: at most .7 times
@@ -179,9 +196,9 @@ def test_less_regret_than_with_shares_of_the_budget() -> None:
     environment = dpb.Bernoulli([0.6, 0.4] * 6)
     joint, shares = (
         dpb.simulate(
-            cls(problem=problem, epsilon=1), environment, 20_000, runs=200, seed=5
+            cls(problem=problem, epsilon=1), environment, 20_000, runs=1000, seed=5
         ).regret()
         for cls in (dpb.DPJointMAT, dpb.DPKLMAT)
     )
     lead = 0.7 * shares.mean() - joint.mean()
-    assert lead > 5 * math.hypot(0.7 * shares.std(), joint.std()) / math.sqrt(200)
+    assert lead > 5 * math.hypot(0.7 * shares.std(), joint.std()) / math.sqrt(1000)

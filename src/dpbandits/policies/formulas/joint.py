@@ -77,12 +77,16 @@ def joint_variance(dimension: int, eps: float) -> float:
     return (dimension + 1.0) * (dimension + 2.0) / (3.0 * eps * eps)
 
 
-def block_precision(mean: float, rounds: int, dimension: int, eps: float) -> float:
-    """One over the variance of a block's noised mean: p(1 − p)/b + (k + 1)(k + 2)/(3 eps² b²), the
-    first held between .02/b and .25/b. p is pulled towards 1/2 by two rewards more (Laplace's
-    rule), for one reward says nothing of its variance.
+def block_precision(total: float, n: int, rounds: int, dimension: int, eps: float) -> float:
+    """One over the variance of the noised mean of b = `rounds` rewards:
+    p(1 − p)/b + (k + 1)(k + 2)/(3 eps² b²), k the dimension, the first held between .02/b and
+    .25/b.
+
+    total, n: all that was released of the element, this block included. p is the mean of all that
+    and not of the block: a block whose noise made it small would count for more. Two rewards more
+    pull it towards 1/2 (Laplace's rule), for one reward says nothing of its variance.
     """
-    p = (mean * rounds + 1.0) / (rounds + 2.0)
+    p = (total + 1.0) / (n + 2.0)
     sampling = min(0.25, max(0.02, p * (1.0 - p))) / rounds
     return 1.0 / (sampling + joint_variance(dimension, eps) / (rounds * rounds))
 

@@ -61,19 +61,20 @@ class JointReleases(PrivatePolicy):
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
             arm with n released rounds, unproved; on a matroid it explores few elements at a time
-            (see `few.py`). "level": the index that knows the noise's exact law, at ln t.
-            "proved": the same at ln t + 4 ln ln t, which holds whatever was released before.
-        first: rounds in a first batch, in standard deviations of its noise; None stands for 14
+            (see `few.py`). "level": the index that knows the noise's exact law,
+            at ln t. "proved": the same at ln t + 4 ln ln t, which holds whatever was released
+            before.
+        first: rounds in a first batch, in standard deviations of its noise; None stands for 12
             ("sharp") or 16.
         alpha: growth of the rounds of the least known undecided arm.
-        level: factor on the preset's level; None stands for .6 ("sharp") or 1.
+        level: factor on the preset's level; None stands for .55 ("sharp") or 1.
 
     Raises:
         TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.
     """
 
     presets: ClassVar[dict[str, JointConstants]] = {
-        "sharp": JointConstants(0.6, 14.0),
+        "sharp": JointConstants(0.55, 12.0),
         "level": JointConstants(1.0, 16.0),
         "proved": JointConstants(1.0, 16.0),
     }

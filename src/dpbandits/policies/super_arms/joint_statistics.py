@@ -37,9 +37,9 @@ def folded(
     drawn = list(s.drawn)
     precisions, weighted = list(s.precisions), list(s.weighted)
     for arm, (total, count, k) in blocks:
-        precision = joint.block_precision(total / count, count, k, epsilon)
         totals[arm] += total
         rounds[arm] += count
+        precision = joint.block_precision(totals[arm], rounds[arm], count, k, epsilon)
         drawn[arm] = (*drawn[arm][:k], drawn[arm][k] + 1, *drawn[arm][k + 1 :])
         precisions[arm] += precision
         weighted[arm] += precision * total / count

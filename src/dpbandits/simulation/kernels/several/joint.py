@@ -195,9 +195,9 @@ def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
     radius = own.now[RADIUS]
     noised = total + rng.integers(-radius, radius + 1)
     mean = noised / (p.steps * rounds)
-    precision = block_precision(mean, rounds, count, p.eps)
     s.totals[arm] += noised
     s.n[arm] += rounds
+    precision = block_precision(s.totals[arm] / p.steps, s.n[arm], rounds, count, p.eps)
     s.draws[arm] += 1
     own.drawn[arm, count] += 1
     own.precisions[arm] += precision
