@@ -51,7 +51,7 @@ def tuning_rows(runs: int) -> list[Row]:
     preset's.
     """
     found = dict[tuple[float, float], list[Floats]]()
-    for level in (0.4, 0.5, 0.55, 0.6, 0.7, 0.85, 1.0):
+    for level in (0.4, 0.5, 0.6, 0.7, 0.85, 1.0):
         for first in (8.0, 12.0, 14.0, 16.0, 24.0):
             found[level, first] = [
                 regret(
@@ -63,7 +63,10 @@ def tuning_rows(runs: int) -> list[Row]:
                 )
                 for each in tuning().values()
             ]
-    ours = found[dpb.DPJointMAT.presets["sharp"]]
+    ours = [
+        regret(dpb.DPJointMAT(problem=each.problem, epsilon=each.epsilon), each, runs)
+        for each in tuning().values()
+    ]
     rows = []
     for (level, first), lost in found.items():
         mean = np.mean([a.mean() / b.mean() for a, b in zip(lost, ours, strict=True)])

@@ -147,9 +147,12 @@ def test_new_elements_are_released_alone_and_loops_are_never_played() -> None:
 
 def test_levels_and_their_defaults() -> None:
     problem = dpb.UniformMatroid(arms=3, rank=1)
-    for preset, constants in (("sharp", (0.55, 12)), ("level", (1, 16)), ("proved", (1, 16))):
+    for preset, constants in (("sharp", (0.5, 14)), ("level", (1, 16)), ("proved", (1, 16))):
         made = dpb.DPJointMAT(problem=problem, epsilon=1, preset=preset)
         assert (made.level, made.first) == constants
+    for size, first in ((4, 14), (5, 12)):
+        wide = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=9, rank=size), epsilon=1)
+        assert (wide.level, wide.first) == (0.5, first)
     with pytest.raises(ValueError, match="preset"):
         dpb.DPJointMAT(problem=problem, epsilon=1, preset="best")
     with pytest.raises(TypeError, match="matroid"):

@@ -19,6 +19,9 @@ STEPS = 24
 
 GOLDEN = 0.6180339887498949
 
+AT_ONCE = 4
+"""So many elements, or fewer, are explored together in any case."""
+
 EDGE = 1e-9
 """theta stays this far, as a share of eps, from 0 and from eps, where the moments end."""
 
@@ -136,7 +139,7 @@ def explored_at_once(size: int) -> int:
     """How many elements of a basis of `size` preset "sharp" explores in one plan: half of them, and
     four where half is fewer. Chosen on instances of their own (decision 0027).
     """
-    return max(4, (size + 1) // 2)
+    return max(AT_ONCE, (size + 1) // 2)
 
 
 def hoped_for(centre: float, spread: float) -> float:

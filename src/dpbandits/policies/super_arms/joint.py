@@ -38,6 +38,10 @@ class JointConstants(NamedTuple):
     first: float  # rounds in a first batch, in standard deviations of its noise
 
 
+WIDE = JointConstants(0.5, 12.0)
+"""Preset "sharp" where a super arm may have more than four arms: first batches cost most there."""
+
+
 class Shared(NamedTuple):
     """The level, and mean and variance of the prior ("sharp")."""
 
@@ -64,17 +68,17 @@ class JointReleases(PrivatePolicy):
             (see `few.py`). "level": the index that knows the noise's exact law,
             at ln t. "proved": the same at ln t + 4 ln ln t, which holds whatever was released
             before.
-        first: rounds in a first batch, in standard deviations of its noise; None stands for 12
-            ("sharp") or 16.
+        first: rounds in a first batch, in standard deviations of its noise; None stands for 14
+            ("sharp"; 12 where a super arm may have more than four arms) or 16.
         alpha: growth of the rounds of the least known undecided arm.
-        level: factor on the preset's level; None stands for .55 ("sharp") or 1.
+        level: factor on the preset's level; None stands for .5 ("sharp") or 1.
 
     Raises:
         TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.
     """
 
     presets: ClassVar[dict[str, JointConstants]] = {
-        "sharp": JointConstants(0.55, 12.0),
+        "sharp": JointConstants(0.5, 14.0),
         "level": JointConstants(1.0, 16.0),
         "proved": JointConstants(1.0, 16.0),
     }
@@ -93,7 +97,9 @@ class JointReleases(PrivatePolicy):
     @final
     def validate(self) -> None:
         self._one_of("preset", *self.presets)
-        for name, value in self.presets[self.preset]._asdict().items():
+        wide = self.preset == "sharp" and self.problem.size > joint.AT_ONCE
+        constants = WIDE if wide else self.presets[self.preset]
+        for name, value in constants._asdict().items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
         self._number("first", 0, 10**6)
