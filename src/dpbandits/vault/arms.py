@@ -3,6 +3,7 @@ its own. In the local model what enters is a report, checked here.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -124,7 +125,7 @@ class ArmVault(SavedVault):
         if type(where) is int and 0 <= where < self._coordinates:  # the common case
             total, rewards, entered = self._open[where]
             fuller = (total + steps, rewards + count, entered + count)
-            self.staged = ((where, fuller),), records, None
+            self.staged = records, None, where, fuller
             self._open[where] = fuller
             self.records = records
             self.staged = None
@@ -135,7 +136,7 @@ class ArmVault(SavedVault):
             arm: (total + step, rewards + count, entered + count)
             for arm, step, (total, rewards, entered) in zip(arms, several, before, strict=True)
         }
-        self.staged = tuple(blocks.items()), records, None
+        self.staged = records, None, *chain.from_iterable(blocks.items())
         self.settle()
 
     def _arms(self, where: Any) -> tuple[int, ...]:
