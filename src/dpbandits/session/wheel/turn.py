@@ -49,7 +49,7 @@ class Wheel(Asks):
         self.busy = id, where, before, vault.records, self.lost, None
         del self.pending[id]
         vault.enter(where, steps)
-        progress.count(where)
+        progress.count(where, 1, before)
         if self.waiting is not None:
             self.waiting[where] -= 1
         if progress.due is None:
