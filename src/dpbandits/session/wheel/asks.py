@@ -46,6 +46,8 @@ class Asks:
         when asks run ahead of tells, None before.
     busy: a call is under way, was interrupted or left something due; `go_on` first. A tell leaves
         its claim here.
+    newest: the decision that `ask` made last, whether it was handed out or not. Most often it is
+        told next, and known by itself.
     """
 
     def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
@@ -57,6 +59,7 @@ class Asks:
         self.busy: bool | TellClaim = False
         self.chosen = KeptChoices()
         self.waiting: Waiting | None = None
+        self.newest: Decision | None = None
         believed = Believed.of(policy, policy.labels)
         self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public), believed)
 
@@ -80,7 +83,8 @@ class Asks:
             turn = self.look_ahead(id)
         play = turn.only or self.drawn(turn, id)
         waiting = self.waiting
-        made = NEW(Decision, (id, play.action, id, play.observe, campaign, play.label, play.learn))
+        fields = (id, play.action, id, play.observe, campaign, play.label, play.learn)
+        self.newest = made = NEW(Decision, fields)
         self.busy = True
         self.pending[id] = play
         if waiting is not None:
