@@ -88,7 +88,8 @@ class Asks:
         self.busy = True
         self.pending[id] = play
         if waiting is not None:
-            waiting[play.observe or play.action] += 1
+            where = play.observe or play.action
+            waiting[where] = waiting.get(where, 0) + 1
         self.asked = id
         self.busy = False
         return made
@@ -112,7 +113,8 @@ class Asks:
                 self.note(id, play, propensity)
             plays[id] = self.pending[id] = play
             if self.waiting is not None:
-                self.waiting[play.observe or play.action] += 1
+                where = play.observe or play.action
+                self.waiting[where] = self.waiting.get(where, 0) + 1
         self.asked += count
         if eligible is not None:
             self.look_again()
@@ -160,7 +162,7 @@ class Asks:
         self.note(id, play, None if unknown else share)
         self.pending[id] = play
         if self.waiting is not None:
-            self.waiting[arm] += 1
+            self.waiting[arm] = self.waiting.get(arm, 0) + 1
         self.asked = id
         self.busy = False
         return id, play, law
