@@ -11,31 +11,32 @@ generator that yields meanwhile cuts the stack off. Whether a frame runs is aske
 
 import os
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any, final
 
 from dpbandits.core.errors import SharedError
 
-MARKS: defaultdict[int, object] = defaultdict(object)
-"""{0: this process's mark}; empty in a child that was just forked. The function that clears it has
-no line of Python in it, so a signal that arrives right after a fork cannot prevent it.
+MARKS: list[object] = [object()]
+"""[this process's mark]; a child that was just forked takes its own. What sees to that, first to
+clear and then to make anew, has no line of Python in it, so a signal that arrives right after a
+fork cannot prevent it.
 """
 os.register_at_fork(after_in_child=MARKS.clear)
+os.register_at_fork(after_in_child=map(MARKS.append, iter(object, None)).__next__)
 
 
 @final
 class Home:
     """The process in which an object was made.
 
-    mark: the mark of that process, to be compared with `MARKS.get(0)`.
+    mark: the mark of that process, to be compared with `MARKS[0]`.
     """
 
     __slots__ = ("_pid", "mark")
 
     def __init__(self) -> None:
-        self.mark, self._pid = MARKS.setdefault(0, object()), os.getpid()
+        self.mark, self._pid = MARKS[0], os.getpid()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy belongs to the process that makes it. But a copy of an object that a forked child

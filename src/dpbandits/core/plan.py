@@ -178,13 +178,17 @@ class Progress:
         """The progress of the same plan after these decisions."""
         return self.at(self.plan, told, self.room)
 
-    def count(self, action: Action, times: int = 1) -> tuple[int, ...] | None:
+    def count(
+        self, action: Action, times: int = 1, before: int | None = None
+    ) -> tuple[int, ...] | None:
         """Count told decisions; returns the coordinates to release when that completes the plan,
         else None.
+
+        before: how many were told before, where the caller looked already.
         """
-        told = self.told
-        before = told.get(action, 0)
-        told[action] = now = before + times
+        if before is None:
+            before = self.told.get(action, 0)
+        self.told[action] = now = before + times
         if self._drawn:
             self.due = filled = self._filled(
                 action if isinstance(action, tuple) else (action,), times

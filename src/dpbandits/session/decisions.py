@@ -88,11 +88,14 @@ class Play:
 Pending = Mapping[int, Play]
 
 
-def find_pending(decision: Any, pending: Pending, asked: int, campaign: str) -> tuple[int, Play]:
+def find_pending(
+    decision: Any, pending: Pending, asked: int, campaign: str, newest: Decision | None = None
+) -> tuple[int, Play]:
     """Id and play of the pending decision that is meant, by itself or by its id; one that was
     changed or is another session's is unknown.
 
-    asked: how many decisions the session made so far.
+    asked: how many decisions the session made so far. newest: the one it made last, which is known
+        by itself; None: it is compared like any other.
     """
     # places take less time than names
     id = decision[0] if type(decision) is Decision else decision
@@ -100,7 +103,7 @@ def find_pending(decision: Any, pending: Pending, asked: int, campaign: str) -> 
         id = tried(whole_id, id) or 0
     play = pending.get(id)
     if play is not None:
-        if type(decision) is not Decision:
+        if decision is newest or type(decision) is not Decision:
             return id, play
         # most often nothing of it was made anew since `ask`
         if (

@@ -184,7 +184,9 @@ class Session(Saved, metaclass=CheckedCall):
             wheel = self._wheel
             if wheel.busy:
                 settle(wheel)
-            id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
+            id, play = find_pending(
+                decision, wheel.pending, wheel.asked, self.campaign, wheel.newest
+            )
             wheel.tell(id, play, reward)
             return
         except BaseException as error:

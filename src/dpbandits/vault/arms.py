@@ -3,6 +3,7 @@ its own. In the local model what enters is a report, checked here.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -61,6 +62,9 @@ def checked_report(
 NUMBERS = frozenset({int})
 """The type of a coordinate."""
 
+NEAREST = float.__round__
+"""Rounds a float in a third of the time of `round`, which looks for it first."""
+
 
 class ArmVault(SavedVault):
     """A coordinate is an arm. A record is one reward of the arm that was played or, after a super
@@ -75,11 +79,10 @@ class ArmVault(SavedVault):
         randomizer: Randomizer | None = None,
     ) -> None:
         super().__init__(mechanism, coordinates, noise, randomizer)
-        # For nearest rounding the grid step is a product and a round; anything else takes the
-        # longer way.
-        self._steps = (
-            self._grid.steps if self._grid.rounding == "nearest" and randomizer is None else None
-        )
+        # For nearest rounding the grid step is a product of floats and a round; anything else
+        # takes the longer way.
+        quick = self._grid.rounding == "nearest" and randomizer is None
+        self._steps = float(self._grid.steps) if quick else None
         self._open: list[Open] = [(0, 0, 0)] * coordinates
 
     def check(self, where: int | tuple[int, ...], value: object) -> Any:
@@ -97,7 +100,7 @@ class ArmVault(SavedVault):
         if self._steps and type(where) is int and 0 <= where < self._coordinates:
             if self.unit is not None:
                 value = self._in_units(value)
-            return round(
+            return NEAREST(
                 (value if type(value) is float and 0.0 <= value <= 1.0 else checked_reward(value))
                 * self._steps
             )
@@ -122,7 +125,7 @@ class ArmVault(SavedVault):
         if type(where) is int and 0 <= where < self._coordinates:  # the common case
             total, rewards, entered = self._open[where]
             fuller = (total + steps, rewards + count, entered + count)
-            self.staged = ((where, fuller),), records, None
+            self.staged = records, None, where, fuller
             self._open[where] = fuller
             self.records = records
             self.staged = None
@@ -133,7 +136,7 @@ class ArmVault(SavedVault):
             arm: (total + step, rewards + count, entered + count)
             for arm, step, (total, rewards, entered) in zip(arms, several, before, strict=True)
         }
-        self.staged = tuple(blocks.items()), records, None
+        self.staged = records, None, *chain.from_iterable(blocks.items())
         self.settle()
 
     def _arms(self, where: Any) -> tuple[int, ...]:

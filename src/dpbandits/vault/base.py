@@ -8,6 +8,7 @@ these steps, the next call carries them out again from the start.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, final
 
 from dpbandits.core.errors import RewardError
@@ -203,9 +204,9 @@ class Vault(ShownVault, ABC):
         staged = self.staged
         if staged is None:
             return
-        blocks, self.records, closing = staged
+        self.records, closing, *blocks = staged
         opened = self._open
-        for coordinate, block in blocks:
+        for coordinate, block in zip(blocks[::2], blocks[1::2], strict=True):
             opened[coordinate] = block
         if closing is not None:
             self.turns, self._memory, page, self.newest = closing
@@ -232,7 +233,7 @@ class Vault(ShownVault, ABC):
         nothing, opened = self._nothing(), self._open
         blocks = {c: (nothing, 0, opened[c][2]) for c in coordinates}
         closing = Closing(self.turns + 1, memory, page, release)
-        self.staged = tuple(blocks.items()), self.records, closing
+        self.staged = self.records, closing, *chain.from_iterable(blocks.items())
         self.settle()
         return release
 

@@ -1,6 +1,5 @@
 """Open blocks, and changes of them that have happened."""
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from dpbandits.core.ledger import Page
@@ -44,7 +43,8 @@ class Closing(NamedTuple):
     newest: Release
 
 
-Staged = tuple[Iterable[tuple[int, Open]], int, Closing | None]
-"""A change that has happened and may still have to be carried out: blocks, records added, and what
-a release changes beside them. The blocks can be gone through again.
+Staged = tuple[int, Closing | None, *tuple[Any, ...]]
+"""A change that has happened and may still have to be carried out: records added, what a release
+changes beside them, and then by turns a coordinate and its block. Flat, for one is made for every
+reward.
 """

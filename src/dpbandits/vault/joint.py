@@ -64,7 +64,7 @@ class JointVault(VectorVault):
         self.settle()
         key, read = block
         if key == LATE[0]:
-            self.staged = (), self.records + count, None
+            self.staged = self.records + count, None
             self.settle()
             return
         places, steps = self._places(where), np.asarray(steps)
@@ -72,12 +72,12 @@ class JointVault(VectorVault):
             kept = np.isin(places, np.array(read, np.intp))
             places, steps = places[kept], steps[kept]
         every, rewards, entered = self._open[EVERY]
-        counted = (EVERY, (every, rewards, entered + count))
+        counted = (every, rewards, entered + count)
         before, rewards, of_block = self._open.get(key, (self._nothing(), 0, 0))
         total = before.copy()
         total[places] += steps
-        fuller = (key, (total, rewards + count, of_block + count))
-        self.staged = (counted, fuller), self.records + count, None
+        fuller = (total, rewards + count, of_block + count)
+        self.staged = self.records + count, None, EVERY, counted, key, fuller
         self.settle()
 
     def _release(

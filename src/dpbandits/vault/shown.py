@@ -28,10 +28,9 @@ class ShownVault:
     @property
     def ledger(self) -> tuple[Entry, ...]:
         """Every reading."""
-        staged = self.staged
-        return self._ledger.entries(
-            staged[2].page if staged is not None and staged[2] is not None else None
-        )
+        staged = self.staged  # looked at once: another thread may clear it
+        closing = None if staged is None else staged[1]
+        return self._ledger.entries(None if closing is None else closing.page)
 
     @final
     @property

@@ -42,11 +42,8 @@ class VectorVault(SavedVault):
     ) -> None:
         self.settle()
         total, rewards, entered = self._open[EVERY]
-        self.staged = (
-            [(EVERY, (total + steps, rewards + count, entered + count))],
-            self.records + count,
-            None,
-        )
+        fuller = (total + steps, rewards + count, entered + count)
+        self.staged = self.records + count, None, EVERY, fuller
         self.settle()
 
     def add_block(self, where: object, steps: NDArray[np.int64], count: int) -> None:

@@ -54,7 +54,9 @@ def test_a_forked_child_is_refused(taken: Callable[[dpb.Session], dpb.Session]) 
 
 
 def forks_again(session: dpb.Session) -> None:
+    own = dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1))
     assert in_a_child(lambda: refuse_all(session))
+    assert in_a_child(lambda: refuse_all(own))  # each child has a mark of its own
 
 
 def refuse_all(session: dpb.Session) -> None:

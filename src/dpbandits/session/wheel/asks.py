@@ -46,6 +46,8 @@ class Asks:
         when asks run ahead of tells, None before.
     busy: a call is under way, was interrupted or left something due; `go_on` first. A tell leaves
         its claim here.
+    newest: the decision that `ask` made last, whether it was handed out or not. Most often it is
+        told next, and known by itself.
     """
 
     def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
@@ -57,6 +59,7 @@ class Asks:
         self.busy: bool | TellClaim = False
         self.chosen = KeptChoices()
         self.waiting: Waiting | None = None
+        self.newest: Decision | None = None
         believed = Believed.of(policy, policy.labels)
         self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public), believed)
 
@@ -80,11 +83,13 @@ class Asks:
             turn = self.look_ahead(id)
         play = turn.only or self.drawn(turn, id)
         waiting = self.waiting
-        made = NEW(Decision, (id, play.action, id, play.observe, campaign, play.label, play.learn))
+        fields = (id, play.action, id, play.observe, campaign, play.label, play.learn)
+        self.newest = made = NEW(Decision, fields)
         self.busy = True
         self.pending[id] = play
         if waiting is not None:
-            waiting[play.observe or play.action] += 1
+            where = play.observe or play.action
+            waiting[where] = waiting.get(where, 0) + 1
         self.asked = id
         self.busy = False
         return made
@@ -108,7 +113,8 @@ class Asks:
                 self.note(id, play, propensity)
             plays[id] = self.pending[id] = play
             if self.waiting is not None:
-                self.waiting[play.observe or play.action] += 1
+                where = play.observe or play.action
+                self.waiting[where] = self.waiting.get(where, 0) + 1
         self.asked += count
         if eligible is not None:
             self.look_again()
@@ -156,7 +162,7 @@ class Asks:
         self.note(id, play, None if unknown else share)
         self.pending[id] = play
         if self.waiting is not None:
-            self.waiting[arm] += 1
+            self.waiting[arm] = self.waiting.get(arm, 0) + 1
         self.asked = id
         self.busy = False
         return id, play, law

@@ -44,7 +44,11 @@ class BlockProgress(Progress):
         progress.due = due_in(progress._plans, told)
         return progress
 
-    def count(self, action: Any, times: int = 1) -> tuple[int, ...] | None:
-        self.told[action] = self.told.get(action, 0) + times
+    def count(
+        self, action: Any, times: int = 1, before: int | None = None
+    ) -> tuple[int, ...] | None:
+        if before is None:
+            before = self.told.get(action, 0)
+        self.told[action] = before + times
         self.due = due_in(self._plans, self.told)
         return self.due

@@ -13,8 +13,10 @@ from dpbandits.policies import turn as wheel
 from dpbandits.policies.labels import ArmLabels
 from dpbandits.session.decisions import Play
 
-Waiting = Counter[Action]
-"""By action, decisions that wait for their rewards and count."""
+Waiting = dict[Action, int]
+"""By action, decisions that wait for their rewards and count. No Counter, which takes three times
+as long to count one more.
+"""
 
 
 class OpenPlan(NamedTuple):
@@ -115,7 +117,7 @@ def rounds_of(plan: Plan) -> int:
 
 def waiting_in(pending: Collection[Play]) -> Waiting:
     """What waits, by what will be told of it."""
-    return Counter(play.observe or play.action for play in pending if play.learn)
+    return dict(Counter(play.observe or play.action for play in pending if play.learn))
 
 
 def beyond(waiting: Waiting, progress: Progress) -> dict[Action, int]:

@@ -136,7 +136,7 @@ class JointWheel(Wheel):
         del self.pending[id]
         vault.enter(where, steps, 1, block)
         if mine is not None:
-            turn.progress.count(play.block)
+            turn.progress.count(play.block, 1, before)
         if turn.progress.due is None:
             self.busy = False
         else:

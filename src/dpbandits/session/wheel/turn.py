@@ -49,9 +49,10 @@ class Wheel(Asks):
         self.busy = id, where, before, vault.records, self.lost, None
         del self.pending[id]
         vault.enter(where, steps)
-        progress.count(where)
-        if self.waiting is not None:
-            self.waiting[where] -= 1
+        progress.count(where, 1, before)
+        waiting = self.waiting
+        if waiting is not None:
+            waiting[where] = waiting.get(where, 0) - 1
         if progress.due is None:
             self.busy = False
         else:
@@ -63,7 +64,8 @@ class Wheel(Asks):
         self.busy = id, None, 0, self.vault.records, self.lost, self.unread
         play = self.pending.pop(id)
         if self.waiting is not None and play.learn:
-            self.waiting[play.observe or play.action] -= 1
+            where = play.observe or play.action
+            self.waiting[where] = self.waiting.get(where, 0) - 1
         self.unread += 1
         self.busy = True
         self.look_again()  # one decision fewer fills the plan
