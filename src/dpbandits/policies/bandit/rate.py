@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -28,8 +28,13 @@ class RateConstants(NamedTuple):
     first: int  # rounds in a first batch, times epsilon
     alpha: float  # most that a batch makes an arm's rounds grow by
     counted: int | None  # draws counted at most; None: all
-    doubt: float = 0.0  # by so much less does a rate count
+    doubt: float = 0.0  # by so much less does a rate count, at ε ≥ 1
     trust: float = 1.0  # but this share of it at least
+    blurred: float = 0.0  # how much more the doubt is where noise is all, as ε → 0
+
+    def at(self, epsilon: float) -> Self:
+        """These constants at this ε: the doubt lies on a line up to ε = 1."""
+        return self._replace(doubt=self.doubt + self.blurred * (1.0 - min(1.0, epsilon)))
 
 
 def above_scores(
@@ -97,7 +102,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
 
     >>> policy = DPRateIMED(arms=5, epsilon=1)
     >>> policy.first, policy.alpha, policy.level
-    (32, 3.0, 1.0)
+    (28, 2.0, 1.0)
     """
 
     about: ClassVar[About] = About(
@@ -109,7 +114,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     )
     presets: ClassVar[dict[str, RateConstants]] = {
         "mean": RateConstants(1.0, 32, 3.0, 1),
-        "balanced": RateConstants(1.0, 32, 3.0, None),
+        "balanced": RateConstants(1.0, 28, 2.0, None, 0.3, 0.8, 0.8),
         "safe": RateConstants(1.5, 48, 3.0, None, 4.0, 0.6),
     }
     preset: str = "balanced"
@@ -122,7 +127,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
 
     def validate(self) -> None:
         self._one_of("preset", *self.presets)
-        preset = self.presets[self.preset]
+        preset = self.presets[self.preset].at(float(self.epsilon))
         if self.level is not None:  # as in sessions that were saved before there was a doubt
             preset = preset._replace(doubt=0.0, trust=1.0)
         for name in ("level", "alpha", "counted", "doubt", "trust"):
