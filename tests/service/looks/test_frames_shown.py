@@ -121,3 +121,20 @@ def test_a_call_that_a_broken_disk_cuts_off_keeps_nothing_of_what_came(
         with pytest.raises(RuntimeError, match="disk is gone") as error:
             call()
         require_nothing_of_it(error.value)
+
+
+@pytest.mark.parametrize("wrong", ["key", "password", "environment"])
+def test_a_store_that_cannot_be_opened_keeps_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    url, options = f"sqlite:///{tmp_path}/trial.db", {"witness": tmp_path / "elsewhere" / "w"}
+    with dpb.open_store(url, key=b"7" * 16, **options) as store:
+        create(store)
+    secret: dict[str, Any] = {"key": b"0.7314 0.7314 0.7314"} if wrong == "key" else {}
+    if wrong == "password":
+        url = "postgresql+psycopg://me:7314@localhost:1/none"
+    elif wrong == "environment":
+        monkeypatch.setenv("DPBANDITS_KEY", "7314 of no hexadecimal digits")
+    with pytest.raises((dpb.StoreError, ValueError)) as error:
+        dpb.open_store(url, **options, **secret)
+    require_nothing_of_it(error.value)
