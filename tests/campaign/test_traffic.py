@@ -118,6 +118,7 @@ def test_it_survives_json() -> None:
         ("score", "1"),
         ("score", 5.0),
         ("highest", float("nan")),
+        ("highest", None),
         ("concentration", 0),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from dpbandits.service.holdout import HoldoutCampaign
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.rows.memory import MemoryBackend
 from dpbandits.service.rows.memory_rows import MemoryRows
+from dpbandits.service.rows.records import EventRow, RowChange
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import WitnessFile
 
@@ -104,6 +106,31 @@ def knows_nobody(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(HoldoutCampaign, "ask", lambda self, user: right(self, user=0))
 
 
+def numbers_answers_by_the_head(patch: pytest.MonkeyPatch) -> None:
+    """Under its version, which does not move as somebody answers, in place of `held_at`."""
+    right = MemoryRows.hold
+
+    def hold(self: Any, change: RowChange) -> None:
+        right(self, replace(change, held_at=self.head().version))
+
+    patch.setattr(MemoryRows, "hold", hold)
+
+
+def logs_answers(patch: pytest.MonkeyPatch) -> None:
+    """A public row says that somebody answered."""
+    right = MemoryRows.hold
+
+    def hold(self: Any, change: RowChange) -> None:
+        event = EventRow(0.0, "answer", None, change.head.asked, None)
+        right(self, replace(change, events=[event]))
+
+    patch.setattr(MemoryRows, "hold", hold)
+
+
+def keeps_no_answers(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MemoryRows, "hold", lambda self, change: None)
+
+
 def waits(rows: Any) -> Any:
     return [row._replace(status="waiting") for row in rows]
 
@@ -143,6 +170,21 @@ FAULTS: dict[str, tuple[str, Break, str]] = {
         "segments_learn_apart",
         answers(MemoryRows, "used", lambda used: {}),
         "learned from in two segments",
+    ),
+    "numbers answers by the head": (
+        "held_answers_are_unseen",
+        numbers_answers_by_the_head,
+        "Answers that were held count for other decisions",
+    ),
+    "logs answers": (
+        "held_answers_are_unseen",
+        logs_answers,
+        "Whoever looks can tell that somebody answered",
+    ),
+    "keeps no answers": (
+        "held_answers_are_unseen",
+        keeps_no_answers,
+        "Answers that were held count for other decisions",
     ),
     "knows nobody": ("holdout_people_are_apart", knows_nobody, "holdout person|Holdout people"),
 }

@@ -50,6 +50,7 @@ def test_every_exception_that_a_caller_can_meet_is_exported() -> None:
         (dpb.DecisionError, LookupError),
         (dpb.NotRecordedError, RuntimeError),
         (dpb.SharedError, RuntimeError),
+        (dpb.HorizonError, ValueError),
         (dpb.LedgerError, RuntimeError),
         (dpb.DamagedSessionError, ValueError),
         (dpb.MessageError, ValueError),

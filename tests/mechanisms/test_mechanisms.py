@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dpbandits.checks.tape import Recorder
+from dpbandits.core.errors import HorizonError
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
     BinaryTree,
@@ -81,7 +82,7 @@ def test_full_tree_is_refused_before_reading() -> None:
     memory = tree.start()
     for _ in range(2):
         memory, _ = tree.step(memory, 1, 1, SimulatedNoise(1))
-    with pytest.raises(ValueError, match="longer horizon"):
+    with pytest.raises(HorizonError, match=r"Expected at most 2 releases .* longer horizon"):
         tree.step(memory, 1, 1, SimulatedNoise(1))
 
 

@@ -91,3 +91,32 @@ def test_settle_makes_what_is_due_and_no_more() -> None:
     noise.failing = False
     s.settle()
     assert (s.releases, s.pending) == (1, ())
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.DPUCB(arms=1, epsilon=1, horizon=3),
+        dpb.TreeFTRL(actions=2, epsilon=1, horizon=3),
+        dpb.CUCBDP(problem=dpb.TopK(arms=2, k=1), epsilon=1, horizon=3),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_beyond_its_horizon_a_policy_says_so_and_reads_nothing(policy: dpb.Policy) -> None:
+    """Every further call has the same error, and none has another one around it."""
+    s = dpb.Session(policy, noise=SimulatedNoise(1), seed=1)
+    reward = {"bandit": 1.0, "full": [1.0, 1.0]}.get(policy.about.feedback, [1.0])
+    words = r"Expected at most \d+ releases of one arm.* one more is due.* a longer horizon"
+
+    def play() -> None:
+        s.ask()  # it waits still
+        while True:
+            s.tell(s.ask(), reward)
+
+    with pytest.raises(dpb.HorizonError, match=words):
+        play()
+    ledger, waiting = s.ledger, s.pending
+    for call in (lambda: s.tell(waiting[0], reward), s.ask, s.settle):
+        with pytest.raises(dpb.HorizonError, match=words):
+            call()
+    assert (s.ledger, s.pending) == (ledger, waiting)

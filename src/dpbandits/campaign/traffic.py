@@ -172,7 +172,8 @@ class Traffic:
         if any(type(value) not in (int, float) or value != value for value in single):
             raise damaged("a number of traffic is none")
         score, highest, weight = map(float, single)
-        if highest < max(0.0, score) or not 0.0 < weight < math.inf or not counts:
+        fits = max(0.0, score) <= highest and (highest < math.inf or score == math.inf)
+        if not fits or not 0.0 < weight < math.inf or not counts:
             raise damaged("traffic contradicts itself")
         if len(counts) > arms:
             raise damaged("public.traffic has more counts than there are arms")

@@ -12,6 +12,7 @@ from itertools import pairwise
 from threading import Thread
 
 from dpbandits.checks.checks import require
+from dpbandits.checks.held_answers import held_answers_are_unseen
 from dpbandits.checks.small_campaigns import (
     ROUNDS,
     Make,
@@ -215,6 +216,7 @@ STORE_CHECKS: dict[str, Callable[[Make, str], None]] = {
         threads_share,
         segments_learn_apart,
         holdout_people_are_apart,
+        held_answers_are_unseen,
     )
 }
 

@@ -14,6 +14,7 @@ __all__ = [
     "Diverged",
     "EnvironmentExhausted",
     "Error",
+    "HorizonError",
     "LedgerError",
     "MessageError",
     "MissingDataError",
@@ -57,6 +58,12 @@ class NotRecordedError(Error, RuntimeError):
     nothing. Its cause is that failure.
 
     After the failure itself, in contrast, the reward of the call is recorded.
+    """
+
+
+class HorizonError(Error, ValueError):
+    """A policy is played for longer than it was made for. Nothing was released, nor ever will be;
+    what was released before stands.
     """
 
 
@@ -133,9 +140,7 @@ class EnvironmentExhausted(Error):
 
 
 class DataError(Error, ValueError):
-    """A data file that is not what its loader expects. Messages name the place and never repeat a
-    value found there.
-    """
+    """A data file that is not what its loader expects. Messages name the place, never a value."""
 
 
 class ConfigError(Error, ValueError):
@@ -229,9 +234,7 @@ class Tossed(Error):
 
 
 class MixedRuns(Error):
-    """Runs that were played at once are not what each of them is alone: they are to be played
-    again, one after the other.
-    """
+    """Runs played at once are not what each of them is alone: they are played one by one then."""
 
 
 class Unfit(Error):
@@ -239,12 +242,8 @@ class Unfit(Error):
 
 
 class NotSteps(Error):
-    """The report is not a function of few coins with few switches each, so its law is not
-    computed.
-    """
+    """The report is no function of few coins with few switches: its law is not computed."""
 
 
 class Changed(Error):
-    """No noise was found that makes the same report of another reward. That proves no leak: there
-    may be some.
-    """
+    """No noise was found that makes the same report of another reward; there may be some."""

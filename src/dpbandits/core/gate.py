@@ -11,11 +11,15 @@ generator that yields meanwhile cuts the stack off. Whether a frame runs is aske
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from types import FrameType, TracebackType
-from typing import Any, final
+from typing import Any, ParamSpec, TypeVar, final
 
 from dpbandits.core.errors import SharedError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MARKS: list[object] = [object()]
 """[this process's mark]; a child that was just forked takes its own. What sees to that, first to
@@ -51,17 +55,19 @@ class Home:
         """
         return MARKS[0] is self.mark and os.getpid() == self._pid
 
-    def require(self) -> None:
+    def require(
+        self,
+        what: str = "session",
+        instead: str = "go on from Session.to_json() in one of the two",
+    ) -> None:
         """
         Raises:
             SharedError: this is another process.
         """
         if not self.here:
             raise SharedError(
-                "This session was made before the process forked; in the child its people would "
-                "pay twice. Nothing was done. "
-                "Make it in the process that uses it, or go on from Session.to_json() in one of "
-                "the two."
+                f"This {what} was made before the process forked; in the child its people would "
+                f"pay twice. Nothing was done. Make it in the process that uses it, or {instead}."
             )
 
 
@@ -101,6 +107,24 @@ def forget(error: BaseException, within: FrameType) -> None:
         for frame in called_by(within, one.__traceback__):
             running(frame)
         left += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+
+
+def discreet(call: Callable[P, R]) -> Callable[P, R]:
+    """A call that is given what is private: an error that leaves it knows nothing of what the call
+    was given, nor of what was known inside (see `forget`).
+    """
+
+    @wraps(call)
+    def discreetly(*given: P.args, **named: P.kwargs) -> R:
+        try:
+            return call(*given, **named)
+        except BaseException as error:
+            forget(error, sys._getframe())
+            raise
+        finally:
+            del given, named
+
+    return discreetly
 
 
 def called_by(within: FrameType, trace: TracebackType | None) -> Iterator[FrameType]:

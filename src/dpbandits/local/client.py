@@ -27,6 +27,7 @@ from fractions import Fraction
 from typing import final
 
 from dpbandits.core.errors import MessageError, RewardError
+from dpbandits.core.gate import discreet
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
 from dpbandits.core.values import checked_noise
 from dpbandits.local.budget import Budget, MemoryBudget
@@ -111,6 +112,7 @@ class Client:
         """What each report promises its user against the server and everybody else."""
         return replace(self._randomizer.promise(), noise=self._noise.kind)
 
+    @discreet
     def answer(
         self, decision: str, reward: float | Mapping[int, float], *, datum: str | None = None
     ) -> str:

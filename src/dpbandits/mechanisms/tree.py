@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
+from dpbandits.core.errors import HorizonError
 from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
 from dpbandits.mechanisms.restored import Readings
@@ -137,8 +138,10 @@ class BinaryTree(Pure):
         """
         leaves = [memory[0] + 1 for memory in memories]
         if max(leaves, default=0) > self.leaves:
-            raise ValueError(
-                f"This tree was made for {self.leaves} releases of one arm; give the policy a "
+            raise HorizonError(
+                f"Expected at most {self.leaves} releases of one arm, for which this policy's tree "
+                "was made; one more is due. Nothing was released, and no further reward will be "
+                "read. What was released stands: go on with a new session, of a policy with a "
                 "longer horizon."
             )
         exact, starts = list[int](), list[int]()

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any, final, overload
 
 from dpbandits.core.errors import StoreError
+from dpbandits.core.gate import discreet
 from dpbandits.core.inputs import as_int, is_line, shown, whole_number
 from dpbandits.service.looks.campaign import MOST_AT_ONCE, ShownCampaign
 from dpbandits.service.turns.asks import AskOp, CampaignDecision
@@ -119,6 +120,7 @@ class Campaign(ShownCampaign):
                 "is on is not chosen. None was made."
             )
 
+    @discreet
     def tell(self, decision: CampaignDecision | str, reward: object) -> TellStatus:
         """The reward of a decision (or of its id); what became of it (see `TellStatus`).
 
@@ -128,6 +130,7 @@ class Campaign(ShownCampaign):
         """
         return self.tell_many([(required_id(decision), reward)])[0]
 
+    @discreet
     def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, object]]) -> list[TellStatus]:
         """Several (decision, reward) pairs, in this order; of each, what became of it.
 
@@ -139,11 +142,13 @@ class Campaign(ShownCampaign):
         found: list[TellStatus] = self._turning.do(TellOp(pairs))
         return found
 
+    @discreet
     def expire(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
         found: list[TellStatus] = self._turning.do(ExpireOp([id_of(each) for each in decisions]))
         return found
 
+    @discreet
     def void(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""
         found: list[TellStatus] = self._turning.do(VoidOp([id_of(each) for each in decisions]))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dpbandits.campaign.register import Clock
+from dpbandits.core.gate import discreet
 from dpbandits.core.inputs import shown
 from dpbandits.noise.protocol import Noise
 
@@ -37,6 +38,7 @@ def open_store(
     clock: Clock = time.time,
     looking: Literal[True],
 ) -> "ShownStore": ...
+@discreet
 def open_store(
     url: str,
     *,

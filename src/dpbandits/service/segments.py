@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from dpbandits.core.gate import discreet
 from dpbandits.core.inputs import shown
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.looks.segments import ShownSegments
@@ -69,11 +70,13 @@ class SegmentedCampaign(ShownSegments[Campaign]):
         """As `ask`, for a caller (see `Campaign.ask_for`). A key is of one segment's calls."""
         return self[segment].ask_for(count, **how)  # type: ignore[index]  # None is refused
 
+    @discreet
     def tell(self, decision: CampaignDecision | str, reward: object) -> TellStatus:
         """The reward of a decision (see `Campaign.tell`)."""
         required_id(decision)
         return self.tell_many([(decision, reward)])[0]
 
+    @discreet
     def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, object]]) -> list[TellStatus]:
         """Several (decision, reward) pairs; of each, what became of it.
 
@@ -90,11 +93,13 @@ class SegmentedCampaign(ShownSegments[Campaign]):
                 part._turning.look(partial(look_at_rewards, own))
         return self._each(pairs, places, lambda part, own: part.tell_many(own))
 
+    @discreet
     def expire(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
         places = self._places(decisions)
         return self._each(decisions, places, lambda part, own: part.expire(*own))
 
+    @discreet
     def void(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""
         places = self._places(decisions)

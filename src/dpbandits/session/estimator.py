@@ -5,12 +5,11 @@ estimate out.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from sys import _getframe
 from typing import NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.gate import forget
+from dpbandits.core.gate import discreet
 from dpbandits.core.inputs import refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.signatures import Explained, with_example
@@ -73,6 +72,7 @@ class Estimator(metaclass=Explained):
         """Values that were taken so far: recorded, or lost to an interruption (`session.lost`)."""
         return self.session.resolved
 
+    @discreet
     def add(self, value: object, *, at: int | None = None) -> Estimate | None:
         """One more value; returns the estimate once the rule has stopped (values after that are not
         looked at).
@@ -95,16 +95,10 @@ class Estimator(metaclass=Explained):
                 f"Expected at={at} to be at most {self.offered}, the values offered so far. "
                 "Nothing was recorded."
             )
-        try:
-            if at is not None and at < self.offered:
-                self.session.settle()
-            elif self.result is None:
-                self._take(self.scaled(value))
-        except BaseException as error:
-            forget(error, _getframe())
-            raise
-        finally:
-            del value  # an error would show what came
+        if at is not None and at < self.offered:
+            self.session.settle()
+        elif self.result is None:
+            self._take(self.scaled(value))
         return self.result
 
     def _take(self, reward: float) -> None:
@@ -126,10 +120,12 @@ class Estimator(metaclass=Explained):
         assert result is not None
         return result
 
+    @discreet
     def scaled(self, value: object) -> float:
         """A value in [low, high] as a reward in [0, 1]; the error does not show it."""
         return scaled_value(value, self._low, self._high)
 
+    @discreet
     def to_json(self, *, key: bytes | None = None) -> str:
         """The estimator as it stands, as JSON with a public and a private part: see
         `Session.to_json`.
@@ -137,6 +133,7 @@ class Estimator(metaclass=Explained):
         return self.session.to_json(key=key)
 
     @classmethod
+    @discreet
     def from_json(
         cls,
         text: str,
@@ -161,6 +158,7 @@ def required(rule: object) -> StoppingRule:
     return rule
 
 
+@discreet
 @with_example(
     "estimate(DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1), [0.4, 0.6], noise=SecureNoise())"
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dpbandits.campaign.roster import ArmStanding, Roster
+from dpbandits.core.gate import discreet
 from dpbandits.core.plan import Hold
 from dpbandits.session.decisions import Decision, Play, find_pending
 from dpbandits.session.options import require_choice
@@ -65,6 +66,7 @@ class LiveSession(Reports):
         """Play a paused arm again."""
         self._stand(arm, "active", "resume")
 
+    @discreet
     def void(self, decision: Decision | int) -> None:
         """A decision that was never carried out: nobody was shown it, no reward will come. Nothing
         is recorded, and another decision takes its place. Where nobody answered, `expire` it.
@@ -117,6 +119,7 @@ class LiveSession(Reports):
         finally:
             self._gate.leave()
 
+    @discreet
     def expire(self, decision: Decision | int) -> None:
         """No reward came: the declared default enters instead (in the local model: a report of the
         default). With an attribution window it enters when the time has passed, as without this

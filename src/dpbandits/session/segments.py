@@ -5,12 +5,11 @@ where people come back their learned rounds are counted over all segments.
 """
 
 from collections.abc import Iterable, Mapping
-from sys import _getframe
 from typing import Any, Self, final
 
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
-from dpbandits.core.gate import forget
+from dpbandits.core.gate import discreet
 from dpbandits.core.inputs import shown
 from dpbandits.core.signatures import Explained
 from dpbandits.core.values import checked_name, checked_seed
@@ -19,7 +18,7 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision, Eligible, User
 from dpbandits.session.options import checked_segments
-from dpbandits.session.pairs import Answered, checked_pairs
+from dpbandits.session.pairs import checked_pairs
 from dpbandits.session.saving.seal import sealed
 from dpbandits.session.saving.segments import (
     FORMAT,
@@ -82,20 +81,17 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
             return session.ask(eligible=eligible, user=user)
         return session.ask(count, eligible=eligible, user=user)
 
+    @discreet
     def tell(self, decision: Decision, reward: object) -> None:
         """The reward of a decision (see `Session.tell`)."""
-        try:
-            self._of(decision).tell(decision, reward)
-        finally:
-            del decision, reward  # an error would show what came
+        self._of(decision).tell(decision, reward)
 
+    @discreet
     def tell_many(self, tells: Iterable[tuple[Decision, object]]) -> None:
         """Several pairs, told in this order; all are checked first, so a wrong one among them
         changes nothing, in no segment (see `Session.tell_many`).
         """
-        self._tell_pairs(checked_pairs(tells))
-
-    def _tell_pairs(self, pairs: list[Answered]) -> None:
+        pairs = checked_pairs(tells)
         self._gate.enter()
         try:
             for session in self._parts.values():
@@ -103,9 +99,9 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
                     settle(session._wheel)
             tell_segments(read_of_segments(pairs, self._of))
         finally:
-            pairs.clear()  # an error would show what came
             self._gate.leave()
 
+    @discreet
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it (see
         `Session.tell_message`).
@@ -121,10 +117,12 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
             )
         found.tell_message(text)
 
+    @discreet
     def expire(self, decision: Decision) -> None:
         """No reward came (see `Session.expire`)."""
         self._of(decision).expire(decision)
 
+    @discreet
     def void(self, decision: Decision) -> None:
         """A decision that was never carried out (see `Session.void`)."""
         self._of(decision).void(decision)
@@ -193,19 +191,13 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
         for session in self._parts.values():
             session._moved(arm, to, what)
 
+    @discreet
     def to_json(self, *, key: bytes | None = None) -> str:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).
 
         Raises:
             SharedError: another thread asked while they were written. Nothing was saved.
         """
-        try:
-            return self._written(key)
-        except BaseException as error:
-            forget(error, _getframe())
-            raise
-
-    def _written(self, key: bytes | None) -> str:
         before = self._asked()
         saved = [[name, session.to_json(key=key)] for name, session in self._parts.items()]
         if self._asked() != before:
@@ -217,6 +209,7 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
         return [session._wheel.asked for session in self._parts.values()]
 
     @classmethod
+    @discreet
     def from_json(cls, text: str, *, key: bytes | None = None, **options: Any) -> Self:
         """Continue from what `to_json` wrote. options: those of `Session.from_json`.
 

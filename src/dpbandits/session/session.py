@@ -10,7 +10,7 @@ from sys import _getframe
 from typing import Any, ClassVar, Self, final, overload
 
 from dpbandits.core.errors import MessageError
-from dpbandits.core.gate import MARKS, forget
+from dpbandits.core.gate import MARKS, discreet, forget
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import (
@@ -22,7 +22,7 @@ from dpbandits.session.decisions import (
     find_pending,
 )
 from dpbandits.session.options import CheckedCall, too_many_pending
-from dpbandits.session.pairs import Answered, checked_pairs, read_pairs, tell_pairs
+from dpbandits.session.pairs import checked_pairs, read_pairs, tell_pairs
 from dpbandits.session.saving.saved import Saved
 from dpbandits.session.wheel.turn import settle
 
@@ -174,13 +174,13 @@ class Session(Saved, metaclass=CheckedCall):
         the caller's own, that error passes through as it is: the reward is recorded (the decision
         is no longer pending), and what is due is made by the next call.
         """
-        if self._attribution is not None:
-            self._hold(decision, reward)
-            return
         caller, inside = _getframe(), self._inside
-        if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
-            self._gate.take_over(caller)
         try:
+            if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
+                self._gate.take_over(caller)
+            if self._attribution is not None:
+                self._hold(decision, reward)
+                return
             wheel = self._wheel
             if wheel.busy:
                 settle(wheel)
@@ -202,6 +202,7 @@ class Session(Saved, metaclass=CheckedCall):
             del caller, decision, reward
         raise decision_first()
 
+    @discreet
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it
         (`dpbandits.local.client.Client.answer`).
@@ -217,6 +218,7 @@ class Session(Saved, metaclass=CheckedCall):
             )
         self.tell(told.id, told.report)
 
+    @discreet
     def tell_many(self, tells: Iterable[tuple[Decision | int, object]]) -> None:
         """Several (decision, reward) pairs, told in this order; all are checked first, so a wrong
         one among them changes nothing.
@@ -225,10 +227,7 @@ class Session(Saved, metaclass=CheckedCall):
         many of the pairs are resolved: the first so many. The decisions of the others are still
         pending; tell those again.
         """
-        # not behind the gate: what makes the pairs may ask for decisions
-        self._tell_pairs(checked_pairs(tells))
-
-    def _tell_pairs(self, pairs: list[Answered]) -> None:
+        pairs = checked_pairs(tells)  # not behind the gate: what makes them may ask for decisions
         self._gate.enter()
         try:
             if self._attribution is None:
@@ -237,5 +236,4 @@ class Session(Saved, metaclass=CheckedCall):
             else:
                 self._hold_pairs(pairs)
         finally:
-            pairs.clear()  # an error would show what came
             self._gate.leave()

@@ -3,13 +3,7 @@
 """
 
 from dpbandits.core.errors import DecisionError
-from dpbandits.session.decisions import (
-    MAY_BE_SWAPPED,
-    Decision,
-    Play,
-    decision_first,
-    find_pending,
-)
+from dpbandits.session.decisions import Play, find_pending
 from dpbandits.session.pairs import Answered, hold_pairs, read_pairs
 from dpbandits.session.standing import Standing
 from dpbandits.session.wheel.turn import settle
@@ -23,20 +17,10 @@ class WaitingTimes(Standing):
         checked and dropped, and nobody can tell. Nothing else is done, not even what is due: else
         one could tell by it that somebody answered.
         """
-        self._gate.enter()
-        try:
-            wheel = self._wheel
-            id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
-            self._require_time(id)
-            hold_pairs([(id, play, reward)], self._vault)
-            return
-        except MAY_BE_SWAPPED:
-            if type(reward) is not Decision:
-                raise
-        finally:
-            del decision, reward  # an error would show what came
-            self._gate.leave()
-        raise decision_first()
+        wheel = self._wheel
+        id, play = find_pending(decision, wheel.pending, wheel.asked, self.campaign)
+        self._require_time(id)
+        hold_pairs([(id, play, reward)], self._vault)
 
     def _hold_pairs(self, pairs: list[Answered]) -> None:
         """The same for several at a time: all of them, or none."""

@@ -142,3 +142,24 @@ def test_a_forked_child_with_the_same_process_id_waits_for_nobody(
     thread.join()
     assert os.waitstatus_to_exitcode(status) == 0
     assert campaign.ask().round == 3
+
+
+def test_a_store_in_memory_refuses_a_forked_child() -> None:
+    """The child has the same open sums, and would noise them once more."""
+    store = dpb.open_store("memory:")
+    campaign = create(store)
+    asked = campaign.ask(4)
+    campaign.tell_many([(each, 1) for each in asked[:3]])
+    child = os.fork()
+    if not child:
+        try:
+            for call in (lambda: campaign.tell(asked[3], 1), campaign.summary, campaign.settle):
+                with pytest.raises(dpb.SharedError, match="store in memory was made before"):
+                    call()
+            own = create(dpb.open_store("memory:"))
+            own.tell(own.ask(), 1)
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert campaign.tell(asked[3], 1) == "recorded"

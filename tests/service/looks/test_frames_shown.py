@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,11 @@ import dpbandits as dpb
 from dpbandits.service.rows.sql_rows import SqlRows
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.vault import SavedVault
+from tests.service.conftest import Open
+from tests.service.http.web import remote, served
 from tests.service.timelines import create
 from tests.session.interruption.interrupted import PACKAGE
+from tests.session.test_frames_refused import require_nothing_of_it
 
 GRID = 2**20
 STEPS = str(round(0.7314 * GRID))
@@ -67,3 +70,71 @@ def test_a_call_that_fails_shows_no_sum(
         assert len(frames) > 5
         assert not any(STEPS in repr(known) for known in frames)
         assert campaign.tell(second, 1) == "recorded"
+
+
+WRONG: dict[str, Callable[[Any, Any, Any], None]] = {
+    "swapped": lambda c, d, e: c.tell("0.7314", d),
+    "swapped pairs": lambda c, d, e: c.tell_many([(0.7314, d)]),
+    "a pair that is none": lambda c, d, e: c.tell_many([(d, 0.7314), 0.7314]),
+    "a wrong reward": lambda c, d, e: c.tell(d, "0.7314"),
+    "a wrong one among several": lambda c, d, e: c.tell_many([(d, 0.7314), (e, 7314)]),
+    "a reward expires": lambda c, d, e: c.expire(0.7314),
+    "a reward is void": lambda c, d, e: c.void(0.7314),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("segments", [None, ["x", "y"]])
+def test_a_wrong_call_keeps_nothing_of_what_came(
+    make: Open, segments: list[str] | None, wrong: str
+) -> None:
+    """Neither what the caller gave it, nor what became of that."""
+    options = {} if segments is None else {"segments": segments, "segment": "x"}
+    ask = {"segment": options.pop("segment")} if options else {}
+    campaign = create(make(), **options)
+    first, second = campaign.ask(2, **ask)
+    with pytest.raises((TypeError, ValueError)) as error:
+        WRONG[wrong](campaign, first, second)
+    require_nothing_of_it(error.value)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_call_of_a_client_keeps_nothing_of_what_came(wrong: str) -> None:
+    with served() as (_, client):
+        campaign = remote(client)["trial"]
+        first, second = campaign.ask(2)
+        with pytest.raises((TypeError, ValueError)) as error:
+            WRONG[wrong](campaign, first, second)
+        require_nothing_of_it(error.value)
+
+
+def test_a_call_that_a_broken_disk_cuts_off_keeps_nothing_of_what_came(
+    make: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = create(make())
+    asked = campaign.ask(2)
+    monkeypatch.setattr(StoreSeal, "sealed", fails)
+    for call in (
+        lambda: campaign.tell(asked[0], 0.7314),
+        lambda: campaign.tell_many((each, 0.7314) for each in asked),
+    ):
+        with pytest.raises(RuntimeError, match="disk is gone") as error:
+            call()
+        require_nothing_of_it(error.value)
+
+
+@pytest.mark.parametrize("wrong", ["key", "password", "environment"])
+def test_a_store_that_cannot_be_opened_keeps_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    url, options = f"sqlite:///{tmp_path}/trial.db", {"witness": tmp_path / "elsewhere" / "w"}
+    with dpb.open_store(url, key=b"7" * 16, **options) as store:
+        create(store)
+    secret: dict[str, Any] = {"key": b"0.7314 0.7314 0.7314"} if wrong == "key" else {}
+    if wrong == "password":
+        url = "postgresql+psycopg://me:7314@localhost:1/none"
+    elif wrong == "environment":
+        monkeypatch.setenv("DPBANDITS_KEY", "7314 of no hexadecimal digits")
+    with pytest.raises((dpb.StoreError, ValueError)) as error:
+        dpb.open_store(url, **options, **secret)
+    require_nothing_of_it(error.value)

@@ -22,6 +22,11 @@ from dpbandits.policies.contract import Release
 from dpbandits.policies.formulas import joint
 from dpbandits.policies.super_arms import few
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
+from dpbandits.policies.super_arms.joint_constants import (
+    JOINT_PRESETS,
+    JointConstants,
+    joint_constants,
+)
 from dpbandits.policies.super_arms.joint_statistics import (
     JointStatistics,
     as_if_all_read,
@@ -31,15 +36,6 @@ from dpbandits.policies.super_arms.undecided import contested, outbid
 
 FIRST = 1e15
 """Weight of an element without a release: the first bases cover all but the loops."""
-
-
-class JointConstants(NamedTuple):
-    level: float  # factor on the preset's level
-    first: float  # rounds in a first batch, in standard deviations of its noise
-
-
-WIDE = JointConstants(0.5, 12.0)
-"""Preset "sharp" where a super arm may have more than four arms: first batches cost most there."""
 
 
 class Shared(NamedTuple):
@@ -77,11 +73,7 @@ class JointReleases(PrivatePolicy):
         TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.
     """
 
-    presets: ClassVar[dict[str, JointConstants]] = {
-        "sharp": JointConstants(0.5, 14.0),
-        "level": JointConstants(1.0, 16.0),
-        "proved": JointConstants(1.0, 16.0),
-    }
+    presets: ClassVar[dict[str, JointConstants]] = JOINT_PRESETS
     problem: DecisionSet
     arms: int = field(init=False, repr=False, compare=False)
     preset: str = "sharp"
@@ -97,9 +89,7 @@ class JointReleases(PrivatePolicy):
     @final
     def validate(self) -> None:
         self._one_of("preset", *self.presets)
-        wide = self.preset == "sharp" and self.problem.size > joint.AT_ONCE
-        constants = WIDE if wide else self.presets[self.preset]
-        for name, value in constants._asdict().items():
+        for name, value in joint_constants(self.preset, self.problem.size)._asdict().items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
         self._number("first", 0, 10**6)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, final
 
+from dpbandits.core.gate import discreet
 from dpbandits.service.campaign import checked_eligible
 from dpbandits.service.remote.looks import RemoteLooks
 from dpbandits.service.remote.said import decision_of, fresh_key, sent_number, sent_reward
@@ -40,10 +41,12 @@ class RemoteCampaign(RemoteLooks):
         found = [decision_of(each) for each in self._call("POST", "ask", body)["decisions"]]
         return found[0] if count is None else found
 
+    @discreet
     def tell(self, decision: CampaignDecision | str, reward: Any) -> str:
         """The reward of a decision; what became of it."""
         return self.tell_many([(required_id(decision), reward)])[0]
 
+    @discreet
     def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, Any]]) -> list[str]:
         """Several (decision, reward) pairs; of each, what became of it."""
         body = [
@@ -51,16 +54,19 @@ class RemoteCampaign(RemoteLooks):
         ]
         return [each["status"] for each in self._call("POST", "tell", body)["results"]]
 
+    @discreet
     def tell_message(self, decision: CampaignDecision | str, message: str) -> str:
         """In the local model: a user's answer as their device sent it."""
         body = [{"id": id_of(decision), "report": message}]
         return str(self._call("POST", "tell", body)["results"][0]["status"])
 
+    @discreet
     def expire(self, *decisions: CampaignDecision | str) -> list[str]:
         """Nobody answered: the declared default counts."""
         found = self._call("POST", "expire", {"ids": [id_of(each) for each in decisions]})
         return [each["status"] for each in found["results"]]
 
+    @discreet
     def void(self, *decisions: CampaignDecision | str) -> list[str]:
         """Decisions that were never carried out."""
         found = self._call("POST", "void", {"ids": [id_of(each) for each in decisions]})

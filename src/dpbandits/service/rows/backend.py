@@ -101,6 +101,12 @@ class CampaignRows(ABC):
         """
 
     @abstractmethod
+    def hold(self, change: RowChange) -> None:
+        """Write only `private` and `held` of a change, in place of `write`, and move no public row:
+        nobody is to see that somebody answered.
+        """
+
+    @abstractmethod
     def waiting_of(self, pseudonym: str) -> list[int]:
         """The decisions of a person that wait."""
 

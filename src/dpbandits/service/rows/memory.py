@@ -7,6 +7,7 @@ from threading import RLock
 from typing import final
 
 from dpbandits.core.errors import NameTakenError
+from dpbandits.core.gate import Home
 from dpbandits.core.inputs import shown
 from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
 from dpbandits.service.rows.memory_rows import MemoryRows, Tables
@@ -24,17 +25,26 @@ class MemoryBackend(Backend):
     durable = False
 
     def __init__(self) -> None:
-        self._lock = RLock()
+        self._lock, self._home = RLock(), Home()
         self._campaigns = dict[str, CampaignRow]()
         self._tables = dict[str, Tables]()
         self._groups = dict[str, dict[str, tuple[int, int]]]()
         self._scopes = dict[str, ScopeRow]()
         self._keys = dict[str, KeyRow]()
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else is at the rows. A forked child has all of them, too, and would noise the same
+        sums once more: it is refused, before it waits for a thread that is not there.
+        """
+        self._home.require("store in memory", "keep it in a file: open_store('sqlite:///trial.db')")
+        with self._lock:
+            yield
+
     def create(
         self, row: CampaignRow, parts: Sequence[Part], joining: Joining | None = None
     ) -> None:
-        with self._lock:
+        with self._alone():
             if row.name in self._campaigns:
                 raise taken_name()
             if joining is not None:
@@ -58,19 +68,19 @@ class MemoryBackend(Backend):
         return self._campaigns.get(name)
 
     def some_private(self) -> tuple[str, bytes] | None:
-        with self._lock:
+        with self._alone():
             return next(((uid, self._rows(uid).private()) for uid in self._tables), None)
 
     @contextmanager
     def transaction(self, uid: str) -> Iterator[CampaignRows]:
-        with self._lock:
+        with self._alone():
             rows = self._rows(uid)
             yield rows
             rows.commit()
 
     @contextmanager
     def reading(self, uid: str) -> Iterator[CampaignRows]:
-        with self._lock:
+        with self._alone():
             yield self._rows(uid)
 
     def _rows(self, uid: str) -> MemoryRows:
@@ -82,7 +92,7 @@ class MemoryBackend(Backend):
         return self._scopes.get(name)
 
     def add_scope(self, scope: ScopeRow) -> None:
-        with self._lock:
+        with self._alone():
             self._scopes.setdefault(scope.name, scope)
 
     def access_keys(self) -> list[KeyRow]:
@@ -103,7 +113,7 @@ class MemoryBackend(Backend):
     def copy(self) -> "MemoryBackend":
         """A backup, as a file would be copied."""
         other = MemoryBackend()
-        with self._lock:
+        with self._alone():
             for name in ("_campaigns", "_tables", "_groups", "_scopes", "_keys"):
                 setattr(other, name, deepcopy(getattr(self, name)))
         for uid, tables in other._tables.items():

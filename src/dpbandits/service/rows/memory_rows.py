@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from dpbandits.core.errors import LedgerError
@@ -110,6 +110,9 @@ class MemoryRows(CampaignRows):
     def write(self, change: RowChange) -> None:
         require_once(self._tables.ends, change.readings)
         self._written = change
+
+    def hold(self, change: RowChange) -> None:
+        self._written = replace(change, head=self._tables.head)
 
     def commit(self) -> None:
         """What was written has happened."""

@@ -168,8 +168,7 @@ class RowChange:
         and the places taken in it. held: answers that count only later, sealed; they are deleted
         when their decision is resolved. held_at: the number under which they are kept. drop_held:
         delete all. responses: replies to be given again to whoever repeats a call, by principal and
-        key. quietly: nothing but `private` and `held` is written, and no public row: nobody is to
-        see that somebody answered.
+        key.
     """
 
     head: HeadRow
@@ -183,7 +182,6 @@ class RowChange:
     held: Mapping[int, bytes] = field(default_factory=dict)
     held_at: int = 0
     drop_held: bool = False
-    quietly: bool = False
     events: Sequence[EventRow] = ()
     responses: Mapping[tuple[str, str], str] = field(default_factory=dict)
 

@@ -158,23 +158,25 @@ class SqlRows(CampaignRows):
 
     def write(self, change: RowChange) -> None:
         uid, self._locked = self._uid, None
-        if not change.quietly:
-            self._put(tables.head, {"campaign": uid, **change.head._asdict()}, "campaign")
-        if change.private is not None:
-            body = {"campaign": uid, "body": change.private}
-            self._put(tables.private_state, body, "campaign")
+        self._put(tables.head, {"campaign": uid, **change.head._asdict()}, "campaign")
         if change.drop_held:
             self._connection.execute(delete(tables.held).where(tables.held.c.campaign == uid))
         self._insert(tables.decision, DecisionRecord._fields, change.asked)
         self._resolve(change)
-        held = [(seq, body, change.held_at) for seq, body in change.held.items()]
-        self._insert(tables.held, ("seq", "body", "moved"), held)
+        self.hold(change)
         self._insert(tables.release, ReleaseRow._fields, change.releases)
         self._read(change.readings)
         self._insert(tables.event, EventRow._fields, change.events)
         self._contribute(change.used)
         said = [(*place, text) for place, text in change.responses.items()]
         self._insert(tables.request, ("principal", "key", "response"), said)
+
+    def hold(self, change: RowChange) -> None:
+        if change.private is not None:
+            body = {"campaign": self._uid, "body": change.private}
+            self._put(tables.private_state, body, "campaign")
+        held = [(seq, body, change.held_at) for seq, body in change.held.items()]
+        self._insert(tables.held, ("seq", "body", "moved"), held)
 
     def _resolve(self, change: RowChange) -> None:
         """Decisions that wait no more, and what was held for them; and those nobody learns from."""

@@ -157,7 +157,7 @@ def begin_again(work: Working, setting: CampaignSetting, whole: bool) -> None:
 def to_be_written(change: RowChange, head: HeadRow) -> RowChange | None:
     """What is written of a change; None: nothing that anybody could notice.
 
-    Answers that are held alone are written where nobody sees them: a new version of the head would
+    Answers that are held alone leave the head as it was: a new version of it, a public row, would
     say that somebody answered.
     """
     nothing = not (
@@ -174,4 +174,4 @@ def to_be_written(change: RowChange, head: HeadRow) -> RowChange | None:
     said, before = ({**said_in(each), "turns": None} for each in (change.head, head))
     if said != before:
         return change
-    return replace(change, head=head, quietly=True) if change.held else None
+    return replace(change, head=head) if change.held else None

@@ -157,7 +157,7 @@ class Turning:
                 forget_places(work.session)
                 written = to_be_written(change, before)
                 if written is not None:
-                    rows.write(written)
+                    (rows.hold if written.head is before else rows.write)(written)
             if written is not None:
                 work.committed(written)
                 if mark_of(written.head) != mark_of(before):

@@ -1,6 +1,5 @@
 """A session as a document, and back: see `document.py` for what stands in it."""
 
-from sys import _getframe
 from typing import Any, Self
 
 from dpbandits.campaign.assignment import assignment_from_data
@@ -11,7 +10,7 @@ from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
 from dpbandits.campaign.traffic import Traffic
 from dpbandits.campaign.watching.answers import unanswered_from_data
-from dpbandits.core.gate import forget
+from dpbandits.core.gate import discreet
 from dpbandits.core.values import damaged, entries
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
@@ -50,6 +49,7 @@ def require_use(public: dict[str, Any], private: dict[str, Any], user_key: objec
 class Saved(SpecialAsks):
     """A session that can be saved, and continued from what was saved."""
 
+    @discreet
     def to_json(self, *, key: bytes | None = None) -> str:
         """The whole session as a JSON document in two parts.
 
@@ -93,6 +93,7 @@ class Saved(SpecialAsks):
         return text
 
     @classmethod
+    @discreet
     def from_json(
         cls,
         text: str,
@@ -120,13 +121,9 @@ class Saved(SpecialAsks):
             is of another kind than the saved one, or weaker.
         """
         require_clock(clock)
-        try:
-            parts = read_document(text, policy, key)
-            require_use(*parts[1:], user_key)
-            return cls._continued(*parts, noise, clock, user_key)
-        except BaseException as error:
-            forget(error, _getframe())
-            raise
+        parts = read_document(text, policy, key)
+        require_use(*parts[1:], user_key)
+        return cls._continued(*parts, noise, clock, user_key)
 
     @classmethod
     def _continued(

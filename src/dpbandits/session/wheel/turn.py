@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpbandits.campaign.roster import Roster
-from dpbandits.core.errors import LedgerError, NotRecordedError
+from dpbandits.core.errors import HorizonError, LedgerError, NotRecordedError
 from dpbandits.core.ledger import unbalanced
 from dpbandits.core.plan import Progress
 from dpbandits.policies.contract import Policy, Release
@@ -193,7 +193,7 @@ def settle(wheel: Wheel) -> None:
     """Make what is due before anything is recorded; an error says that nothing was."""
     try:
         wheel.go_on()
-    except LedgerError:
+    except (HorizonError, LedgerError):  # no call mends them
         raise
     except Exception as error:
         raise NotRecordedError(
