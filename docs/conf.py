@@ -31,6 +31,7 @@ include_patterns = [
 exclude_patterns = ["**/.*", "build", "results"]
 html_theme = "furo"
 html_title = "dpbandits"
+html_show_copyright = False  # LICENSE says whose it is; an empty © says nothing
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]
 """A heading may follow a table of its page's other level."""

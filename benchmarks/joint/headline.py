@@ -35,7 +35,7 @@ def returns(page: str) -> dict[tuple[str, str], float]:
 
 def drawn(found: dict[tuple[str, str], float]) -> Figure:
     """Points for the private policies at each budget, lines for the others."""
-    figure = Figure(figsize=(7.2, 3.8), layout="constrained")
+    figure = Figure(figsize=(5.4, 4.2), layout="constrained")  # small, so that a phone can show it
     axes: Any = figure.subplots()
     for policy, (label, colour, marker) in PRIVATE.items():
         heights = [found[budget, policy] for budget in BUDGETS]
@@ -47,13 +47,13 @@ def drawn(found: dict[tuple[str, str], float]) -> Figure:
     for label, height in (lines | {"the best films": found["1", "optimum"]}).items():
         axes.axhline(height, color="#777777", linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
         said = f"{label} {height:.2f}"
-        axes.text(1.01, height, said, transform=axes.get_yaxis_transform(), va="center", size=9)
+        axes.text(1.01, height, said, transform=axes.get_yaxis_transform(), va="center", size=10)
     axes.set_xticks(range(len(BUDGETS)), [f"ε = {budget}" for budget in BUDGETS])
     axes.set_xlim(-0.4, 2.4)
     axes.set_ylabel("films liked a round")
     axes.set_title("Dashed: without privacy", size=10, loc="right")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="lower right", fontsize=9, frameon=False)
+    figure.legend(loc="outside lower center", fontsize=10, frameon=False)
     return figure
 
 
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=PAGE)
     parser.add_argument("--figure", type=Path, required=True)
     given = parser.parse_args()
-    drawn(returns(given.page.read_text(encoding="utf-8"))).savefig(given.figure, dpi=150)
+    drawn(returns(given.page.read_text(encoding="utf-8"))).savefig(given.figure, dpi=200)
 
 
 if __name__ == "__main__":

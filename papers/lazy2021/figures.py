@@ -19,7 +19,11 @@ from dpbandits.sweeps.results import Results
 ROWS = ((0.1, 0.25, 0.5, 1.0), (8.0, 64.0, 128.0))
 GAPS, ARMS = (0.2, 0.05, 0.0125), (4, 16, 64, 256, 1024)
 SHADES = ("#9ecae1", "#6baed6", "#3182bd", "#08519c", "#08264d")
-FIGURES = {"setting 1": "1 to 5 and 9", "setting 2": "6 to 8, 10 and 11", "setting 3": "12"}
+FIGURES = {
+    "setting 1": "Figures 1 to 5 and 9",
+    "setting 2": "Figures 6 to 8, 10 and 11",
+    "setting 3": "Figure 12",
+}
 
 WORST = (
     "Dotted: the lower bound on the worst instance with this K and Δ, whose constant is small; it "
@@ -44,7 +48,7 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
         yield Drawing(
             name.replace(" ", "-"),
             (
-                f"Figures {numbers}: mean reward {name}. The two Hybrid-UCB lie on each other "
+                f"{numbers}: mean reward {name}. The two Hybrid-UCB lie on each other "
                 f"almost everywhere. {DOTTED}"
             ),
             figure,

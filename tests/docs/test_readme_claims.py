@@ -29,6 +29,24 @@ def test_who_loses_least_is_counted_in_the_table() -> None:
     assert all(all(f"{name} " in row for name in played | {"NoiseAwareTS"}) for row in rows)
 
 
+def test_between_whose_means_noise_aware_sampling_lies_is_in_the_table() -> None:
+    said = "between `DPIMED`'s and `DPKLUCB`'s on what it was tuned on (means .25 to .9, up to five"
+    assert said in README
+    assert "arms) and on the trial above; not for fewer rounds, nor for click rates" in README
+    rows = [line for line in INSTANCES.splitlines() if "**lowest: " in line]
+    inside = {True: 0, False: 0}
+    for row in rows:
+        mean = {name: float(n) for name, n in re.findall(r"(\w+) ([\d.]+) ±", row)}
+        between = mean["DPIMED"] < mean["NoiseAwareTS"] < mean["DPKLUCB"]
+        if row.startswith(("| tuned on: ", "| trial: depression")):
+            assert between, row
+            inside[True] += 1
+        elif row.startswith("| click rates: "):
+            assert not between, row
+            inside[False] += 1
+    assert inside == {True: 8, False: 4}
+
+
 def test_where_the_default_has_a_fat_tail_is_in_the_table() -> None:
     """The README's three numbers, and that no row it leaves out is worse than what it says."""
     rows = re.findall(

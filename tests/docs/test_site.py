@@ -89,6 +89,13 @@ def test_a_bound_of_one_preset_is_not_shown_for_another() -> None:
     assert all(row.endswith("| none proved |") for row in rows)
 
 
+def test_the_glossary_is_in_order_and_has_a_campaigns_words() -> None:
+    words = re.findall(r"^\| ([^|]+) \| ", page("reference/glossary"), re.MULTILINE)[1:]
+    assert words == sorted(words, key=lambda word: word.lower().replace(",", ""))
+    assert {"campaign", "store", "witness", "fence", "scope", "segment", "holdout"} <= set(words)
+    assert {"attribution window", "propensity", "belief", "forecast", "guardrail"} <= set(words)
+
+
 def test_every_page_is_in_the_table_of_contents() -> None:
     listed = set(re.findall(r"^([\w./*-]+)$", page("index"), re.MULTILINE))
     kept = [path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*.md")]

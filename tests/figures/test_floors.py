@@ -87,6 +87,12 @@ def test_a_matroids_panel_has_the_matroids_bound(tmp_path: Path) -> None:
     assert FLOOR in legend_of(results)
 
 
+def test_a_narrow_range_of_budgets_is_marked_by_the_budgets(tmp_path: Path) -> None:
+    """Between 4 and 32 there is one power of ten, which nobody played."""
+    *_, ends = regret_grid(played(tmp_path, MATROID), [[Panel("e", 1.0)]], ends="e").axes
+    assert [text.get_text() for text in ends.get_xticklabels()] == ["1", "4"]
+
+
 def test_where_none_is_known_nothing_is_drawn_or_named(tmp_path: Path) -> None:
     results = played(tmp_path, PATHS)
     assert np.isnan(floor_at(results, Panel("e", 1.0), [10, 300])).all()

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from PIL import Image
 from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.figures.layout import NARROW
+from dpbandits.figures.layout import NARROW, ONE_COLUMN, TWO_COLUMNS, WIDE, Layout
 from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.pictures import forecast_figure
 from dpbandits.forecasting.rows import (
@@ -42,6 +43,17 @@ def test_every_curve_has_its_name_and_its_numbers() -> None:
         "KLUCB",
         EQUAL,
     }
+
+
+@pytest.mark.parametrize("layout", [WIDE, NARROW, ONE_COLUMN, TWO_COLUMNS])
+def test_the_title_ends_within_the_figure(layout: Layout) -> None:
+    """On a phone it was cut off."""
+    many = dpb.forecast([0.6, 0.5], 50_000, [1], draws=2, units="clicks")
+    figure = forecast_figure(many, layout)
+    (title,) = figure.axes[0].findobj(
+        lambda part: isinstance(part, Text) and part.get_text().startswith("What 50,000 visitors")
+    )
+    assert title.get_window_extent().x1 < figure.bbox.width
 
 
 def test_files(tmp_path: Path) -> None:

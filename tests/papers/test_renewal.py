@@ -83,6 +83,15 @@ def test_one_section_is_new_and_the_others_are_as_they_were(root: Path) -> None:
     assert (figures / "d2022/one.png").read_bytes() == b"new d2022"
 
 
+def test_a_heading_is_short_whatever_was_played() -> None:
+    """Titles of all sweeps made headings of twelve lines on a phone."""
+    new = made_up("d2022") | {"titles": ["One sweep", "another"]}
+    first, _, titles = section(new, "figures/").splitlines()[:3]
+    assert (first, titles) == ("## d2022: D2022 and others", "Sweeps: One sweep; another.")
+    _, sections = sections_of(PAGE.read_text(encoding="utf-8"))
+    assert max(len(text.splitlines()[0]) for text in sections.values()) < 80
+
+
 def test_the_table_is_that_of_a_whole_page(root: Path) -> None:
     new = made_up("d2022", *VERDICTS, questions=("partly answered",))
     parts = write(root, [new], renew_docs, "x")

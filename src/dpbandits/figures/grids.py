@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 
 from dpbandits.core.arrays import Floats
 from dpbandits.figures.floors import final_floor, floor_at
+from dpbandits.figures.layout import mark_only
 from dpbandits.figures.panels import Look, Panel, extremes, in_panel, looks
 from dpbandits.figures.plots import PRIVATE_BOUND, STYLE, draw_curves, error_bars, scale_rounds
 from dpbandits.sweeps.results import Results
@@ -132,6 +133,8 @@ def draw_ends(ax: Axes, results: Results, environment: str) -> None:
     at = rows["epsilon"].unique().sort().to_list()
     draw_floor(ax, at, np.array([final_floor(results, Panel(environment, e)) for e in at]))
     ax.set_xscale("log")
+    if at[-1] < 50 * at[0]:  # few powers of ten lie between them, or none
+        mark_only(ax, at)
     ax.set_title("final regret against ε", fontsize=9)
 
 

@@ -167,6 +167,15 @@ def mark_only(axes: Axes, places: list[float]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
+def write_title(axes: Axes, text: str) -> None:
+    """The axes' title, in smaller letters where it would go on beyond the figure."""
+    title = axes.set_title(text)
+    size = title.get_fontproperties().get_size_in_points()
+    while title.get_window_extent().x1 > axes.figure.bbox.width - 2 and size > 5:
+        size -= 0.25  # not in proportion: letters are hinted
+        title.set_fontsize(size)
+
+
 def below(axes: Axes, text: str, layout: Layout) -> None:
     """The x axis' label, in as many lines as it takes."""
     axes.set_xlabel(fill(text, layout.letters), fontsize=layout.size)

@@ -14,7 +14,16 @@ from PIL import Image
 
 from dpbandits.core.privacy import Grid, as_fraction, printed
 from dpbandits.environments import Environment
-from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, mark_only, write_names
+from dpbandits.figures.layout import (
+    WIDE,
+    End,
+    Layout,
+    below,
+    canvas,
+    mark_only,
+    write_names,
+    write_title,
+)
 from dpbandits.figures.panels import BOUND, DASHES, Look, Panel, extremes, in_panel, looks
 from dpbandits.sweeps.results import Results
 from dpbandits.theory import lai_robbins, private_lower_bound
@@ -87,7 +96,7 @@ def regret_figure(
             ends += draw_bounds(ax, results.config.built[panel.environment], panel, rounds)
             scale_rounds(ax, first, last, log_x)
             scale_regret(ax, shown, below=6)
-            ax.set_title(panel.title)
+            write_title(ax, panel.title)
             ax.set_ylabel("regret")
             write_names(ax, ends, layout)
         below(axes[-1], f"round{' (log scale)' if log_x else ''}; {SHADING[band]}", layout)
@@ -118,7 +127,7 @@ def epsilon_figure(
         ax.set_xscale("log" if log_x else "linear")
         mark_only(ax, epsilons)
         scale_regret(ax, rows.with_columns(round=pl.col("rounds")), below=1.5)
-        ax.set_title(environment)
+        write_title(ax, environment)
         ax.set_ylabel("regret at the end")
         axis = f"privacy budget ε{' (log scale)' if log_x else ''}"
         below(ax, f"{axis}; bars: 95 % confidence interval of the mean", layout)
@@ -181,20 +190,13 @@ def draw_curves(ax: Axes, results: Results, shown: pl.DataFrame, band: Band) -> 
     styles, ends = looks(list(results.cells)), []
     for (label,), curve in shown.group_by("label", maintain_order=True):
         look, x, mean = styles[str(label)], curve["round"].to_numpy(), curve["mean"].to_numpy()
+        shade: dict[str, Any] = {"color": look.colour, "linewidth": 0}
         if band != "mean":
-            ax.fill_between(
-                x,
-                curve["q05"].to_numpy(),
-                curve["q95"].to_numpy(),
-                color=look.colour,
-                alpha=0.13,
-                linewidth=0,
-            )
+            low, high = curve["q05"].to_numpy(), curve["q95"].to_numpy()
+            ax.fill_between(x, low, high, alpha=0.13, **shade)
         if band != "runs":
             error = 1.96 * curve["error"].fill_null(0).to_numpy()
-            ax.fill_between(
-                x, mean - error, mean + error, color=look.colour, alpha=0.35, linewidth=0
-            )
+            ax.fill_between(x, mean - error, mean + error, alpha=0.35, **shade)
         ax.plot(x, mean, color=look.colour, linestyle=look.dash, linewidth=1.7)
         ends.append(End(str(label), float(x[-1]), float(mean[-1]), look))
     return ends

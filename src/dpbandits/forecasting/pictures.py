@@ -8,7 +8,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from dpbandits.figures.layout import WIDE, End, Layout, below, canvas, mark_only, write_names
+from dpbandits.figures.layout import (
+    WIDE,
+    End,
+    Layout,
+    below,
+    canvas,
+    mark_only,
+    write_names,
+    write_title,
+)
 from dpbandits.figures.panels import DASHES, GREY, LOOKS, OTHERS, SOLID, Look
 from dpbandits.figures.plots import STYLE, error_bars
 from dpbandits.forecasting.foreseen import ForecastRows
@@ -34,7 +43,7 @@ def forecast_figure(found: ForecastRows, layout: Layout = WIDE) -> Figure:
         mark_only(ax, epsilons)
         ax.set_ylim(0, 1.12 * max(row.loss + 2 * row.error for row in found) or 1.0)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        ax.set_title(f"What {found.visitors:,} visitors are expected to lose")
+        write_title(ax, f"What {found.visitors:,} visitors are expected to lose")
         ax.set_ylabel(found.units)
         axis = "privacy budget ε (log scale); bars: 95 % confidence interval of the expectation"
         below(ax, axis, layout)

@@ -63,7 +63,7 @@ def notes_of(draws: int) -> dict[str, str]:
     """What the signs in a table of so many draws say.
 
     >>> list(notes_of(1000)), notes_of(200)["~"]
-    (['±'], 'from few draws: of 200 about 2 lie above 99 %; more with draws=')
+    (['±'], 'from few draws: of 200 about 2 lie above 99 %; more draws say it better')
     """
     found = {"±": "two standard errors of an expectation over the draws"}
     if draws < FEWEST:
@@ -74,7 +74,7 @@ def notes_of(draws: int) -> dict[str, str]:
         if draws * share < BEYOND
     ]
     if beyond:
-        found[FEW] = f"from few draws: of {draws} {', '.join(beyond)}; more with draws="
+        found[FEW] = f"from few draws: of {draws} {', '.join(beyond)}; more draws say it better"
     return found
 
 

@@ -104,7 +104,9 @@ def section(document: Document, images: str, anew: str = "") -> str:
     anew: what the section says of itself where it was written after the rest of the page.
     """
     lines = [
-        f"## {document['key']}: {'; '.join(document['titles'])}",
+        f"## {document['key']}: {document['authors'] or document['titles'][0]}",
+        "",
+        f"Sweeps: {'; '.join(document['titles'])}.",
         "",
         *([anew, ""] if anew else []),
         sizes(document),

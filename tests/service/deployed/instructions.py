@@ -53,6 +53,13 @@ def steps() -> list[list[str]]:
     return found
 
 
+def typed(first: str, last: str) -> list[str]:
+    """The guide's blocks of shell commands from one heading to another."""
+    text = GUIDE.read_text("utf-8")
+    part = text[text.index(f"\n{first}\n") : text.index(f"\n{last}\n")]
+    return re.findall(r"^```sh\n(.*?)^```$", part, flags=re.MULTILINE | re.DOTALL)
+
+
 def parsed(arguments: list[str]) -> dict[str, Any]:
     """The options that a command's own parser makes of these arguments; nothing is run.
 

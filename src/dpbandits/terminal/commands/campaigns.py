@@ -211,10 +211,19 @@ def fence_command(name: NameArgument, store: DatabaseOption, witness: WitnessOpt
         console.print(f"{name} goes on in generation {found[name].generation}.")
 
 
+def several(count: int, what: str) -> str:
+    """
+    >>> several(1, "release"), several(1000, "decision")
+    ('1 release', '1,000 decisions')
+    """
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
 def show_summary(said: Summary) -> None:
     """A campaign in one line and its promise."""
     typer.echo(
-        f"{said.name}: {said.policy}, {said.asked:,} decisions, {said.step:,} releases"
+        f"{said.name}: {said.policy}, {several(said.asked, 'decision')}, "
+        + several(said.step, "release")
         + (f", over ({said.closed})" if said.closed else "")
     )
     typer.echo(f"  {said.guarantee or 'no privacy'}")
