@@ -36,11 +36,11 @@ def recommend(
     """The policy we would use, ready for `Session` or `simulate`.
 
     One arm a round: `DPRateIMED`, whose regret is proved asymptotically optimal; on average over
-    settings 23 % (epsilon = 1) and 13 % (.1) below DPKLUCB's, 99.9 % quantiles 3 % and 7 %
-    above.
+    settings 20 % (epsilon = 1) and 5 % (.1) below DPKLUCB's, 99.9 % quantiles 9 % and 4 %
+    below.
     Several arms: `DPJointMAT` on a matroid, else `DPJointCUCB`, which pay epsilon once for a whole
     super arm. For at most 20,000 rounds, preset "sharp": the least regret measured among private
-    policies; else "level", 1.7 to 2.5 times that there, whose level is ln t. Both are unproved.
+    policies; else "level", 1.9 to 2.6 times that there, whose level is ln t. Both are unproved.
     Never `NoiseAwareTS`: there is evidence that it is not consistent.
 
     Args:

@@ -131,31 +131,32 @@ def test_who_leads_among_equal_means_is_the_one_with_most_rounds() -> None:
         s = Statistics(totals, tuple(rounds), (1, 1, 1), tuple(rounds), (0, 0, 0), sum(rounds))
         behind = order.index(2)
         assert policy.batch(s, behind) == settling_batch(
-            0.7, 0.8, 50, 2, 4_000, 1, 28, 2.0, 1, 0.3, 0.8
+            0.7, 0.8, 50, 2, 4_000, 1, 27, 2.0, 1, 0.28, 0.75
         )
     unseen = Statistics((0.0,) * 3, (0,) * 3, (0,) * 3, (0,) * 3, (0,) * 3, 0)
-    assert policy.batch(unseen, 1) == 28
+    assert policy.batch(unseen, 1) == 27
 
 
 def test_presets_give_way_to_arguments() -> None:
     policy = dpb.DPRateIMED(arms=3, epsilon=0.1, preset="safe", first=5, alpha=3, level=1)
     assert (policy.first, policy.alpha, policy.level) == (5, 3, 1)
-    assert dpb.DPRateIMED(arms=3, epsilon="1/3").first == 84
+    assert dpb.DPRateIMED(arms=3, epsilon="1/3").first == 81
     for name, constants in dpb.DPRateIMED.presets.items():
         policy = dpb.DPRateIMED(arms=3, epsilon=1, preset=name)
         told = constants._asdict()
-        assert told.pop("blurred") == (0.8 if name == "balanced" else 0.0)
+        assert told.pop("blurred") == (1.0 if name == "balanced" else 0.0)
         assert told == {field: getattr(policy, field) for field in told}
         assert (policy.level or 0) >= 1
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "doubt"), [("10", 0.3), ("1", 0.3), ("1/2", 0.7), ("1/10", 1.02), ("1/1000", 1.1)]
+    ("epsilon", "doubt"),
+    [("10", 0.28), ("1", 0.28), ("1/2", 0.78), ("1/10", 1.18), ("1/1000", 1.279)],
 )
 def test_the_balanced_doubt_is_larger_where_noise_is_more(epsilon: str, doubt: float) -> None:
     """On a line up to ε = 1; preset "safe" doubts as much everywhere."""
     policy = dpb.DPRateIMED(arms=3, epsilon=epsilon)
-    assert policy.belief == (pytest.approx(doubt, abs=1e-3), 0.8)
+    assert policy.belief == (pytest.approx(doubt, abs=1e-3), 0.75)
     assert dpb.DPRateIMED(arms=3, epsilon=epsilon, preset="safe").belief == (4.0, 0.6)
 
 

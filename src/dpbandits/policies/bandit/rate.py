@@ -102,7 +102,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
 
     >>> policy = DPRateIMED(arms=5, epsilon=1)
     >>> policy.first, policy.alpha, policy.level
-    (28, 2.0, 1.0)
+    (27, 2.0, 1.0)
     """
 
     about: ClassVar[About] = About(
@@ -114,7 +114,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     )
     presets: ClassVar[dict[str, RateConstants]] = {
         "mean": RateConstants(1.0, 32, 3.0, 1),
-        "balanced": RateConstants(1.0, 28, 2.0, None, 0.3, 0.8, 0.8),
+        "balanced": RateConstants(1.0, 27, 2.0, None, 0.28, 0.75, 1.0),
         "safe": RateConstants(1.5, 48, 3.0, None, 4.0, 0.6),
     }
     preset: str = "balanced"
