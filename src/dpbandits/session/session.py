@@ -151,7 +151,7 @@ class Session(Saved, metaclass=CheckedCall):
             forget(error, caller)
             raise
         finally:
-            if len(inside) == 1 and inside[0] is caller:
+            if len(inside) == 1 and inside.get(0) is caller:
                 del inside[0]
             else:
                 self._gate.leave()
@@ -194,7 +194,7 @@ class Session(Saved, metaclass=CheckedCall):
             if type(reward) is not Decision or not isinstance(error, MAY_BE_SWAPPED):
                 raise
         finally:
-            if len(inside) == 1 and inside[0] is caller:
+            if len(inside) == 1 and inside.get(0) is caller:
                 del inside[0]
             else:
                 self._gate.leave()
