@@ -35,8 +35,8 @@ def made(name: str, epsilon: float) -> Policy:
 
 
 def ratios(policy: Policy, rate: float, rounds: int) -> list[tuple[int, float, float]]:
-    """Of every row of the arm with most rounds, its rounds, its width over that of the formula without noise, and
-    the noise's variance over the rewards'; released means are taken to be right.
+    """Of every row of the arm with most rounds, its rounds, its width over that of the formula
+    without noise, and the noise's variance over the rewards'; released means are taken to be right.
     """
     history = campaign(policy, [rate] * policy.arms, rounds, 3, growth=1.0)
     law = history.reader.law
