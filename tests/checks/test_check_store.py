@@ -122,7 +122,8 @@ def logs_answers(patch: pytest.MonkeyPatch) -> None:
 
     def hold(self: Any, change: RowChange) -> None:
         event = EventRow(0.0, "answer", None, change.head.asked, None)
-        right(self, replace(change, events=[event]))
+        right(self, change)
+        self._written = replace(self._written, events=[event])
 
     patch.setattr(MemoryRows, "hold", hold)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from itertools import count
 from time import sleep
 from typing import Any
 
@@ -14,12 +13,15 @@ from dpbandits.session.session import Session
 MANY = 40
 """Decisions; four of five are answered."""
 
+LONGEST = 10
+"""How often the time that answers have is doubled, from a second on."""
+
 
 def held_answers_are_unseen(make: Make, name: str) -> None:
     """Where answers are waited for, nobody who looks can tell that one came; once their time has
     passed all of them count, whichever object they were told to.
     """
-    for tries in count():  # a slow machine is given more time
+    for tries in range(LONGEST):  # a slow machine is given more time
         window = timedelta(seconds=2**tries)
         campaign = small_campaign(
             make(), name if tries == 0 else f"{name} {tries}", attribution_window=window

@@ -14,6 +14,10 @@ from dpbandits.policies.contract import Policy
 from tests.campaign.campaigns import campaign
 
 ENOUGH, AT_MOST = 200, 1.5
+NEAR = 1.1
+"""How far the intervals are from √(1 + v)."""
+NEAR_OF = {("DPRateIMED", 0.1): 1.11}
+"""It reads more often than the others: 1.103 was measured."""
 POLICIES = (
     "DPRateIMED",
     "DPKLUCB",
@@ -89,13 +93,15 @@ def test_where_noise_rules_no_other_interval_of_this_kind_is_much_narrower(
     name: str, epsilon: float
 ) -> None:
     """1.5 is not met at click rates and small ε, and cannot be: a sum whose variance is 1 + v times
-    that of the rewards needs √(1 + v) times the width. The intervals stay within an eighth of that,
-    so a better split of the error between rewards and noise would save no more.
+    that of the rewards needs √(1 + v) times the width. The intervals stay within a tenth of that
+    (`NEAR_OF`: a ninth), so a better split of the error between rewards and noise would save no
+    more.
     """
+    near = NEAR_OF.get((name, epsilon), NEAR)
     for rate in (0.03, 0.1, 0.5):
         found = ratios(made(name, epsilon), rate, round(20_000 / epsilon))
         tried = [(ratio, noise) for rounds, ratio, noise in found if epsilon * rounds >= ENOUGH]
         assert tried
-        assert all(ratio <= 1.125 * math.sqrt(1.0 + noise) for ratio, noise in tried)
+        assert all(ratio <= near * math.sqrt(1.0 + noise) for ratio, noise in tried)
         if (name, rate) == ("DPKLUCB", 0.03):  # as the proof page says
             assert max(ratio for ratio, _ in tried) > AT_MOST

@@ -72,8 +72,8 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     say against an arm, every draw of noise counted.
 
     DPIMED's divergence forgets the draws, so it trusts an unlucky first batch; this does not.
-    Played is the arm with the least rate(mean, best mean) + level·ln n; preset "safe" counts a
-    rate for less. A later batch is as long as that index still asks for, on a ladder of totals
+    Played is the arm with the least rate(mean, best mean) + level·ln n; presets "balanced" and
+    "safe" count a rate for less. A later batch is as long as that index still asks for, on a ladder of totals
     fixed in advance whose rungs lie ever closer, so the constant of ln T is the lower bound's
     (level 1).
 
@@ -85,7 +85,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
 
     Args:
         preset: "balanced" (default), "mean" (counts one draw only: the lowest mean, and a thicker
-            tail) or "safe" (a higher level and a doubt: the thinnest tail, for at most twice the
+            tail) or "safe" (a higher level and more doubt: the thinnest tail, for at most twice the
             mean). See docs/measured/regret/rate.md and rate_safe.md.
         first: rounds in an arm's first batch; None stands for the preset's.
         alpha: most that a batch makes an arm's rounds grow by, above 1; the leader's grow by so
@@ -96,7 +96,8 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         counted: draws of noise that are counted, at most; fewer make a smaller index, and a
             thicker tail. None stands for the preset's, which is all but for "mean".
         doubt: evidence against an arm counts for so much less, at least 0, as its releases may have
-            been unlucky. None stands for the preset's, or 0 where a level is given.
+            been unlucky. None stands for the preset's ("balanced": more of it where epsilon is
+            below 1), or 0 where a level is given.
         trust: the share of the evidence that counts in any case, above 0 and at most 1. None stands
             for the preset's, or 1 where a level is given.
 

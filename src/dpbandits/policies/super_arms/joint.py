@@ -61,9 +61,8 @@ class JointReleases(PrivatePolicy):
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
             arm with n released rounds, unproved; on a matroid it explores few elements at a time
-            (see `few.py`). "level": the index that knows the noise's exact law,
-            at ln t. "proved": the same at ln t + 4 ln ln t, which holds whatever was released
-            before.
+            (see `few.py`). "level": the index that knows the noise's exact law, at ln t.
+            "proved": the same at ln t + 4 ln ln t, which holds whatever was released before.
         first: rounds in a first batch, in standard deviations of its noise; None stands for 14
             ("sharp"; 12 where a super arm may have more than four arms) or 16.
         alpha: growth of the rounds of the least known undecided arm.

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import final
 
 from dpbandits.core.errors import LedgerError
@@ -112,7 +112,8 @@ class MemoryRows(CampaignRows):
         self._written = change
 
     def hold(self, change: RowChange) -> None:
-        self._written = replace(change, head=self._tables.head)
+        head = self._tables.head
+        self._written = RowChange(head, change.private, held=change.held, held_at=change.held_at)
 
     def commit(self) -> None:
         """What was written has happened."""
