@@ -73,9 +73,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
 
     DPIMED's divergence forgets the draws, so it trusts an unlucky first batch; this does not.
     Played is the arm with the least rate(mean, best mean) + level·ln n; presets "balanced" and
-    "safe" count a rate for less. A later batch is as long as that index still asks for, on a ladder of totals
-    fixed in advance whose rungs lie ever closer, so the constant of ln T is the lower bound's
-    (level 1).
+    "safe" count a rate for less. A later batch is as long as that index still asks for, on a ladder
+    of totals fixed in advance whose rungs lie ever closer, so the constant of ln T is the lower
+    bound's (level 1).
 
     Source: ours; frontier and constants: docs/measured/regret/rate.md, decisions/.
     Guarantee: epsilon-DP.
