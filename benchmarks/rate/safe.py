@@ -42,6 +42,7 @@ class Candidate(NamedTuple):
             epsilon=cell.epsilon,
             level=self.level,
             first=int(np.ceil(self.first / cell.epsilon)),
+            alpha=dpb.DPRateIMED.presets["safe"].alpha,
             doubt=self.doubt,
             trust=self.trust,
         )

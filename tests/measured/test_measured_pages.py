@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 from benchmarks.pages import __main__ as pages
 from benchmarks.pages.listed import PAGES
+from benchmarks.rate.instances import Cell
+from benchmarks.rate.safe import NOW
 
+import dpbandits as dpb
+from dpbandits.policies.bandit.rate import RateConstants
 from tests.places import REPOSITORY
 
 MEASURED = REPOSITORY / "docs" / "measured"
@@ -70,3 +74,13 @@ def test_one_that_fails_is_named_and_the_others_are_written(
 def test_a_page_nobody_knows_is_refused_before_anything_is_played() -> None:
     with pytest.raises(SystemExit, match=r"got nonsense\. Known: speed, scale"):
         pages.chosen(["speed", "nonsense"])
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.1])
+def test_what_the_frontier_calls_safe_is_the_preset(epsilon: float) -> None:
+    """In all its constants: the frontier gives some, and others come from the default preset."""
+    cell = Cell("two arms", (0.6, 0.5), epsilon)
+    preset = dpb.DPRateIMED(arms=2, epsilon=epsilon, preset="safe")
+    names = [name for name in RateConstants._fields if name != "blurred"]
+    tried = NOW.policy(cell)
+    assert [getattr(tried, name) for name in names] == [getattr(preset, name) for name in names]
