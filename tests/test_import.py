@@ -49,6 +49,18 @@ print(dpb.simulate(dpb.UCB1(arms=2), dpb.Bernoulli([.5, .4]), 100).plays.sum())
     assert fresh(code) == "100"
 
 
+def test_sweeps_say_which_extra_they_need() -> None:
+    code = """
+import sys
+sys.modules["polars"] = None
+try:
+    import dpbandits.sweeps
+except ModuleNotFoundError as error:
+    print(error, error.name)
+"""
+    assert fresh(code) == "Sweeps need polars: pip install 'dpbandits[experiments]' polars"
+
+
 def test_no_package_is_hidden() -> None:
     """Each package is what its parent calls by its name: `import dpbandits.policies as rooms` finds
     it, which a function of the same name would hide.
