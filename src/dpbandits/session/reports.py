@@ -4,6 +4,7 @@ however often it is looked at.
 """
 
 from dpbandits.campaign.believing.beliefs import Beliefs, beliefs
+from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.statement import StatementFacts, statement
 from dpbandits.campaign.watching.answers import Answers
 from dpbandits.campaign.watching.ratio import SampleRatio
@@ -11,6 +12,8 @@ from dpbandits.local.messages import randomizer_to_json
 from dpbandits.session.waiting_times import WaitingTimes
 from dpbandits.session.wheel.choices import DecisionTable, answers_in
 from dpbandits.session.wheel.guarded import GuardedWheel
+
+LEAST_IS_BEST = Range(minimise=True)
 
 
 class Reports(WaitingTimes):
@@ -33,7 +36,7 @@ class Reports(WaitingTimes):
 
     def harm(self) -> Beliefs:
         """What is believed of every arm's harm, at the guardrail's confidence: looking costs
-        nothing.
+        nothing. The best arm here is the one that harms least.
 
         Raises:
             ValueError: this session has no guardrail.
@@ -44,7 +47,8 @@ class Reports(WaitingTimes):
                 "Expected a session with guardrail=dpbandits.Guardrail('refunds', limit=.02), say; "
                 "this one knows of no harm."
             )
-        return beliefs(wheel.harm.history, wheel.harm.rail.confidence)
+        harm = wheel.harm
+        return beliefs(harm.history.mirrored, harm.rail.confidence, ruler=LEAST_IS_BEST)
 
     def decisions(self) -> DecisionTable:
         """Every decision with the probability it had, for analysts. Rewards are not in it: they

@@ -45,8 +45,10 @@ def test_an_arm_that_harms_is_suspended_for_all_to_see() -> None:
     assert (event.what, event.arm) == ("suspend", "green")
     after = [row for row in of.decisions() if row.id > event.asked]
     assert {row.label for row in after} == {"blue", "red"}
-    low = {row.label: row.low for row in of.harm()}
+    harm = of.harm()
+    low = {row.label: row.low for row in harm}
     assert low["green"] > 0.1 > max(low["blue"], low["red"])
+    assert harm["green"].chance_best < 0.001, "the best arm is the one that harms least"
     assert of.spent == 1
 
 

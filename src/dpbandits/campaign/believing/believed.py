@@ -16,6 +16,7 @@ from dpbandits.campaign.believing.moments import draws_variance
 from dpbandits.campaign.believing.rows import (
     ArmHistory,
     ReleasedRow,
+    mirrored_row,
     restored_arm,
     row_data,
     rows_together,
@@ -108,6 +109,19 @@ class Believed:
     def with_arm(self, label: str) -> Believed:
         """One more arm, added while the others are at work."""
         return replace(self, arms=(*self.arms, ArmHistory(label)))
+
+    @property
+    def mirrored(self) -> Believed:
+        """The same releases as if of 1 less each reward: where the smallest mean is the best."""
+        ends = sum(self.reader.ends)
+        arms = (
+            arm._replace(
+                kept=tuple(mirrored_row(row, ends) for row in arm.kept),
+                newest=None if arm.newest is None else mirrored_row(arm.newest, ends),
+            )
+            for arm in self.arms
+        )
+        return replace(self, arms=tuple(arms))
 
     def leader(self, arms: Sequence[int]) -> int:
         """The arm with the largest released mean among these; the first where nothing was

@@ -35,6 +35,14 @@ class ArmHistory(NamedTuple):
     newest: ReleasedRow | None = None
 
 
+def mirrored_row(row: ReleasedRow, ends: float) -> ReleasedRow:
+    """The row of 1 less each reward, whose noise is as likely to be as much above as below.
+
+    ends: what is summed for a reward of 0 and for one of 1, together.
+    """
+    return row._replace(total=ends * row.rounds - row.total)
+
+
 def rows_together(before: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
     """The rows of two answers about different rewards, as one."""
     draws: Counter[int] = Counter(dict(before.draws))
