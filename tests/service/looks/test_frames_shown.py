@@ -190,6 +190,15 @@ def test_calls_that_are_done_together_know_nothing_of_each_other(
         assert not [batch for variables in known if (batch := variables.get("batch"))]
 
 
+def test_a_fence_that_fails_keeps_no_session(make: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = create(make())
+    campaign.tell(campaign.ask(), 0.7314)
+    monkeypatch.setattr(StoreSeal, "sealed", fails)
+    with pytest.raises(RuntimeError, match="disk is gone") as error:
+        campaign.fence()
+    assert not [known for known in known_in_frames(error.value) if "work" in known]
+
+
 def told(first: Any, second: Any) -> list[tuple[Any, object]]:
     """A wrong one, and one that is right."""
     return [(first, "0.7314"), (second, 0.7314)]
