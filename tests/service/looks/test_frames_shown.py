@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service.remote import RemoteStore
+from dpbandits.service.remote.campaign import RemoteCampaign
 from dpbandits.service.rows.sql_rows import SqlRows
 from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.turns.tells import TellOp, id_of
+from dpbandits.service.turns.tickets import Ticket
 from dpbandits.vault import SavedVault
 from tests.service.conftest import Open
 from tests.service.http.web import remote, served
@@ -121,6 +128,94 @@ def test_a_call_that_a_broken_disk_cuts_off_keeps_nothing_of_what_came(
         with pytest.raises(RuntimeError, match="disk is gone") as error:
             call()
         require_nothing_of_it(error.value)
+
+
+def test_an_error_of_the_database_is_not_kept_for_it_has_what_was_to_be_written(
+    tmp_path: Path,
+) -> None:
+    """Without a key private rows are written as they are."""
+    place = tmp_path / "trial.db"
+    with dpb.open_store(f"sqlite:///{place}", witness=tmp_path / "elsewhere" / "w") as store:
+        campaign = create(store, dpb.DPKLUCB(arms=3, epsilon=1, first=4, grid=GRID))
+        first, second = campaign.ask(2)
+        campaign.tell(first, 0.7314)
+        with closing(sqlite3.connect(place)) as database:
+            database.execute(FULL)
+        calls: list[Callable[[], object]] = [
+            lambda: campaign.tell(second, 0.7314),
+            campaign.ask,
+            campaign.add_arm,
+        ]
+        for call in calls:
+            with pytest.raises(dpb.StoreError, match="could not be written") as error:
+                call()
+            assert error.value.__context__ is error.value.__cause__ is None
+
+
+FULL = """CREATE TRIGGER full BEFORE INSERT ON private_state
+BEGIN SELECT raise(ABORT, 'the disk is full'); END"""
+
+
+@pytest.mark.parametrize("fault", [None, RuntimeError, dpb.StoreError])
+def test_calls_that_are_done_together_know_nothing_of_each_other(
+    make: Open, monkeypatch: pytest.MonkeyPatch, fault: type[Exception] | None
+) -> None:
+    """Who leads does the calls of others, too; each has an error of its own."""
+
+    def fails(*_: Any) -> None:
+        assert fault is not None
+        raise fault("the disk is gone")
+
+    campaign = create(make())
+    first, second = campaign.ask(2)
+    others = [Ticket(TellOp([(id_of(each), reward)])) for each, reward in told(first, second)]
+    campaign._turning._queue += others
+    found = list[BaseException]()
+    if fault is None:
+        campaign.ask()
+        others.pop()
+    else:
+        monkeypatch.setattr(StoreSeal, "sealed", fails)
+        with pytest.raises(fault, match="disk is gone") as led:
+            campaign.ask()
+        found.append(led.value)
+        assert others[0].error is not others[1].error
+    for other in others:
+        with pytest.raises((RuntimeError, ValueError)) as error:
+            other.answer()
+        found.append(error.value)
+    for each in found:
+        known = list(known_in_frames(each))
+        assert known
+        assert not [batch for variables in known if (batch := variables.get("batch"))]
+
+
+def test_a_fence_that_fails_keeps_no_session(make: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = create(make())
+    campaign.tell(campaign.ask(), 0.7314)
+    monkeypatch.setattr(StoreSeal, "sealed", fails)
+    with pytest.raises(RuntimeError, match="disk is gone") as error:
+        campaign.fence()
+    assert not [known for known in known_in_frames(error.value) if "work" in known]
+
+
+def told(first: Any, second: Any) -> list[tuple[Any, object]]:
+    """A wrong one, and one that is right."""
+    return [(first, "0.7314"), (second, 0.7314)]
+
+
+def test_an_answer_that_nobody_can_read_keeps_no_request() -> None:
+    """What was told is in the request, and the key with which it was."""
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"content-encoding": "gzip"}, content=b"none")
+
+    client = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://nowhere")
+    campaign = RemoteCampaign(RemoteStore("http://nowhere", client=client), "trial")
+    with pytest.raises(dpb.StoreError, match="DecodingError") as error:
+        campaign.tell("0" * 32, 0.7314)
+    require_nothing_of_it(error.value)
+    assert error.value.__context__ is None
 
 
 @pytest.mark.parametrize("wrong", ["key", "password", "environment"])

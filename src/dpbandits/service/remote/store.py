@@ -100,7 +100,7 @@ class RemoteStore:
         for attempt in range(TRIES):
             try:
                 answer = self._client.request(method, path, json=body, params=query or None)
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:  # which has the request, and with it the answers
                 answer, why = None, type(error).__name__
             if answer is not None and answer.status_code != 503:
                 break

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from sys import _getframe
 from typing import Any, Protocol
 
-from dpbandits.core.errors import StoreError
+from dpbandits.core.errors import StoreError, WitnessError
+from dpbandits.core.gate import forget
 from dpbandits.service.rows.records import RowChange
 from dpbandits.service.turns.asks import AskedDecisions, AskOp, CampaignDecision, Scratch
 from dpbandits.service.turns.working import CampaignSetting, Working
@@ -27,7 +29,17 @@ class Ticket:
     def __init__(self, op: Op) -> None:
         self.op, self.done = op, False
         self.value: Any = None
-        self.error: BaseException | None = None
+        self.error: Exception | None = None
+
+    def refuse(self, error: Exception) -> None:
+        """Fail with this error, from where the call was done on. Whoever caught it did calls of
+        others as well, whose answers are in the variables there.
+        """
+        caller, trace = _getframe(1), error.__traceback__
+        forget(error, caller)
+        while trace is not None and trace.tb_frame is caller:
+            trace = trace.tb_next
+        self.error = error.with_traceback(trace)
 
     def answer(self) -> Any:
         if self.error is not None:
@@ -42,6 +54,13 @@ def standing(work: Working) -> object:
     """What a refused call leaves as it was."""
     session = work.session
     return counts_of(session), session.releases, session.unread, session.lost, session.events
+
+
+def own(error: StoreError | WitnessError) -> StoreError | WitnessError:
+    """The same error once more: raised in several threads, one would have the frames of all."""
+    made = type(error)(*error.args).with_traceback(error.__traceback__)
+    made.__cause__ = error.__cause__
+    return made
 
 
 def interrupted() -> StoreError:

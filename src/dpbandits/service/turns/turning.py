@@ -13,7 +13,7 @@ from typing import Any, TypeVar, final
 
 from dpbandits.campaign.register import seconds_of
 from dpbandits.core.errors import Error, StoreError, WitnessError
-from dpbandits.core.gate import Home, forget
+from dpbandits.core.gate import Home, discreet, forget
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.records import CampaignRow, HeadRow, latest_of
@@ -26,6 +26,7 @@ from dpbandits.service.turns.tickets import (
     answers_named,
     change_after,
     interrupted,
+    own,
     standing,
 )
 from dpbandits.service.turns.working import CampaignSetting, Working, working_at
@@ -57,6 +58,7 @@ class Turning:
         self._work: Working | None = None
         self._home = Home()
 
+    @discreet
     def do(self, op: Op) -> Any:
         """Do a call, together with those that wait; returns once it is committed and witnessed."""
         self._settle_in()
@@ -86,6 +88,7 @@ class Turning:
             forget(error, _getframe())
             raise
 
+    @discreet
     def fence(self) -> None:
         """Give up all that is open, as after the database was put back; in every segment, those
         whose witness is in order first, for they could not tell afterwards.
@@ -112,7 +115,7 @@ class Turning:
             except (StoreError, WitnessError) as error:
                 # what was done may stand, so it is not done again here
                 for ticket in batch:
-                    ticket.error = error
+                    ticket.refuse(own(error))
             except Exception:
                 for ticket in batch:  # who did it fails alone
                     ticket.value, ticket.error = UNDONE, None
@@ -120,7 +123,7 @@ class Turning:
                         while not self._transact([ticket]):
                             self._fence_all()
                     except Exception as error:
-                        ticket.error = error
+                        ticket.refuse(error)
         finally:
             for ticket in batch:
                 if ticket.error is None and ticket.value is UNDONE:
@@ -188,8 +191,7 @@ class Turning:
             except (Error, ValueError, TypeError, RuntimeError) as error:
                 if standing(work) != before or isinstance(error, StoreError):
                     raise
-                forget(error, _getframe())
-                ticket.error = error
+                ticket.refuse(error)
                 answers.append(None)
         return answers
 
