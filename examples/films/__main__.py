@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from dpbandits.policies import DPKLMAT, NoiseAwareMAT
 from dpbandits.terminal.commands.terminal import LEAVE_OUT, console, one_line_errors, said
-from examples.films.play import load_films, play_films, print_played
+from examples.films.play import POLICIES, load_films, play_films, print_played
 
 
 class Matroid(StrEnum):
     """Policies that play a matroid's bases privately."""
 
+    DPJointMAT = "DPJointMAT"
     DPKLMAT = "DPKLMAT"
     NoiseAwareMAT = "NoiseAwareMAT"
 
@@ -30,7 +30,7 @@ def main(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds, a user each.")] = 20_000,
     policy: Annotated[
         Matroid, typer.Option(case_sensitive=False, help="Who recommends.")
-    ] = Matroid.DPKLMAT,
+    ] = Matroid.DPJointMAT,
     seed: Annotated[
         int, typer.Option(min=0, help="Of the users, the policy and the simulated noise.")
     ] = 1,
@@ -58,10 +58,14 @@ def main(
     with one_line_errors("A demonstration keeps nothing."):
         with said(LEAVE_OUT, "add --drop-unlisted to leave such ratings out"):
             found = load_films(data, films, drop_unlisted=drop_unlisted)
-        kind = DPKLMAT if policy is Matroid.DPKLMAT else NoiseAwareMAT
         with console.status("playing"):
             played = play_films(
-                found, kind, epsilon=epsilon, rounds=rounds, seed=seed, independent=independent
+                found,
+                POLICIES[policy.value],
+                epsilon=epsilon,
+                rounds=rounds,
+                seed=seed,
+                independent=independent,
             )
         print_played(played, console)
 

@@ -25,13 +25,17 @@ from dpbandits.datasets.films.films import Films, films_from_counts
 from dpbandits.datasets.films.movies import movielens
 from dpbandits.datasets.library import SOURCES, data_folder, find
 from dpbandits.oracles import LinearMatroid
-from dpbandits.policies.matroid.optimistic import DPKLMAT
-from dpbandits.policies.matroid.sampling import NoiseAwareMAT
+from dpbandits.policies import DPKLMAT, DPJointMAT, NoiseAwareMAT
 from dpbandits.simulation.plain import Path as Run
 from dpbandits.simulation.simulate import play_plain
 from dpbandits.terminal.tables import SIMULATED
 
-FilmPolicy = DPKLMAT | NoiseAwareMAT
+FilmPolicy = DPJointMAT | DPKLMAT | NoiseAwareMAT
+POLICIES: dict[str, type[FilmPolicy]] = {
+    "DPJointMAT": DPJointMAT,
+    "DPKLMAT": DPKLMAT,
+    "NoiseAwareMAT": NoiseAwareMAT,
+}
 RANDOM = 1000  # random sets that are averaged
 
 
@@ -117,7 +121,7 @@ class Played:
 
 def play_films(
     films: Films,
-    kind: type[FilmPolicy] = DPKLMAT,
+    kind: type[FilmPolicy] = DPJointMAT,
     *,
     epsilon: str,
     rounds: int,
@@ -189,9 +193,11 @@ def guarantee_lines(played: Played) -> Iterator[str]:
     if guarantee is None:
         raise TypeError(f"Expected a private policy, got {played.policy.name}.")
     yield f"Guarantee: {replace(guarantee, noise='simulated')}."
+    together = isinstance(played.policy, DPJointMAT)
+    each = f"{guarantee.cost}, together" if together else f"{guarantee.cost / rank} each"
     yield (
         f"Ledger: {spent(played.run.ledger)} of {guarantee.cost}; a round reads {rank} films at "
-        f"{guarantee.cost / rank} each."
+        f"{each}."
     )
     yield "Which films there are to choose from, and their genres, is public."
     if not played.independent:

@@ -169,14 +169,15 @@ def test_films_takes_the_first_set_that_is_here(kept: Path, folder: Path) -> Non
     for part in (
         "3,000 rounds; one random user a round",
         "ε = 2 per round (replace-one), central trust, simulated noise",
-        "Ledger: 2 of 2; a round reads 4 films at 1/2 each",
+        "DPJointMAT, 3,000 rounds",
+        "Ledger: 2 of 2; a round reads 4 films at 2, together",
         "37.5 times on average",
         "no protection",
     ):
         assert part in text
     assert text != films("--seed", "2")
-    assert "Ledger: 1/2 of 1/2; a round reads 4 films at 1/8 each" in films("--epsilon", "1/2")
-    assert "DPKLMAT" in text
+    shared = films("--epsilon", "1/2", "--policy", "dpklmat")
+    assert "Ledger: 1/2 of 1/2; a round reads 4 films at 1/8 each" in shared
     assert "NoiseAwareMAT, 3,000 rounds" in films("--policy", "NoiseAwareMAT")
     coins = films("--independent")
     assert "an independent coin a film" in coins
