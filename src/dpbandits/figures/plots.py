@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from PIL import Image
 
-from dpbandits.core.privacy import Grid, as_fraction, printed
+from dpbandits.core.privacy import Grid, printed_epsilon
 from dpbandits.environments import Environment
 from dpbandits.figures.layout import (
     WIDE,
@@ -212,7 +212,7 @@ def draw_bounds(ax: Axes, environment: Environment, panel: Panel, rounds: np.nda
         ("lower bound, no privacy", PLAIN_BOUND, [lai_robbins(environment, t) for t in rounds])
     ]
     if (epsilon := panel.epsilon) is not None:
-        name = f"lower bound, ε = {printed(as_fraction(epsilon, 'epsilon'))}"
+        name = f"lower bound, ε = {printed_epsilon(epsilon)}"
         bounds.append(
             (name, PRIVATE_BOUND, [private_lower_bound(environment, t, epsilon) for t in rounds])
         )
