@@ -49,8 +49,8 @@ class Trial:
         self.of = kind.from_json(text, key=KEY, user_key=USERS, clock=lambda: self.now)
 
     def week(self, number: int) -> list[Any]:
-        """Its decisions. Visitors come again, some cannot see everything, some never answer or a day
-        late or out of range, and one arm's orders are sent back.
+        """Its decisions. Visitors come again, some cannot see everything, some never answer, or a
+        day late, or out of range, and one arm's orders are sent back.
         """
         rng, shown, late = np.random.default_rng(number), list[Any](), list[Any]()
         for _ in range(7):
