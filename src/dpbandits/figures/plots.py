@@ -125,7 +125,7 @@ def epsilon_figure(
             error_bars(ax, x, mean, error, look, "" if level else "o", size=4, width=1.6)
             ends.append(End(str(label), x[-1], float(mean[-1]), look))
         ax.set_xscale("log" if log_x else "linear")
-        mark_only(ax, epsilons)
+        mark_only(ax, epsilons, printed_epsilon)
         scale_regret(ax, rows.with_columns(round=pl.col("rounds")), below=1.5)
         write_title(ax, environment)
         ax.set_ylabel("regret at the end")
