@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import polars as pl
 from matplotlib.figure import Figure
 
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.grids import Drawing, regret_grid
 from dpbandits.figures.lines import Lines, line_grid
 from dpbandits.figures.panels import Panel, looks
@@ -120,7 +121,7 @@ def beside_orders(
         start = frame.filter(pl.col("label") == shown[0])["mean"][0]
         at = sorted(set(frame["x"].to_list()))
         line = [start * order(k, epsilon) / order(at[0], epsilon) for k in at]
-        panels.append(Lines(f"ε = {epsilon:g}", frame, {name: line}, at))
+        panels.append(Lines(f"ε = {printed_epsilon(epsilon)}", frame, {name: line}, at))
     return grid_of(results, labels, panels)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.floors import DOTTED
 from dpbandits.figures.grids import Drawing, regret_grid
 from dpbandits.figures.panels import Panel
@@ -32,7 +33,8 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     pairs = [(name, pair) for name in settings for pair in PAIRS]
     for number, (name, pair) in enumerate(pairs, start=5):
         rows = [[Panel(f"{name}, K = {arms}", epsilon) for arms in ARMS] for epsilon in pair]
-        caption = f"Figure {number}: {name} with ε = {pair[0]:g} and {pair[1]:g}, every K. {DOTTED}"
+        budgets = " and ".join(map(printed_epsilon, pair))
+        caption = f"Figure {number}: {name} with ε = {budgets}, every K. {DOTTED}"
         yield Drawing(f"figure-{number:02}", caption, regret_grid(sweep, rows))
     panels = [[Panel(f"K = {arms}, gap 0.25", epsilon) for arms in ARMS] for epsilon in (0.1, 1.0)]
     yield Drawing(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.floors import DOTTED, final_floor
 from dpbandits.figures.grids import Drawing, regret_grid
 from dpbandits.figures.lines import Lines, line_grid, sized
@@ -79,7 +80,7 @@ def against_arms(private: Results, plain: Results) -> Figure:
     rows = [
         [
             Lines(
-                f"Δ = {gap:g}, ε = {epsilon:g}",
+                f"Δ = {gap:g}, ε = {printed_epsilon(epsilon)}",
                 frame.filter(
                     (pl.col("gap") == gap)
                     & (pl.col("epsilon").is_null() | pl.col("epsilon").eq(epsilon))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 from matplotlib.figure import Figure
 
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.floors import DOTTED, final_floor
 from dpbandits.figures.grids import Drawing, regret_grid
 from dpbandits.figures.lines import Lines, line_grid, sized
@@ -67,7 +68,7 @@ def doubling(results: Results) -> Figure:
             guides["ε · lower bound"] = [
                 epsilon * final_floor(results, Panel(f"{instance}, K = {k}", epsilon)) for k in ARMS
             ]
-            row.append(Lines(f"{what}, ε = {epsilon:g}", part, guides, ARMS))
+            row.append(Lines(f"{what}, ε = {printed_epsilon(epsilon)}", part, guides, ARMS))
         rows.append(row)
     return line_grid(
         rows, looks(list(results.cells)), x="number of actions K (log scale)", y="ε · final regret"

@@ -88,7 +88,7 @@ def test_slow_runs_keep_the_budget(
 
 @pytest.mark.parametrize("seconds", [0.1, 1.0])
 def test_a_slow_function_gets_no_verdict_at_once(seconds: float) -> None:
-    """By the real clock: it is played twice."""
+    """By the real clock, at any load, which can only make it slower: it is played twice."""
     played = list[int]()
 
     def slow(rewards: Any, seed: int) -> float:

@@ -96,20 +96,6 @@ def test_a_gaussian_that_does_not_show_is_no_proof() -> None:
     assert (found.outcome, found.lower_bound) == ("not applicable", 0.0)
 
 
-def test_array_coins_keep_their_value() -> None:
-    """Cut to whole numbers, every coin was 0, arrays of runs seemed not to agree with single ones,
-    and runs were a hundred times fewer.
-    """
-    subjects = [
-        leaks_rarely(1e-3),
-        lambda total, count, noise: lap(noise, total) + 0 * np.floor(np.log(noise.uniform())),
-    ]
-    for tell in subjects:
-        assert MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=tell)).is_run_by_run(
-            np.zeros((2, 1))
-        )
-
-
 def test_a_rare_leak_by_coins_is_certified() -> None:
     """Of chance 10⁻³, from arrays of coins: nothing like it happens on the neighbour. Wrong with
     probability 10⁻⁶.

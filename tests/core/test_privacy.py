@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -11,10 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbandits.core.plan import Cycle, Hold, Progress
-from dpbandits.core.privacy import Entry, Grid, Guarantee, as_fraction, printed, spent
+from dpbandits.core.privacy import (
+    Entry,
+    Grid,
+    Guarantee,
+    as_fraction,
+    printed,
+    printed_epsilon,
+    spent,
+)
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise
+from dpbandits.papers.evidence import CellSetting
 from dpbandits.vault import ArmVault
+from tests.places import REPOSITORY
 
 ONE = Fraction(1)
 
@@ -126,6 +137,28 @@ def test_a_printed_guarantee_never_says_less(value: str, text: str) -> None:
 @given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30, max_denominator=10**30))
 def test_no_number_of_a_guarantee_is_rounded_down(value: Fraction) -> None:
     assert value <= Fraction(printed(value)) <= value * (1 + Fraction(1, 10**5))
+
+
+def test_no_epsilon_is_shortened_where_it_is_shown() -> None:
+    """Rounded to six digits it says less than it is, every other time. What an audit certifies is a
+    lower bound, rounded down.
+    """
+    shortened = re.compile(r"(epsilon|budget)\)?:\.?\d*[gf]\}|ε = \{[^}]*:\.?\d*[gf]\}")
+    for folder in ("src/dpbandits", "papers"):
+        for file in (REPOSITORY / folder).rglob("*.py"):
+            if "auditing" not in file.parts:
+                assert not shortened.search(file.read_text(encoding="utf-8")), file
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "text"),
+    [(0.1, "0.1"), (1e5, "100000"), (1.0000004, "1.0000004"), (1 / 3, "0.333334")],
+)
+def test_an_epsilon_that_results_keep_is_printed_exactly_or_rounded_up(
+    epsilon: float, text: str
+) -> None:
+    assert printed_epsilon(epsilon) == text
+    assert str(CellSetting("one", epsilon)) == f"one, ε = {text}"
 
 
 def test_progress_counts_public_tells_only() -> None:

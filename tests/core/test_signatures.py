@@ -14,6 +14,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.examples import examples
+from dpbandits.local.client import Client
 from dpbandits.oracles import PROBLEMS
 from dpbandits.policies import POLICIES
 
@@ -164,6 +165,12 @@ def test_errors_from_within_a_constructor_pass_through() -> None:
         (lambda: dpb.SecureNoise(1), r"SecureNoise takes its arguments by name, got 1 without"),
         (lambda: dpb.SegmentedSession(segments=["a"]), r"needs policy and noise, too"),
         (lambda: dpb.SegmentedSession(PLAYED, segments=["a"], seed=1), r"needs noise, too"),
+        (
+            lambda: dpb.lower_bound(),
+            r"lower_bound needs policy.*Bernoulli\(\[0\.5, 0\.4\]\), 10_000\)",
+        ),
+        (lambda: Client(), r"Client needs description and most\. .*description=session\."),
+        (lambda: Client("{}"), r"Client needs most, too"),
         (lambda: dpb.Session(), r"Expected one policy, and all else by its name: Session\("),
         (lambda: dpb.Session(PLAYED, NOISE), r"Expected one policy, and all else by its name"),
         (lambda: dpb.Session(segments=["a"], noise=NOISE), r"Expected one policy"),
@@ -179,7 +186,15 @@ def test_what_is_called_first_explains_itself_too(call: Any, said: str) -> None:
 
 @pytest.mark.parametrize(
     "called",
-    [dpb.simulate, dpb.identify, dpb.estimates, dpb.estimate, dpb.SecureNoise, dpb.Estimator],
+    [
+        dpb.simulate,
+        dpb.identify,
+        dpb.estimates,
+        dpb.estimate,
+        dpb.SecureNoise,
+        dpb.Estimator,
+        dpb.lower_bound,
+    ],
 )
 def test_the_example_of_what_is_called_first_works(called: Any) -> None:
     with pytest.raises(TypeError, match="does not take nonsense") as caught:

@@ -23,6 +23,7 @@ from dpbandits.forecasting.rows import (
     give_or_take,
     notes_of,
 )
+from dpbandits.service.pages.planning import column_title
 from dpbandits.terminal.cli import app
 
 
@@ -131,6 +132,23 @@ def test_the_command(tmp_path: Path) -> None:
         "forecast.png",
         "forecast.svg",
     }
+
+
+def test_no_epsilon_is_printed_smaller_than_it_is() -> None:
+    """In the table, in the answer of --within, and in the columns of a trial's page."""
+    code, said = run(
+        *("--rates", ".6,.4", "--visitors", "100", "--epsilon", "1.0000004,1/3", "--draws", "2"),
+        *("--within", "1000"),
+    )
+    assert code == 0, said
+    assert "ε = 0.333334 with DPRateIMED is expected to lose" in said
+    first, second = (text.split()[0] for text in said.split("DPRateIMED")[1:3])
+    assert (first, second) == ("0.333334", "1.0000004")
+    shown = dpb.forecast([0.6, 0.4], 100, [1.0000004, 0.5], draws=2)
+    marks = forecast_figure(shown).axes[0].get_xticklabels()
+    assert [mark.get_text() for mark in marks] == ["0.5", "1.0000004"]
+    row = next(row for row in shown if row.epsilon == 1.0000004)
+    assert column_title(row).endswith("=\N{NO-BREAK SPACE}1.0000004")
 
 
 def test_the_command_with_a_user_cap() -> None:

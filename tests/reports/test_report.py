@@ -190,6 +190,21 @@ def test_the_page_holds_every_comparison(published: tuple[Path, Page], tiny: Res
         } <= set(head)
 
 
+def test_what_is_published_computes_nothing_in_a_spreadsheet(
+    tiny: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels are the user's own text. Figures and page are tried elsewhere."""
+    monkeypatch.setattr("dpbandits.reports.publish.draw", lambda _: {})
+    labels = tiny.summary["label"].to_list()
+    summary = tiny.summary.with_columns(label=pl.Series(["=1+1", *labels[1:]]))
+    monkeypatch.setattr("dpbandits.reports.publish.write_report", lambda *_, **__: tmp_path)
+    out = tmp_path / "out"
+    shutil.copytree(tiny.out, out)
+    publish(replace(tiny, out=out, summary=summary), command="dpbandits run tiny.toml")
+    assert pl.read_csv(out / "summary.csv")["label"].to_list() == ["'=1+1", *labels[1:]]
+    assert pl.read_parquet(out / "summary.parquet")["label"][0] == "=1+1"
+
+
 def test_tables_are_kept_as_files(published: tuple[Path, Page], tiny: Results) -> None:
     out = published[0].parent
     assert (

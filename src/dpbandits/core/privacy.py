@@ -94,6 +94,15 @@ def printed(value: Fraction) -> str:
     return f"{float(above(value)):g}"
 
 
+def printed_epsilon(epsilon: float) -> str:
+    """An ε that results keep as a float, as `printed` says it.
+
+    >>> printed_epsilon(0.1), printed_epsilon(1.0000004)
+    ('0.1', '1.0000004')
+    """
+    return printed(as_fraction(epsilon, "epsilon"))
+
+
 def above(value: Fraction) -> Decimal:
     """The least number of six digits that is not below `value`."""
     return Context(prec=6, rounding=ROUND_CEILING).divide(

@@ -46,6 +46,8 @@ EXAMPLES: Mapping[str, str] = {
     "rule": "dpbandits.DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1)",
     "segments": "['DE', 'FR']",
     "noise": "dpbandits.SecureNoise()",
+    "description": "session.description()",
+    "most": "1",
 }
 """Example values, for every argument that some constructor of this package requires."""
 

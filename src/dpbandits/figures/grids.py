@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from dpbandits.core.arrays import Floats
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.floors import final_floor, floor_at
 from dpbandits.figures.layout import mark_only
 from dpbandits.figures.panels import Look, Panel, extremes, in_panel, looks
@@ -134,7 +135,7 @@ def draw_ends(ax: Axes, results: Results, environment: str) -> None:
     draw_floor(ax, at, np.array([final_floor(results, Panel(environment, e)) for e in at]))
     ax.set_xscale("log")
     if at[-1] < 50 * at[0]:  # few powers of ten lie between them, or none
-        mark_only(ax, at)
+        mark_only(ax, at, printed_epsilon)
     ax.set_title("final regret against ε", fontsize=9)
 
 

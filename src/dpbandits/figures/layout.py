@@ -2,6 +2,7 @@
 desk and on a phone. Names at the ends of curves are moved apart where curves end close together.
 """
 
+from collections.abc import Callable
 from math import ceil
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from scipy.optimize import isotonic_regression
 
 from dpbandits.figures.panels import Look
@@ -160,11 +161,13 @@ def write_names(axes: Axes, ends: list[End], layout: Layout) -> None:
     )
 
 
-def mark_only(axes: Axes, places: list[float]) -> None:
-    """Marks on the x axis at these places, in full, and nowhere else."""
+def mark_only(
+    axes: Axes, places: list[float], text: Callable[[float], str] = "{:g}".format
+) -> None:
+    """Marks on the x axis at these places, in full, and nowhere else. text: of a place."""
     axes.xaxis.set_major_locator(FixedLocator(places))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter(FixedFormatter(list(map(text, places))))
 
 
 def write_title(axes: Axes, text: str) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from dpbandits.core.privacy import as_fraction, printed
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.results import Results
 
@@ -21,7 +21,7 @@ class Panel(NamedTuple):
     @property
     def title(self) -> str:
         return self.environment + (
-            "" if self.epsilon is None else f", ε = {printed(as_fraction(self.epsilon, 'epsilon'))}"
+            "" if self.epsilon is None else f", ε = {printed_epsilon(self.epsilon)}"
         )
 
 

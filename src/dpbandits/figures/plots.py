@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from PIL import Image
 
-from dpbandits.core.privacy import Grid, as_fraction, printed
+from dpbandits.core.privacy import Grid, printed_epsilon
 from dpbandits.environments import Environment
 from dpbandits.figures.layout import (
     WIDE,
@@ -125,7 +125,7 @@ def epsilon_figure(
             error_bars(ax, x, mean, error, look, "" if level else "o", size=4, width=1.6)
             ends.append(End(str(label), x[-1], float(mean[-1]), look))
         ax.set_xscale("log" if log_x else "linear")
-        mark_only(ax, epsilons)
+        mark_only(ax, epsilons, printed_epsilon)
         scale_regret(ax, rows.with_columns(round=pl.col("rounds")), below=1.5)
         write_title(ax, environment)
         ax.set_ylabel("regret at the end")
@@ -212,7 +212,7 @@ def draw_bounds(ax: Axes, environment: Environment, panel: Panel, rounds: np.nda
         ("lower bound, no privacy", PLAIN_BOUND, [lai_robbins(environment, t) for t in rounds])
     ]
     if (epsilon := panel.epsilon) is not None:
-        name = f"lower bound, ε = {printed(as_fraction(epsilon, 'epsilon'))}"
+        name = f"lower bound, ε = {printed_epsilon(epsilon)}"
         bounds.append(
             (name, PRIVATE_BOUND, [private_lower_bound(environment, t, epsilon) for t in rounds])
         )

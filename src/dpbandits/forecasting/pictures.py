@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.layout import (
     WIDE,
     End,
@@ -40,7 +41,7 @@ def forecast_figure(found: ForecastRows, layout: Layout = WIDE) -> Figure:
         ]
         ax.set_xscale("log")
         ax.set_xlim(epsilons[0] / 1.15, epsilons[-1] * 1.15)
-        mark_only(ax, epsilons)
+        mark_only(ax, epsilons, printed_epsilon)
         ax.set_ylim(0, 1.12 * max(row.loss + 2 * row.error for row in found) or 1.0)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         write_title(ax, f"What {found.visitors:,} visitors are expected to lose")

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dpbandits.core.privacy import printed_epsilon
+
 EQUAL = "equal shares"
 """The label of an A/B test that gives every arm the same share of all visitors."""
 
@@ -84,7 +86,7 @@ def cells_of_row(row: Foreseen, draws: int) -> tuple[str, ...]:
     q95, q99 = (FEW if draws * share < BEYOND else "" for share in (0.05, 0.01))
     return (
         row.policy,
-        "–" if row.epsilon is None else f"{row.epsilon:g}",
+        "–" if row.epsilon is None else printed_epsilon(row.epsilon),
         amount(row.loss),
         "–" if row.privacy is None else amount(row.privacy),
         amount(row.saved),

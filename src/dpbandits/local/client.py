@@ -29,6 +29,7 @@ from typing import final
 from dpbandits.core.errors import MessageError, RewardError
 from dpbandits.core.gate import discreet
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
+from dpbandits.core.signatures import Explained
 from dpbandits.core.values import checked_noise
 from dpbandits.local.budget import Budget, MemoryBudget
 from dpbandits.local.budget.alone import Alone
@@ -47,7 +48,7 @@ from dpbandits.noise.sources import SecureNoise
 
 
 @final
-class Client:
+class Client(metaclass=Explained):
     """One user's device in one campaign. Each report is epsilon-LDP about its rewards; all together
     they cost at most the budget.
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, final
 
 from dpbandits.core.inputs import whole_number
-from dpbandits.core.privacy import Grid, Guarantee
+from dpbandits.core.privacy import Grid, Guarantee, printed
 from dpbandits.mechanisms.base import Answer, Around, Block, Mechanism, PurePrice
 from dpbandits.mechanisms.batches import LazyCumulative, LazyForgetful
 from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
@@ -116,7 +116,7 @@ def fine_enough(grid: Grid, size: int, epsilon: Fraction) -> Grid:
     if times * grid.steps > FINEST:
         raise ValueError(
             f"Expected epsilon of at most {FINEST // size:,} for super arms of up to {size}, got "
-            f"{float(epsilon):g}: such noise would need a finer grid than 1/{FINEST:,}."
+            f"{printed(epsilon)}: such noise would need a finer grid than 1/{FINEST:,}."
         )
     return replace(grid, steps=grid.steps * times) if times > 1 else grid
 
@@ -159,7 +159,7 @@ class GuardedBatches(Around):
             )
         if fine_enough(inner.grid, BOTH, inner.epsilon) != inner.grid:
             raise ValueError(
-                f"Expected grid= of at least {BOTH * float(inner.epsilon):g} steps, got "
+                f"Expected grid= of at least {printed(BOTH * inner.epsilon)} steps, got "
                 f"{inner.grid.steps}: two numbers are read together."
             )
 

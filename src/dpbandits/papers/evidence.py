@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from dpbandits.core.arrays import Floats
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.environments import Environment
 from dpbandits.policies.contract import Policy
 
@@ -23,7 +24,7 @@ class CellSetting(NamedTuple):
     epsilon: float
 
     def __str__(self) -> str:
-        return f"{self.environment}, ε = {self.epsilon:g}"
+        return f"{self.environment}, ε = {printed_epsilon(self.epsilon)}"
 
 
 class Measurement(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.panels import Panel
 from dpbandits.papers.measures.bases import last_bases
 from dpbandits.papers.tables import PageTable
@@ -25,13 +26,14 @@ def recommended_films(results: Results, panel: Panel, labels: Sequence[str]) -> 
     """
     loaded = results.config.loaded[panel.environment]
     assert loaded.problem is not None
+    assert panel.epsilon is not None
     best = frozenset(loaded.problem.best(loaded.environment.means))
     sets = {BEST: best} | {label: last_of(results, panel, label) for label in labels}
     rounds = max(cell.rounds for cell in results.cells if cell.setting == panel.environment)
     yield PageTable(
         f"Table 3: the best set of {len(best)} films with the share of users who rated each, and "
         f"which of them are in the basis that a policy plays in round {rounds:,}, in one run at "
-        f"ε = {panel.epsilon:g}. {loaded.source}",
+        f"ε = {printed_epsilon(panel.epsilon)}. {loaded.source}",
         ["film", "share", "genres", *sets],
         film_rows(loaded, sets),
     )

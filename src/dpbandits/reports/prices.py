@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.privacy import as_fraction, printed
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.environments import Environment
 from dpbandits.figures.panels import Panel, compared, panels_of
 from dpbandits.policies.contract import Policy
@@ -95,9 +95,7 @@ def price_sentence(config: Config, prices: list[PriceOfPrivacy]) -> str:
 
 
 def budget_words(panel: Panel) -> str:
-    return (
-        "" if panel.epsilon is None else f"at ε = {printed(as_fraction(panel.epsilon, 'epsilon'))} "
-    )
+    return "" if panel.epsilon is None else f"at ε = {printed_epsilon(panel.epsilon)} "
 
 
 def detail(config: Config, price: PriceOfPrivacy) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dpbandits.core.privacy import as_fraction, printed
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.environments import Environment
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
@@ -76,11 +76,7 @@ class Cell:
         }
 
     def __str__(self) -> str:
-        budget = (
-            f", ε = {printed(as_fraction(self.epsilon, 'epsilon'))}"
-            if self.epsilon is not None
-            else ""
-        )
+        budget = "" if self.epsilon is None else f", ε = {printed_epsilon(self.epsilon)}"
         return f"{self.label} in {self.setting}{budget}"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from dpbandits.core.errors import PolicyError
-from dpbandits.core.privacy import spent
+from dpbandits.core.privacy import printed_epsilon, spent
 from dpbandits.simulation.failing.named import with_named_failures
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import play_plain, simulate
@@ -34,7 +34,7 @@ def measure(cell: Cell, workers: int | None = 1, first: int = 0) -> tuple[pl.Dat
         played = partial(measured, cell, workers, first)
         return with_named_failures(played, cell.policy, cell.environment)
     except PolicyError as error:
-        budget = "" if cell.epsilon is None else f" at ε = {cell.epsilon:g}"
+        budget = "" if cell.epsilon is None else f" at ε = {printed_epsilon(cell.epsilon)}"
         failed = PolicyError(f"{cell.label}{budget} on {cell.setting}: {error}")
         failed.__cause__ = error.__cause__
     raise failed

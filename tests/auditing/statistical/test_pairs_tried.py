@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.odd.parts import BITS, ONE, Telling, lap
 
 import dpbandits as dpb
 from dpbandits.auditing.foreign import ForeignSubject
@@ -13,9 +14,11 @@ from dpbandits.auditing.statistical.counting.levels_tried import with_drawn_leve
 from dpbandits.auditing.statistical.counting.pilot import pilot
 from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
+from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.core.arrays import Floats
 from dpbandits.mechanisms import LazyForgetful
+from dpbandits.noise import Noise
 from tests.auditing.test_budget import Clock
 from tests.auditing.test_tables import Coin
 
@@ -56,6 +59,21 @@ def test_tapes_of_many_lengths() -> None:
     assert {256, 3200} <= set(rounds[:80])
     streams = [pair.rounds for pair in MechanismSubject(LazyForgetful(epsilon=1)).pairs()[:80]]
     assert {1, 2, 8, 16, 40, 3200} <= set(streams)
+
+
+def less_noise_for_more(total: int, count: int, noise: Noise) -> float:
+    """BROKEN: the price grows with the block; right where a block is one record."""
+    return lap(noise, total, count)
+
+
+def test_blocks_of_several_records_are_tried() -> None:
+    """On blocks of eight this leaks 8, on blocks of one it keeps 1. All runs but a share
+    of e⁻⁸ tell the tables apart: the bound of 10,000 is above 5 but for a chance below 1e-6.
+    """
+    subject = MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=less_noise_for_more))
+    found = statistical_level(subject, ONE, workers=1, runs=10_000)
+    assert found.outcome == "failed", found.evidence
+    assert found.lower_bound > 5
 
 
 def narrow(rewards: Any, seed: int) -> float:

@@ -17,11 +17,13 @@ from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.ties import tied_together
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import MixedRuns
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import Pure
 from tests.auditing.statistical.test_statistical import OneRelease
+from tests.auditing.test_budget import Clock
 
 ONE = Fraction(1)
 
@@ -79,10 +81,31 @@ def test_players_play_a_lot_again(workers: int) -> None:
         assert len(players.outcomes(pair, 100, 3)[0]) == 100
 
 
-def test_with_a_budget_all_begins_again() -> None:
+class Timed(OneRelease):
+    """Runs take time of the test's own clock: fifty microseconds each, and a millisecond alone."""
+
+    def __init__(self, mechanism: Mixes, clock: Clock) -> None:
+        super().__init__(mechanism)
+        self.clock, self.mixed = clock, 0
+
+    def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
+        self.clock.now += runs * (1e-3 if self.mixed else 5e-5)
+        try:
+            return super().outcomes(table, runs, seed)
+        except MixedRuns:
+            self.mixed += 1
+            raise
+
+
+def test_with_a_budget_all_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was counted before the lot that mixed is not kept: it was of lots that did not."""
-    found = statistical_level(OneRelease(mixes(1e-5)), ONE, workers=1, budget=3)
-    assert found.outcome != "failed", found.evidence
+    clock = Clock(monkeypatch)
+    subject = Timed(mixes(1e-5), clock)
+    found = statistical_level(subject, ONE, workers=1, budget=10)
+    assert subject.mixed == 1
+    assert found.outcome == "not refuted", found.evidence
+    # a millisecond a run: those that were counted come after the lot that mixed
+    assert 2 * found.details["runs"] * 1e-3 <= clock.now - 1000 <= 10
 
 
 class Second:
@@ -119,15 +142,17 @@ def test_runs_that_share_a_seed_refute_nothing(runs: int, monkeypatch: pytest.Mo
     assert report.lower_bound == 0
 
 
-def test_what_a_clock_tosses_refutes_nothing() -> None:
+def test_what_a_clock_tosses_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Private: it never looks, and plays by a coin of the second."""
+    clock = Second(100)
+    monkeypatch.setattr(time, "sleep", lambda _: setattr(clock, "played", clock.played + 100))
 
     class Clocked:
         def __init__(self) -> None:
-            self.rng = np.random.default_rng(int(time.time() * 20))
+            self.coins = clock.coins()
 
         def select(self) -> int:
-            return int(self.rng.integers(2))
+            return self.coins.randrange(2)
 
         def update(self, arm: int, reward: float) -> None:
             pass

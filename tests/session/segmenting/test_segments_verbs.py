@@ -32,6 +32,14 @@ def records(s: Any) -> list[int]:
     return [s[name]._vault.records for name in s.segments]
 
 
+def test_each_kind_of_document_names_who_loads_it() -> None:
+    s, key = segmented(), b"k" * 16
+    with pytest.raises(ValueError, match=r"SegmentedSession\.from_json\(text\)"):
+        dpb.Session.from_json(s.to_json(key=key), key=key)
+    with pytest.raises(ValueError, match=r"without segments .* Session\.from_json\(text\)"):
+        dpb.SegmentedSession.from_json(s["DE"].to_json(key=key), key=key)
+
+
 def test_several_tells_are_told_in_all_segments_or_in_none() -> None:
     """A wrong second pair said "Nothing was recorded", and the first one was."""
     s = segmented()

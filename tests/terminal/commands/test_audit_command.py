@@ -47,6 +47,19 @@ def test_evidence_is_whole_sentences_in_eighty_columns() -> None:
     assert len(lines) < 30
 
 
+def test_a_line_of_progress_is_told_where_it_is_asked_for() -> None:
+    """On stderr, each text over the one before, and nothing of it stays."""
+    words = ["audit", "AnytimeLazyUCB", "--runs", "200", "--json"]
+    told = CliRunner().invoke(app, [*words, "--progress"])
+    *lines, last = told.stderr.split("\r\x1b[K")[1:]
+    assert any("counting 200 runs" in line for line in lines), told.stderr
+    assert max(map(len, lines)) <= 100
+    assert last == ""
+    assert json.loads(told.stdout)["levels"]
+    for quiet in ([*words, "--no-progress"], words):  # no terminal here
+        assert CliRunner().invoke(app, quiet).stderr == ""
+
+
 def test_exit_codes() -> None:
     failed = CliRunner().invoke(
         app,

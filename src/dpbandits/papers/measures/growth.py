@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpbandits.core.arrays import Floats
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.papers.evidence import CellSetting, Evidence, contrast
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
 from dpbandits.theory.worst import full_information_lower_bound
@@ -153,7 +154,12 @@ def ratio_growth(
         samples = [evidence.at(label, s) for label in (over, under) for s in settings]
         slope = contrast(samples, [*weights, *(-w for w in weights)], log=False)
         checks.append(
-            Check(f"exponent of {over} / {under}, ε = {epsilon:g}", slope, at_least, at_most)
+            Check(
+                f"exponent of {over} / {under}, ε = {printed_epsilon(epsilon)}",
+                slope,
+                at_least,
+                at_most,
+            )
         )
     return checks
 
@@ -220,9 +226,7 @@ def slope_weights(values: Sequence[float]) -> list[float]:
 
 def fixed_coordinates(rest: Size, moves: str) -> str:
     """The coordinates that stay."""
-    texts = {
-        "arms": f"K = {rest.arms}",
-        "gap": f"Δ = {rest.gap:g}",
-        "epsilon": f"ε = {rest.epsilon:g}",
-    }
+    texts = {"arms": f"K = {rest.arms}", "gap": f"Δ = {rest.gap:g}"}
+    if moves != "epsilon":
+        texts["epsilon"] = f"ε = {printed_epsilon(rest.epsilon)}"
     return ", ".join(text for name, text in texts.items() if name != moves)

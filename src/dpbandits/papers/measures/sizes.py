@@ -5,6 +5,7 @@ numbers of arms move with it.
 import math
 from collections.abc import Sequence
 
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.papers.evidence import Evidence, contrast
 from dpbandits.papers.measures.growth import slope_weights
 from dpbandits.papers.measures.verdicts import Check, NumberList
@@ -35,6 +36,6 @@ def size_growth(
         found = [evidence.settings([label], [name], epsilons) for name in environments]
         for settings in zip(*found, strict=True):
             slope = contrast([evidence.at(label, s) for s in settings], weights, log=False)
-            what = f"exponent of {label}, ε = {settings[0].epsilon:g}"
+            what = f"exponent of {label}, ε = {printed_epsilon(settings[0].epsilon)}"
             checks.append(Check(what, slope, at_least, at_most))
     return checks

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpbandits.core.arrays import Booleans
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.environments import Bernoulli
 from dpbandits.papers.evidence import Evidence, Measurement
 from dpbandits.papers.measures.verdicts import Check
@@ -35,7 +36,7 @@ def halts_right(
     checks = []
     for rule, mean, alpha, budget in itertools.product(rules, means, alphas, budgets):
         found = stopped_runs(rule, runs, mean=mean, alpha=alpha, beta=beta, budget=budget)
-        what = f"{rule}, μ = {mean:g}, α = {alpha:g}, ε = {budget:g}"
+        what = f"{rule}, μ = {mean:g}, α = {alpha:g}, ε = {printed_epsilon(budget)}"
         checks.append(Check(what, share_of(found.right & ~found.capped), at_least=1.0 - beta))
     return checks
 
@@ -56,7 +57,7 @@ def stops_in_time(
         found = stopped_runs(rule, runs, mean=mean, alpha=alpha, beta=beta, budget=budget)
         bound = stopping_time_bound(mean, 1.0, alpha=alpha, beta=beta, epsilon=budget)
         what = (
-            f"{rule}, μ = {mean:g}, α = {alpha:g}, ε = {budget:g}, latest "
+            f"{rule}, μ = {mean:g}, α = {alpha:g}, ε = {printed_epsilon(budget)}, latest "
             f"{found.rounds.max() / bound:.1g} of the bound"
         )
         checks.append(

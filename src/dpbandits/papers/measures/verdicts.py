@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.papers.evidence import Evidence, Measurement, mean_of, ratio_of
 
 MISS = 0.05
@@ -154,7 +155,7 @@ def spread_over_epsilon(
     """Between any two budgets final regret differs by at most this factor, in each environment."""
     return [
         Check(
-            f"{label}, {a} over ε = {b.epsilon:g}",
+            f"{label}, {a} over ε = {printed_epsilon(b.epsilon)}",
             ratio_of(evidence.at(label, a), evidence.at(label, b)),
             at_most=at_most,
         )
@@ -186,6 +187,10 @@ def falls_with_epsilon(
             for small, large, most in steps:
                 ratio = ratio_of(evidence.at(label, large), evidence.at(label, small))
                 checks.append(
-                    Check(f"{label}, {large} over ε = {small.epsilon:g}", ratio, at_most=most)
+                    Check(
+                        f"{label}, {large} over ε = {printed_epsilon(small.epsilon)}",
+                        ratio,
+                        at_most=most,
+                    )
                 )
     return checks

@@ -6,7 +6,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import Any, NamedTuple, final
 
-from dpbandits.core.privacy import as_fraction
+from dpbandits.core.privacy import as_fraction, printed_epsilon
 from dpbandits.forecasting.forecast import forecast
 from dpbandits.forecasting.outcome import Forecast
 from dpbandits.forecasting.prior import Prior
@@ -147,5 +147,5 @@ def table_of(found: Forecast, epsilon: Fraction) -> ForecastTable:
 
 def column_title(row: Foreseen) -> str:
     if row.epsilon is not None:
-        return f"ε\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{row.epsilon:g}"
+        return f"ε\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{printed_epsilon(row.epsilon)}"
     return row.policy if row.policy == EQUAL else f"no privacy ({row.policy})"

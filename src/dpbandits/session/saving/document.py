@@ -30,6 +30,7 @@ from dpbandits.policies.stopping.empirical import StoppingRule
 from dpbandits.policies.super_arms.joint_statistics import JointStatistics
 from dpbandits.session.saving.policy import policy_from_data, policy_to_data, require_readable
 from dpbandits.session.saving.seal import sealed, unsealed
+from dpbandits.session.saving.segments import FORMAT as SEGMENTED
 
 VERSION = 6
 FORMAT = "dpbandits session"
@@ -144,6 +145,10 @@ def parsed(text: str) -> dict[str, Any]:
     if why:  # outside the handler, for the first error has the whole text
         raise ValueError(
             f"Expected the JSON text of Session.to_json() (of a file, its read_text()); this {why}."
+        )
+    if isinstance(data, dict) and data.get("format") == SEGMENTED:
+        raise ValueError(
+            "This is a session with segments: load it by SegmentedSession.from_json(text)."
         )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(

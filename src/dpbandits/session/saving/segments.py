@@ -32,7 +32,10 @@ def saved_segments(text: object, key: bytes | None) -> list[list[Any]]:
     except (TypeError, ValueError, RecursionError):
         data = None
     if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != 1:
-        raise ValueError(f'Expected a document with "format": "{FORMAT}", version 1.')
+        raise ValueError(
+            f'Expected a document with "format": "{FORMAT}", version 1; a session without segments '
+            "is loaded by Session.from_json(text)."
+        )
     rows = part(unsealed(data, key), "the document", "segments")["segments"]
     return [entries(row, "a segment", 2) for row in entries(rows, "segments")]
 

@@ -58,7 +58,8 @@ class BySegment(Generic[OnePart]):
     @property
     def attribution_window(self) -> float | None:
         """For how many seconds an answer is waited for; None: it counts as it comes."""
-        return self._shared("attribution_window")  # type: ignore[no-any-return]  # a part's own type
+        # a part's own type
+        return self._shared("attribution_window")  # type: ignore[no-any-return]
 
     @property
     def generation(self) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.forecasting.entrants import DEFAULT
 from dpbandits.terminal.commands.terminal import bar, console, one_line_errors
 
@@ -175,9 +176,9 @@ def assumed(prior: Prior) -> str:
 
 def say_within(found: Forecast, loss: float) -> None:
     row, said = found.within(loss), f"None of these loses {loss:g} {found.units} or less."
-    if row is not None:
+    if row is not None and row.epsilon is not None:
         lost = f"is expected to lose {row.loss:.3g} {found.units}"
-        said = f"ε = {row.epsilon:g} with {row.policy} {lost}."
+        said = f"ε = {printed_epsilon(row.epsilon)} with {row.policy} {lost}."
     console.print(said, markup=False, highlight=False)
 
 
