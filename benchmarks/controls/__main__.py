@@ -96,8 +96,10 @@ def controls_text(kept: Kept) -> str:
     specimens, most, alarms = verdicts([*bad, *good])
     least = min(row.runs for row in [*bad, *missed, *good] if row.control.level in SEEDED)
     return (
-        f"At least {least} repetitions of each control that has randomness. {specimens} specimens, "
-        f"at most {most} time(s) missed; {alarms} false alarms in {sum(row.runs for row in good)} "
+        f"At least {least} repetitions of each control that has randomness. Of {specimens} "
+        f"specimens that are to be caught each was missed at most {most} time(s); {len(missed)} "
+        "more leak too seldom to be seen, and are missed as a rule (below). "
+        f"{alarms} false alarms in {sum(row.runs for row in good)} "
         f"audits of what is correct.\n\n## Broken on purpose\n\n{markdown(bad)}\n## Broken, and "
         f"too seldom to be seen\n\n{markdown(missed)}\n## Correct\n\n{markdown(good)}"
     )
