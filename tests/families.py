@@ -86,7 +86,7 @@ KEPT = {
     "session/saving/test_damaged.py::test_no_damage_raises_anything_but_a_value_error": (
         "DPKLUCB|HybridUCB"
     ),
-    "simulation/kernels/many/test_players.py::test_same_decisions_on_one_tape": (
+    "simulation/kernels/many_arms/test_players.py::test_same_decisions_on_one_tape": (
         r"^DPKLUCB\(arms=60, epsilon=Fraction\(1, 1\).*-near 1$"
     ),
     "simulation/parts/test_largest.py::test_weights_after_every_change": "^(3|60)-",

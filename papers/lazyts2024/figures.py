@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.floors import DOTTED, final_floor
 from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.lines import Lines, line_grid, sized
 from dpbandits.figures.panels import Panel, looks
+from dpbandits.figures.scaling import Lines, line_grid, sized
 from dpbandits.sweeps.results import Results
 
 ARMS = (3, 4, 5, 7, 9, 11)

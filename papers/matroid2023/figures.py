@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from dpbandits.figures.floors import DOTTED, final_floor, floor_at
 from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.lines import Lines, line_grid
 from dpbandits.figures.panels import Panel, in_panel, looks
+from dpbandits.figures.scaling import Lines, line_grid
 from dpbandits.papers.recommended import PageTable, recommended_films
 from dpbandits.sweeps.results import Results
 

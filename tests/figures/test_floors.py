@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 from dpbandits.environments import Table
 from dpbandits.figures.floors import final_floor, floor_at
 from dpbandits.figures.grids import FLOOR, regret_grid
-from dpbandits.figures.lines import Lines, line_grid
 from dpbandits.figures.panels import BLUE, BOUND, SOLID, Look, Panel
+from dpbandits.figures.scaling import Lines, line_grid
 from dpbandits.sweeps import Results, load_config, run_sweep
 from dpbandits.theory import full_information_lower_bound, lower_bound, matroid_lower_bound
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, final
 
 from dpbandits.core.errors import LedgerError
-from dpbandits.core.lines import counts_from_data, line_from_data, require_lines
+from dpbandits.core.ledger_lines import counts_from_data, line_from_data, require_lines
 from dpbandits.core.privacy import Entry
 from dpbandits.core.values import damaged, entries, part, whole
 

@@ -1,5 +1,5 @@
 """A paper's figure: small panels in rows and columns, with one legend, of regret curves beside the
-lower bound. Colours and scales are those of `plots`; `lines` has panels of other numbers.
+lower bound. Colours and scales are those of `plots`; `scaling` has panels of other numbers.
 """
 
 from typing import Any, NamedTuple

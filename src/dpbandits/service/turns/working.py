@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, final
 
 from dpbandits.campaign.register import Clock
 from dpbandits.core.errors import StoreError
-from dpbandits.core.lines import lines_of
+from dpbandits.core.ledger_lines import lines_of
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows

@@ -52,7 +52,7 @@ from dpbandits.simulation.kernels import batches, elimination, identification, r
 from dpbandits.simulation.kernels.batches import play_batches, play_lazy
 from dpbandits.simulation.kernels.driver import FAR
 from dpbandits.simulation.kernels.lazy_thompson import play_lazy_ts
-from dpbandits.simulation.kernels.many.players import play_many, play_many_lazy
+from dpbandits.simulation.kernels.many_arms.players import play_many, play_many_lazy
 from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
 from dpbandits.simulation.kernels.several import experts
 from dpbandits.simulation.kernels.thompson import play_thompson

@@ -33,7 +33,7 @@ from dpbandits.simulation.kernels.batches import (
     set_size,
 )
 from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.kernels.many.groups import (
+from dpbandits.simulation.kernels.many_arms.groups import (
     BEST,
     CAPPED,
     EDGES,

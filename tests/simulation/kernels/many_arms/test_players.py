@@ -18,7 +18,7 @@ from dpbandits import (
 )
 from dpbandits.checks import CHECKS
 from dpbandits.simulation.kernels.batches import play_batches, play_lazy
-from dpbandits.simulation.kernels.many.players import play_many, play_many_lazy
+from dpbandits.simulation.kernels.many_arms.players import play_many, play_many_lazy
 from dpbandits.simulation.parts.skew import empty_heaps, pop, push, remove
 from dpbandits.simulation.players.table import kernel_for
 
