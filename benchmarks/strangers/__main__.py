@@ -94,7 +94,9 @@ def page(wrong: Sequence[Audited], right: Sequence[Audited], budget: float, comm
         "The specimens, in `benchmarks/strangers`, were invented after the auditor was mended "
         "(November 2026), by somebody who had read its guide, and neither its code and tests nor "
         "the table of what was known to escape it. None was changed after a verdict. Whoever mends "
-        "the auditor by this page can no longer measure it by this page.\n\n"
+        "the auditor by this page can no longer measure it by this page. They follow a list of "
+        "kinds of mistakes that was written by those who mended it, and what one person thought of "
+        "in an hour is no sample of all mistakes: the share says little of others.\n\n"
         f"Measured on {time.strftime('%Y-%m-%d')} with dpbandits {dpb.__version__}, seed {SEED}, "
         f"two processes. A verdict depends on the machine: {budget:g} s buy the runs that it makes "
         f'in {budget:g} s. "ε at least" is what was certified. Where it is below the claim and '
