@@ -97,8 +97,8 @@ def controls_text(kept: Kept) -> str:
     least = min(row.runs for row in [*bad, *missed, *good] if row.control.level in SEEDED)
     return (
         f"At least {least} repetitions of each control that has randomness. Of {specimens} "
-        f"specimens that are to be caught each was missed at most {most} time(s); {len(missed)} "
-        "more leak too seldom to be seen, and are missed as a rule (below). "
+        f"specimens that are to be caught each was missed at most {most} time(s); "
+        f"besides, {len(missed)} whose leak is too seldom to be seen (below). "
         f"{alarms} false alarms in {sum(row.runs for row in good)} "
         f"audits of what is correct.\n\n## Broken on purpose\n\n{markdown(bad)}\n## Broken, and "
         f"too seldom to be seen\n\n{markdown(missed)}\n## Correct\n\n{markdown(good)}"
