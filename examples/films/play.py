@@ -32,9 +32,7 @@ from dpbandits.terminal.tables import SIMULATED
 
 FilmPolicy = DPJointMAT | DPKLMAT | NoiseAwareMAT
 POLICIES: dict[str, type[FilmPolicy]] = {
-    "DPJointMAT": DPJointMAT,
-    "DPKLMAT": DPKLMAT,
-    "NoiseAwareMAT": NoiseAwareMAT,
+    kind.__name__: kind for kind in (DPJointMAT, DPKLMAT, NoiseAwareMAT)
 }
 RANDOM = 1000  # random sets that are averaged
 

@@ -171,7 +171,7 @@ def test_no_line_of_a_save_that_is_interrupted_shows_what_is_private(name: str) 
             interrupt(play.session.to_json, at)
             passed = True
         except Interrupted as error:
-            shown = [frame.f_locals.keys() for frame in frames_of(error)]
+            shown = [set(frame.f_locals) for frame in frames_of(error)]
             assert not any(names & PRIVATE for names in shown)  # not of the error
         at += 7
     assert at > 200
@@ -186,7 +186,7 @@ def test_a_document_that_is_refused_shows_nothing_of_its_private_part() -> None:
         with pytest.raises(ValueError, match=r"damaged|not JSON") as error:
             dpb.Session.from_json(wrong)
         for frame in frames_of(error.value):
-            assert not frame.f_locals.keys() - {"call"}, frame  # which call it was
+            assert not set(frame.f_locals) - {"call"}, frame  # which call it was
 
 
 def test_errors_that_were_being_handled_keep_what_they_know() -> None:

@@ -27,7 +27,9 @@ WAITS = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 """What marks code that may stop midway and go on later."""
 
 YIELD = opmap["YIELD_VALUE"]
-"""The instruction at which such code stops."""
+"""The instruction at which such code stops; from Python 3.13 on its frame stands at the next one,
+by which it goes on.
+"""
 
 MARKS: list[object] = [object()]
 """[this process's mark]; a child that was just forked takes its own. What sees to that, first to
@@ -167,8 +169,8 @@ def has_ended(frame: FrameType) -> bool:
     """Whether this is the frame of a generator that ended. Nothing says any more who called it, nor
     who called one that waits to go on; and that one would be ended if it were cleared.
     """
-    code = frame.f_code
-    return bool(code.co_flags & WAITS) and code.co_code[frame.f_lasti] != YIELD
+    code, at = frame.f_code, frame.f_lasti
+    return bool(code.co_flags & WAITS) and YIELD not in code.co_code[max(at - 2, 0) : at + 1 : 2]
 
 
 @final

@@ -194,6 +194,7 @@ def hint(cls: Callable[..., Any], unknown: str, names: list[str]) -> str:
 
 def options_of(cls: type) -> list[str]:
     """What the constructor takes, by name."""
+    # the class itself is asked, not an instance
     return list(signature(cls.__init__).parameters)[1:]  # type: ignore[misc]
 
 
