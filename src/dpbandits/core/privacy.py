@@ -63,11 +63,13 @@ def read_exactly(value: object) -> Fraction:
 
 def spelled(value: object) -> str:
     """A number's text, if it can be read quickly: a few characters can name a number of millions of
-    digits.
+    digits. Spaces beside the slash are refused, as devices do; Python does so up to 3.11 only.
     """
     text = repr(value) if type(value) is float else str(value)
     exponent = text.lower().partition("e")[2]
-    if len(text) > 4000 or len(exponent) > 5:
+    numerator, _, denominator = text.strip().partition("/")
+    spaced = numerator != numerator.rstrip() or denominator != denominator.lstrip()
+    if len(text) > 4000 or len(exponent) > 5 or spaced:
         raise ValueError
     return text
 

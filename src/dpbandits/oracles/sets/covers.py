@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, final
@@ -46,7 +47,7 @@ class SetCover(DecisionSet):
 
     >>> stops = SetCover([("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "b", "c", "d")])
     >>> stops.best([0.5, 0.9, 0.6, 0.8, 0.4]), stops.alpha
-    ((1, 3), 2.083333333333333)
+    ((1, 3), 2.0833333333333335)
     """
 
     costs = True
@@ -72,7 +73,7 @@ class SetCover(DecisionSet):
             )
         self.arms = len(given)
         self.size = largest_cover(self._members, self._holders)
-        self.alpha = sum(1 / k for k in range(1, max(map(len, self._members)) + 1))
+        self.alpha = math.fsum(1 / k for k in range(1, max(map(len, self._members)) + 1))
 
     def _numbered(
         self, given: list[list[Label]], universe: Iterable[Label] | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -84,14 +85,14 @@ class MaxCut(DecisionSet):
         colours = [0] * len(self._table)
         for node, around in enumerate(self._table):
             # zero for nodes without a colour; edges count where weights do not decide
-            pull = sum(gains[arm] * colours[other] for arm, other in around)
+            pull = math.fsum(gains[arm] * colours[other] for arm, other in around)
             pull = pull or sum(colours[other] for _, other in around)
             colours[node] = -1 if pull > 0 else 1
-        least = SLACK * sum(gains)
+        least = SLACK * math.fsum(gains)
         for _ in range(PASSES):
             moved = False
             for node, around in enumerate(self._table):
-                pull = sum(gains[arm] * colours[other] for arm, other in around)
+                pull = math.fsum(gains[arm] * colours[other] for arm, other in around)
                 if pull * colours[node] > least:
                     colours[node], moved = -colours[node], True
             if not moved:
