@@ -17,6 +17,8 @@ from dpbandits.service.witness import WitnessFile
 
 KINDS = ("memory", "sqlite", "postgresql")
 KEY = bytes(range(32))
+OPENED = list[Any]()
+"""What timelines have opened for a test."""
 
 Open = Callable[..., Any]
 
@@ -30,6 +32,14 @@ def server() -> Iterator[Server]:
     # not within pytest's own folder: the server runs as somebody else, who may not enter that
     with running() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Python warns of databases that nobody closed, in whichever test it finds them."""
+    yield
+    while OPENED:
+        OPENED.pop().close()
 
 
 @pytest.fixture

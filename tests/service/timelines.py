@@ -9,7 +9,7 @@ from typing import Any
 
 import dpbandits as dpb
 from dpbandits.service.opening import open_store
-from tests.service.conftest import KEY
+from tests.service.conftest import KEY, OPENED
 
 
 class Lite:
@@ -20,7 +20,9 @@ class Lite:
 
     def open(self, **options: Any) -> Any:
         given = {"key": KEY, "witness": self.witness, **options}
-        return open_store(f"sqlite:///{self.file}", **given)
+        store = open_store(f"sqlite:///{self.file}", **given)
+        OPENED.append(store)
+        return store
 
     def copy(self, to: Path) -> Path:
         """A backup while the store is in use."""

@@ -123,8 +123,12 @@ def store_to_look_at(
     from dpbandits.service.witness import WitnessFile
 
     backend = SqlBackend(url, looking=True)
-    place = Path(witness) if witness is not None else beside(url)
-    return ShownStore(backend, WitnessFile(place, looking=True), clock)
+    try:
+        place = Path(witness) if witness is not None else beside(url)
+        return ShownStore(backend, WitnessFile(place, looking=True), clock)
+    except BaseException:
+        backend.close()
+        raise
 
 
 def remote_store(url: str, token: str | None) -> Any:

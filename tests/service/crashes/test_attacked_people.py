@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def test_a_repeated_call_is_known_and_its_person_is_not(tmp_path: Path) -> None:
         campaign.tell_many([(d, 1) for d in made])
         campaign.erase("anna")
         assert campaign.ask(2, user="anna", key="page view 17") == made
-    with sqlite3.connect(lite.file) as file:
+    with closing(sqlite3.connect(lite.file)) as file:
         ((who,),) = file.execute("SELECT pseudonym FROM contribution")
         ((said,),) = file.execute("SELECT response FROM request")
     mark, _ = json.loads(said)
@@ -71,13 +72,12 @@ def test_somebody_who_reads_on_keeps_nobody_waiting(tmp_path: Path) -> None:
     lite = Lite(tmp_path)
     with lite.open(key=None) as store:
         campaign = create(store)
-        with sqlite3.connect(lite.file) as reader:
+        with closing(sqlite3.connect(lite.file)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM decision").fetchone()
             campaign.tell(campaign.ask(), 1)
             store.backend.forget()
             campaign.tell(campaign.ask(), 1)
-        reader.close()
         store.backend.forget()
         assert lite.file.with_name(f"{lite.file.name}-wal").stat().st_size == 0
 
@@ -88,9 +88,8 @@ def test_who_is_erased_stands_beside_no_decision_in_any_file(tmp_path: Path) -> 
         campaign = create(store, **USER)
         campaign.tell(campaign.ask(user="anna"), 1)
         campaign.ask(user="anna")
-        with sqlite3.connect(lite.file) as file:
+        with closing(sqlite3.connect(lite.file)) as file:
             ((who,),) = file.execute("SELECT pseudonym FROM contribution")
-        file.close()
         assert len(places(tmp_path, who)) > 1
         campaign.erase("anna")
         assert len(places(tmp_path, who)) == 2  # the count of contributions, and its index

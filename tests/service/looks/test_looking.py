@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -46,7 +47,8 @@ def test_it_sees_what_everybody_sees(lite: Lite, kind: str) -> None:
             for _ in range(4):
                 go_on(campaign, clock)
                 assert everything(onlookers["c"]) == everything(campaign)
-            assert everything(looked_at(lite, clock=clock)["c"]) == everything(campaign)
+            with looked_at(lite, clock=clock) as later:
+                assert everything(later["c"]) == everything(campaign)
             assert campaign.summary().step > 0
 
 
@@ -77,10 +79,11 @@ def test_private_tables_may_be_gone(lite: Lite, tmp_path: Path) -> None:
         campaign = CAMPAIGNS["windowed"](store, clock)
         go_on(campaign, clock)
         shown = everything(campaign)
-    with sqlite3.connect(lite.file) as connection:
+    with closing(sqlite3.connect(lite.file)) as connection, connection:
         for table in PRIVATE:
             connection.execute(f"DROP TABLE {table}")
-    assert everything(looked_at(lite, clock=clock)["c"]) == shown
+    with looked_at(lite, clock=clock) as onlookers:
+        assert everything(onlookers["c"]) == shown
 
 
 def test_sqlite_refuses_private_rows_and_every_change(lite: Lite) -> None:
@@ -123,6 +126,7 @@ def test_what_is_not_witnessed_is_not_shown(lite: Lite, monkeypatch: pytest.Monk
         turns(campaign, 8)
         before = lite.witness.read_bytes()
         turns(campaign, 16)
+        step = campaign.summary().step
     after = lite.witness.read_bytes()
     lines = after.splitlines(keepends=True)
     assert len(lines) > len(before.splitlines()) + 1
@@ -131,7 +135,7 @@ def test_what_is_not_witnessed_is_not_shown(lite: Lite, monkeypatch: pytest.Monk
         with pytest.raises(StoreError, match="not witnessed"):
             onlookers["c"].summary()
         lite.witness.write_bytes(after)
-        assert onlookers["c"].summary().step == campaign.summary().step
+        assert onlookers["c"].summary().step == step
 
 
 def test_a_slow_look_keeps_nobody_from_witnessing(

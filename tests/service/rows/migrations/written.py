@@ -37,9 +37,11 @@ PEOPLE = {"scope": "all", "privacy_unit": "user", "max_contributions": 2}
 
 def versions() -> list[str]:
     """All versions of the database, the newest first."""
-    with create_engine("sqlite://").connect() as connection:
+    engine = create_engine("sqlite://")
+    with engine.connect() as connection:
         script = ScriptDirectory.from_config(config_of(connection))
-        return [each.revision for each in script.walk_revisions()]
+    engine.dispose()
+    return [each.revision for each in script.walk_revisions()]
 
 
 def play(store: Any) -> dict[str, Any]:
