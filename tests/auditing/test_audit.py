@@ -152,6 +152,13 @@ def test_conclusions_say_what_was_looked_at() -> None:
     assert "nothing was seen" not in said(1, some, LevelResult("statistical", "passed"))
     assert "no leak is certified" in said(1, LevelResult("statistical", "passed"))
     assert said(1, LevelResult("statistical", "not applicable")).startswith("No verdict")
+    why = "A changed record changes a plan."
+    leak, seen = (
+        LevelResult("transcript", "failed", evidence=why),
+        LevelResult("statistical", "not refuted", 0.9966),
+    )
+    assert said(1, leak, seen).endswith(f"What refutes the claim is no figure of ε: {why}")
+    assert "no figure" not in said(1, leak, replace(seen, lower_bound=1.01))
     assert said(None, LevelResult("statistical", "not applicable", 2.0)).startswith(
         "Nothing to hold it to"
     )

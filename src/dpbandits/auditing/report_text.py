@@ -33,7 +33,7 @@ def conclusion(report: AuditReport) -> str:
     """The sentences that a reader may quote: the verdict, what is certain, and how much was looked
     at.
     """
-    failed = [level.level for level in report.levels if level.outcome == "failed"]
+    failed = [level for level in report.levels if level.outcome == "failed"]
     leak = (
         f"at least ε = {figure_of(report.lower_bound)} is certified to leak (confidence "
         f"{surely(report.confidence)})"
@@ -41,7 +41,11 @@ def conclusion(report: AuditReport) -> str:
     if not report.lower_bound:
         leak = "no leak is certified"
     if failed:
-        verdict = f"FAILED at {' and '.join(failed)}: {leak}."
+        verdict = f"FAILED at {' and '.join(level.level for level in failed)}: {leak}."
+        if report.lower_bound <= (report.claim or 0):  # that alone would refute nothing
+            verdict += (
+                f" What refutes the claim is no figure of ε: {failed[0].evidence.rstrip('.')}."
+            )
     elif report.verdict == "passed":
         verdict = f"Passed: no level found more than the claim; {leak}."
     elif report.verdict == "not refuted":
