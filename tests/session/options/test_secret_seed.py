@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -67,24 +68,29 @@ def test_no_public_table_of_a_store_says_the_seed(tmp_path: Path, chance: Any) -
         where = f"sqlite:///{file}"
         return dpb.open_store(where, witness=tmp_path / "w", noise=SimulatedNoise(1), **how)
 
-    trial = opened().create("trial", POLICY, seed=SEED, **chance)
     plain = session(**{"assignment": "shuffled", **chance})
-    shown = [d.label for d in trial.ask(30)]
-    trial.fence()
-    shown += [d.label for d in opened()["trial"].ask(30)]
-    database = sqlite3.connect(file)
-    tables = {
-        name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
-    }
-    for table in tables - {"private_state", "held"}:
-        said = str(database.execute(f'SELECT * FROM "{table}"').fetchall())
-        assert str(SEED) not in said, table
-        assert f"{SEED:x}" not in said, table
-    assert str(SEED) in str(database.execute("SELECT * FROM private_state").fetchall())
+    with opened() as store:
+        trial = store.create("trial", POLICY, seed=SEED, **chance)
+        shown = [d.label for d in trial.ask(30)]
+        trial.fence()
+    with opened() as store:
+        shown += [d.label for d in store["trial"].ask(30)]
+    with closing(sqlite3.connect(file)) as database:
+        listed = database.execute("SELECT name FROM sqlite_master WHERE type='table'")
+        said = {
+            name: str(database.execute(f'SELECT * FROM "{name}"').fetchall())
+            for (name,) in listed.fetchall()
+        }
+    assert str(SEED) in said.pop("private_state")
+    said.pop("held")
+    for table, rows in said.items():
+        assert str(SEED) not in rows, table
+        assert f"{SEED:x}" not in rows, table
     assert shown[:30] == [d.label for d in plain.ask(30)]
-    looked = dpb.open_store(f"sqlite:///{file}", witness=tmp_path / "w", looking=True)["trial"]
-    assert looked.summary().asked == 60
-    assert "Decisions made: 60" in looked.statement()
+    with dpb.open_store(f"sqlite:///{file}", witness=tmp_path / "w", looking=True) as onlookers:
+        looked = onlookers["trial"]
+        assert looked.summary().asked == 60
+        assert "Decisions made: 60" in looked.statement()
 
 
 @pytest.mark.parametrize(
