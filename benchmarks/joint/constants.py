@@ -24,8 +24,8 @@ from dpbandits.core.arrays import Floats
 
 JUDGED = ("partition 48 × 8, ε = 1", "linear 30 × 6, ε = 1", "MovieLens small, 100 films, ε = 1")
 GRID: tuple[tuple[Any, str, tuple[float, ...]], ...] = (
-    (dpb.DPKLMAT, "level", (0.25, 0.35, 0.5, 1.0)),
-    (dpb.NoiseAwareMAT, "c", (0.25, 0.4, 0.6)),
+    (dpb.DPKLMAT, "level", (0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 1.0)),
+    (dpb.NoiseAwareMAT, "c", (0.05, 0.1, 0.15, 0.25, 0.4, 0.6)),
 )
 """Policies that share ε out, the constant beside `first`, and its values."""
 
@@ -38,7 +38,7 @@ def shares(instance: Instance) -> dict[str, dpb.Policy]:
     found = dict[str, dpb.Policy]()
     for cls, constant, values in GRID:
         usual = cls(**given).first or 1
-        for part in (0.25, 0.5, 1.0):
+        for part in (1 / 16, 1 / 8, 0.25, 0.5, 1.0):
             for value in values:
                 chosen = {"first": max(1, round(usual * part)), constant: value}
                 said = ", ".join(f"{key} = {number:g}" for key, number in chosen.items())
