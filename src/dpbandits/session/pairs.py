@@ -20,7 +20,7 @@ ReadPair = tuple[int, Play, Any]
 """Its id, what it plays, and its reward as plain numbers."""
 
 
-def listed(tells: object) -> list[Any]:
+def listed_tells(tells: object) -> list[Any]:
     """What came as pairs, one by one; the error shows none of them."""
     if not tried(is_iterable, tells):
         raise TypeError(
@@ -39,7 +39,7 @@ def listed(tells: object) -> list[Any]:
 
 def checked_pairs(tells: object) -> list[Answered]:
     """(decision, reward) pairs; the error shows none of them."""
-    pairs = listed(tells)
+    pairs = listed_tells(tells)
     if pairs and all(type(pair) is Decision for pair in pairs):
         raise TypeError(
             "Expected (decision, reward) pairs, got decisions alone: tell_many(zip(decisions, "

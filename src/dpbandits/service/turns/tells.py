@@ -9,7 +9,7 @@ from dpbandits.core.errors import DecisionError, MessageError
 from dpbandits.mechanisms.rewards import tried
 from dpbandits.service.turns.asks import CampaignDecision, Scratch
 from dpbandits.service.turns.working import Working, known_in
-from dpbandits.session.pairs import listed, two_of
+from dpbandits.session.pairs import listed_tells, two_of
 from dpbandits.session.storing.beforehand import require_reward
 from dpbandits.session.storing.parts import (
     its_time_passed,
@@ -207,7 +207,7 @@ def pairs_in(tells: object) -> list[tuple[object, object]]:
     Raises:
         TypeError: one of them is none. It is not shown.
     """
-    found, pairs = listed(tells), list[tuple[object, object]]()
+    found, pairs = listed_tells(tells), list[tuple[object, object]]()
     for at, each in enumerate(found):
         pair = tried(two_of, each)  # what comes with a reward may bring code along
         if pair is None:
