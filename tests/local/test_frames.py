@@ -32,3 +32,13 @@ def test_an_answer_that_is_refused_is_in_no_frame(wrong: str) -> None:
     with pytest.raises((TypeError, ValueError)) as error:
         WRONG[wrong](device, *asked)
     require_nothing_of_it(error.value)
+
+
+@pytest.mark.parametrize("wrong", [7314.0, "0.7314", [0.7314, 0.7314], [7314.0]])
+def test_a_reward_that_no_report_can_be_about_is_in_no_frame(wrong: object) -> None:
+    randomizer = dpb.LDPUCB(arms=2, epsilon=1).randomizer()
+    assert randomizer is not None
+    for call in (randomizer.report, randomizer.put_on_grid):
+        with pytest.raises(ValueError, match="Expected") as error:
+            call(wrong, SimulatedNoise(1))
+        require_nothing_of_it(error.value)

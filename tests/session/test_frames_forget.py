@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.gate import forget
+from dpbandits.core.calls.forgetting import forget
 from dpbandits.noise import SimulatedNoise
 from tests.session.interruption.interrupted import PACKAGE, TOP, TOPM, Interrupted, interrupt
 

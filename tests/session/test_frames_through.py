@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.gate import discreet
+from dpbandits.core.calls.forgetting import discreet
 from tests.session.test_frames_forget import DIGITS, REWARD, Playing, frames_of, said, steps_of
 
 

@@ -63,3 +63,8 @@ def test_budgets_may_be_given_one_by_one() -> None:
 def test_the_code_that_a_proof_names_is_shown_whole() -> None:
     text = CliRunner().invoke(app, ["explain", "DPKLUCB"], env={"COLUMNS": "80"}).stdout
     assert "…" not in text.partition("Where in the code")[2]
+
+
+def test_a_fault_is_shown_without_local_variables() -> None:
+    """A reward is one, where an answer is told; by itself Typer 0.15 shows them."""
+    assert app.pretty_exceptions_show_locals is False

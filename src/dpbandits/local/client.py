@@ -26,8 +26,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import final
 
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import MessageError, RewardError
-from dpbandits.core.gate import discreet
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
 from dpbandits.core.signatures import Explained
 from dpbandits.core.values import checked_noise

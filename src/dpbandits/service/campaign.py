@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, final, overload
 
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import StoreError
-from dpbandits.core.gate import discreet
 from dpbandits.core.inputs import as_int, is_line, shown, whole_number
 from dpbandits.service.looks.campaign import MOST_AT_ONCE, ShownCampaign
 from dpbandits.service.turns.asks import AskOp, CampaignDecision

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dpbandits.campaign.register import Clock
-from dpbandits.core.gate import discreet
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.inputs import shown
 from dpbandits.noise.protocol import Noise
 

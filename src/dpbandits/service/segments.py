@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from dpbandits.core.gate import discreet
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.inputs import shown
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.looks.segments import ShownSegments

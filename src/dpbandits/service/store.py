@@ -8,6 +8,7 @@ from typing import Any, final
 
 from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.campaign.register import Clock, seconds_of
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import NameTakenError
 from dpbandits.core.inputs import is_line, shown
 from dpbandits.core.privacy import Guarantee, as_fraction
@@ -116,6 +117,7 @@ class CampaignStore(Campaigns[Campaign]):
             raise ValueError(KEYLESS)
         return key
 
+    @discreet
     def create(
         self,
         name: str,

@@ -18,8 +18,8 @@ from threading import RLock
 from typing import NamedTuple, final
 
 from dpbandits.campaign.register import EARLIEST
+from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import WitnessError
-from dpbandits.core.gate import Home
 from dpbandits.local.budget.file import sync_folder
 
 STARTS = b'{"campaign":"', b'{"scope":"'

@@ -9,7 +9,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.gate import discreet
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.inputs import refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.signatures import Explained, with_example

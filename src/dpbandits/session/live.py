@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dpbandits.campaign.roster import ArmStanding, Roster
-from dpbandits.core.gate import discreet
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.plan import Hold
 from dpbandits.session.decisions import Decision, Play, find_pending
 from dpbandits.session.options import require_choice

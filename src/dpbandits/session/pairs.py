@@ -1,6 +1,7 @@
 """Several tells at a time: all pairs are checked before the first is told."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from types import GeneratorType
 from typing import Any
 
@@ -19,8 +20,8 @@ ReadPair = tuple[int, Play, Any]
 """Its id, what it plays, and its reward as plain numbers."""
 
 
-def checked_pairs(tells: object) -> list[Answered]:
-    """(decision, reward) pairs; the error shows none of them."""
+def listed_tells(tells: object) -> list[Any]:
+    """What came as pairs, one by one; the error shows none of them."""
     if not tried(is_iterable, tells):
         raise TypeError(
             f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__}. "
@@ -33,6 +34,12 @@ def checked_pairs(tells: object) -> list[Answered]:
             f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__} that "
             "cannot be read. Nothing was recorded."
         )
+    return pairs
+
+
+def checked_pairs(tells: object) -> list[Answered]:
+    """(decision, reward) pairs; the error shows none of them."""
+    pairs = listed_tells(tells)
     if pairs and all(type(pair) is Decision for pair in pairs):
         raise TypeError(
             "Expected (decision, reward) pairs, got decisions alone: tell_many(zip(decisions, "
@@ -100,10 +107,11 @@ def tell_pairs(pairs: list[ReadPair], wheel: Wheel) -> None:
 
 def note_resolved(error: BaseException, done: int, of: int) -> None:
     """Say with an error how many pairs are resolved."""
-    error.add_note(
-        f"tell_many: the first {done} of {of} pairs are resolved; the others are "
-        "pending and can be told again."
-    )
+    with suppress(AttributeError):  # a frozen dataclass takes no note, and passes as it is
+        error.add_note(
+            f"tell_many: the first {done} of {of} pairs are resolved; the others are "
+            "pending and can be told again."
+        )
 
 
 def hold_pairs(pairs: list[ReadPair], vault: Vault) -> None:

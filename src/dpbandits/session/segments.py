@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self, final
 
 from dpbandits.campaign.roster import ArmStanding
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
-from dpbandits.core.gate import discreet
 from dpbandits.core.inputs import shown
 from dpbandits.core.signatures import Explained
 from dpbandits.core.values import checked_name, checked_seed

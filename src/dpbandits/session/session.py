@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from sys import _getframe
 from typing import Any, ClassVar, Self, final, overload
 
+from dpbandits.core.calls.forgetting import discreet, forget
+from dpbandits.core.calls.gate import MARKS
 from dpbandits.core.errors import MessageError
-from dpbandits.core.gate import MARKS, discreet, forget
 from dpbandits.core.inputs import whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.session.decisions import (

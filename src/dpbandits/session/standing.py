@@ -18,7 +18,7 @@ from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.traffic import Traffic
 from dpbandits.campaign.watching.answers import Unanswered
-from dpbandits.core.gate import Gate
+from dpbandits.core.calls.gate import Gate
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.plan import Plan
 from dpbandits.core.privacy import Entry, Guarantee

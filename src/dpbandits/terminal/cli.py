@@ -28,6 +28,7 @@ app = typer.Typer(
     cls=OneLineGroup,
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_show_locals=False,  # a reward, or a store's key, may be one of them
     rich_markup_mode="rich",
     help=(
         "Bandit policies with differential privacy: look them up, compare them, repeat the "

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any, final
 
+from dpbandits.core.calls.gate import Gate
 from dpbandits.core.errors import RewardError
-from dpbandits.core.gate import Gate
 from dpbandits.core.ledger import Ledger, Page
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Block, Mechanism

@@ -152,6 +152,19 @@ def test_an_error_of_the_database_is_not_kept_for_it_has_what_was_to_be_written(
             assert error.value.__context__ is error.value.__cause__ is None
 
 
+def test_a_campaign_that_cannot_be_written_keeps_no_seed(tmp_path: Path) -> None:
+    """Where arms are assigned by chance, it foretells who gets what."""
+    place = tmp_path / "trial.db"
+    with dpb.open_store(f"sqlite:///{place}", witness=tmp_path / "elsewhere" / "w") as store:
+        with closing(sqlite3.connect(place)) as database:
+            database.execute(FULL)
+        policy = dpb.DPKLUCB(arms=3, epsilon=1, first=4)
+        with pytest.raises(dpb.StoreError, match="could not be written") as error:
+            store.create("trial", policy, assignment="shuffled", seed=7314)
+        require_nothing_of_it(error.value)
+        assert error.value.__context__ is None
+
+
 FULL = """CREATE TRIGGER full BEFORE INSERT ON private_state
 BEGIN SELECT raise(ABORT, 'the disk is full'); END"""
 

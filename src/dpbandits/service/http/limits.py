@@ -73,16 +73,23 @@ class Limits:
         if too_deep(body):
             await send_refusal(send, 422, f"Expected a body of at most {DEEPEST} nested brackets.")
             return
-        given = False
-
-        async def again() -> Message:
-            nonlocal given
-            if given:
-                return await receive()
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
+        again = once_more(body, receive)
+        del body  # a fault is logged, by some with local variables
         await self.app(scope, again, with_headers(send))
+
+
+def once_more(body: bytes, receive: Receive) -> Receive:
+    """What comes, after a body that was read already."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
 
 
 def is_foreign(scope: Message, headers: Mapping[bytes, bytes]) -> bool:

@@ -84,7 +84,8 @@ async def ours(request: Request, error: Exception) -> JSONResponse:
     """Errors whose words were chosen here."""
     status, title = status_of(error)
     said = error.args[0] if error.args and isinstance(error.args[0], str) else title
-    sent = [getattr(request.state, "sent", None), *request.query_params.values()]
+    body = getattr(request.state, "sent", lambda: None)()
+    sent = [body, *request.query_params.values()]
     return problem(status, title, of_campaigns(unrepeated(said, sent)))
 
 

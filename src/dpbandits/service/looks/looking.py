@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import final
 
+from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import StoreError, WitnessError
-from dpbandits.core.gate import Home
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.looks.campaign import Seen
 from dpbandits.service.rows.backend import Backend, CampaignRows

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, final
 
-from dpbandits.core.gate import discreet
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.service.campaign import checked_eligible
 from dpbandits.service.remote.looks import RemoteLooks
 from dpbandits.service.remote.said import decision_of, fresh_key, sent_number, sent_reward

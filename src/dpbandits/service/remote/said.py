@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import httpx
-import numpy as np
 
 from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.campaign.ruler import Range
@@ -19,7 +18,7 @@ from dpbandits.core.errors import (
     UnknownCampaignError,
 )
 from dpbandits.core.inputs import as_int, number
-from dpbandits.mechanisms.rewards import flaw, tried
+from dpbandits.mechanisms.rewards import flaw, reward_parts, tried
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.service.turns.asks import CampaignDecision, decision_from
 
@@ -74,8 +73,9 @@ def sent_reward(reward: object) -> Any:
     Raises:
         RewardError: it is none. What came is not told.
     """
-    if isinstance(reward, (list, tuple, np.ndarray)):
-        return [sent_reward(each) for each in reward]
+    several, parts = tried(reward_parts, reward) or (False, [])
+    if several:
+        return [sent_reward(each) for each in parts]
     value = tried(number, reward)
     if value is None:
         raise RewardError(

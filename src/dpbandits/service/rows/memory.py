@@ -6,8 +6,8 @@ from copy import deepcopy
 from threading import RLock
 from typing import final
 
+from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import NameTakenError
-from dpbandits.core.gate import Home
 from dpbandits.core.inputs import shown
 from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
 from dpbandits.service.rows.memory_rows import MemoryRows, Tables

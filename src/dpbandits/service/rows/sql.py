@@ -11,8 +11,8 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
+from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import Error, StoreError
-from dpbandits.core.gate import Home
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows import tables
 from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part

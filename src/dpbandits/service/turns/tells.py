@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, final
 
 from dpbandits.core.errors import DecisionError, MessageError
+from dpbandits.mechanisms.rewards import tried
 from dpbandits.service.turns.asks import CampaignDecision, Scratch
 from dpbandits.service.turns.working import Working, known_in
+from dpbandits.session.pairs import listed_tells, two_of
 from dpbandits.session.storing.beforehand import require_reward
 from dpbandits.session.storing.parts import (
     its_time_passed,
@@ -199,17 +201,19 @@ def required_id(decision: object) -> str:
     return found
 
 
-def pairs_in(tells: Iterable[object]) -> list[tuple[object, object]]:
+def pairs_in(tells: object) -> list[tuple[object, object]]:
     """Pairs of a decision and its reward.
 
     Raises:
         TypeError: one of them is none. It is not shown.
     """
-    found = list(tells)
-    for at, pair in enumerate(found):
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+    found, pairs = listed_tells(tells), list[tuple[object, object]]()
+    for at, each in enumerate(found):
+        pair = tried(two_of, each)  # what comes with a reward may bring code along
+        if pair is None:
             raise TypeError(
                 f"Pair {at} (counted from 0) of {len(found)}: Expected (decision, reward), got an "
-                f"object of type {type(pair).__name__}. Nothing was recorded."
+                f"object of type {type(each).__name__}. Nothing was recorded."
             )
-    return [(pair[0], pair[1]) for pair in found]  # type: ignore[index]  # pairs, as was seen
+        pairs.append(pair)
+    return pairs

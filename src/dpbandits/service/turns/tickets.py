@@ -5,8 +5,8 @@ from dataclasses import replace
 from sys import _getframe
 from typing import Any, Protocol
 
+from dpbandits.core.calls.forgetting import forget
 from dpbandits.core.errors import StoreError, WitnessError
-from dpbandits.core.gate import forget
 from dpbandits.service.rows.records import RowChange
 from dpbandits.service.turns.asks import AskedDecisions, AskOp, CampaignDecision, Scratch
 from dpbandits.service.turns.working import CampaignSetting, Working

@@ -12,8 +12,9 @@ from sys import _getframe
 from typing import Any, TypeVar, final
 
 from dpbandits.campaign.register import seconds_of
+from dpbandits.core.calls.forgetting import discreet, forget
+from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import Error, StoreError, WitnessError
-from dpbandits.core.gate import Home, discreet, forget
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.records import CampaignRow, HeadRow, latest_of
@@ -205,8 +206,7 @@ class Turning:
         one was.
         """
         self._work = None
-        parts = self._family()
-        for part in parts:
+        for part in (parts := self._family()):
             part._fence(part._is_sound_beside)
         for part in parts:
             part._fence(part._is_behind)

@@ -10,7 +10,7 @@ from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
 from dpbandits.campaign.traffic import Traffic
 from dpbandits.campaign.watching.answers import unanswered_from_data
-from dpbandits.core.gate import discreet
+from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.values import damaged, entries
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy

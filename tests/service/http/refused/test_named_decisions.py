@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -68,6 +69,27 @@ def test_what_is_no_pair_is_said_and_not_shown(trial: Any, pairs: Any) -> None:
         trial.tell_many([(decision, 1), *pairs])
     assert str(SECRET) not in str(said.value)
     assert trial.summary().told == 0
+
+
+class Told(tuple[Any, ...]):
+    """A record with code of its own, which says what is in it."""
+
+    def __iter__(self) -> Any:
+        raise KeyError(*map(str, self[:]))
+
+    __len__ = __iter__
+
+
+@pytest.mark.parametrize("place", ["pairs", "pair", "reward"])
+def test_code_that_records_bring_along_is_not_repeated(trial: Any, place: str) -> None:
+    (decision,) = asked(trial, 1)
+    record = Told((SECRET,))
+    given = {"pairs": record, "pair": [record], "reward": [(decision, record)]}[place]
+    with pytest.raises((TypeError, ValueError), match="Expected") as said:
+        trial.tell_many(given)
+    assert str(SECRET) not in str(said.value)
+    assert said.value.__context__ is None
+    assert trial.tell(decision, np.array(0.5)) == "recorded"
 
 
 def test_the_command_does_not_take_an_answer_to_nothing(tmp_path: Any) -> None:

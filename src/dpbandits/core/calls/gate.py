@@ -11,25 +11,11 @@ generator that yields meanwhile cuts the stack off. Whether a frame runs is aske
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from functools import wraps
-from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
-from opcode import opmap
-from types import FrameType, TracebackType
-from typing import Any, ParamSpec, TypeVar, final
+from types import FrameType
+from typing import Any, final
 
+from dpbandits.core.calls.forgetting import forget, running
 from dpbandits.core.errors import SharedError
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-WAITS = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
-"""What marks code that may stop midway and go on later."""
-
-YIELD = opmap["YIELD_VALUE"]
-"""The instruction at which such code stops; from Python 3.13 on its frame stands at the next one,
-by which it goes on.
-"""
 
 MARKS: list[object] = [object()]
 """[this process's mark]; a child that was just forked takes its own. What sees to that, first to
@@ -85,92 +71,6 @@ def nowhere() -> Home:
     home = Home()
     home.mark = object()
     return home
-
-
-def running(frame: FrameType) -> bool:
-    """Whether the call still runs, in whatever thread: the frame of one that does cannot be
-    cleared.
-
-    Of one that has ended, what it knew is forgotten: its arguments may be private.
-
-    Raises:
-        RecursionError: no call can be made here, not even this one's.
-    """
-    try:
-        frame.clear()
-    except RecursionError:
-        raise
-    except RuntimeError:
-        return True
-    return False
-
-
-def forget(error: BaseException, within: FrameType) -> None:
-    """What the calls knew through which an error came is forgotten: those that this frame made.
-
-    Their frames hang on the error and on those it came from, and whatever logs an error with its
-    local variables would log rewards, exact sums and noise. Its lines stay. Errors that somebody
-    was handling before are not touched. An error raised `from None` was to hide another one, whose
-    own words or values may be private: that is let go.
-    """
-    try:
-        left: list[BaseException | None] = [error]
-        seen = set[int]()
-        while left:
-            one = left.pop()
-            if one is None or id(one) in seen:
-                continue
-            seen.add(id(one))
-            known = list(called_by(within, one.__traceback__))
-            for frame in known:
-                running(frame)
-            if one.__suppress_context__ and one.__cause__ is None and (known or one is error):
-                one.__context__ = None
-            left += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
-    except RecursionError:  # where no further call can be made, the frames themselves are let go
-        error.__traceback__ = error.__cause__ = error.__context__ = None
-
-
-def discreet(call: Callable[P, R]) -> Callable[P, R]:
-    """A call that is given what is private: an error that leaves it knows nothing of what the call
-    was given, nor of what was known inside (see `forget`).
-    """
-
-    @wraps(call)
-    def discreetly(*given: P.args, **named: P.kwargs) -> R:
-        try:
-            return call(*given, **named)
-        except BaseException as error:
-            forget(error, sys._getframe())
-            raise
-        finally:
-            del given, named
-
-    return discreetly
-
-
-def called_by(within: FrameType, trace: TracebackType | None) -> Iterator[FrameType]:
-    """The frames of a traceback that this one called, or that were called by those. An error may
-    have come before through others, of another thread or of a generator that waits to go on.
-    """
-    known = {within}
-    while trace is not None:
-        frame = above = trace.tb_frame
-        while above not in known and above.f_back is not None:
-            above = above.f_back
-        if above in known or has_ended(above):
-            known.add(frame)
-            if frame is not within:
-                yield frame
-        trace = trace.tb_next
-
-
-def has_ended(frame: FrameType) -> bool:
-    """Whether this is the frame of a generator that ended. Nothing says any more who called it, nor
-    who called one that waits to go on; and that one would be ended if it were cleared.
-    """
-    code, at = frame.f_code, frame.f_lasti
-    return bool(code.co_flags & WAITS) and YIELD not in code.co_code[max(at - 2, 0) : at + 1 : 2]
 
 
 @final
