@@ -13,8 +13,10 @@ from dpbandits.vault import Vault
 Answered = tuple[Any, object]
 """A decision (or its id) and its reward."""
 
-RUNS_HERE = (GeneratorType, str)
-"""What is read as it is: a generator runs the caller's own code, whose errors are theirs to see."""
+RUNS_HERE = (GeneratorType, map, filter, str)
+"""What is read as it is: generators, `map` and `filter` run the caller's own code, whose errors are
+theirs to see.
+"""
 
 ReadPair = tuple[int, Play, Any]
 """Its id, what it plays, and its reward as plain numbers."""
@@ -30,9 +32,10 @@ def listed_tells(tells: object) -> list[Any]:
     given: Any = tells
     pairs = list(given) if type(tells) in RUNS_HERE else tried(list, given)
     if pairs is None:
+        cure = " Are all that it zips of one length?" if type(tells) is zip else ""
         raise TypeError(
             f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__} that "
-            "cannot be read. Nothing was recorded."
+            f"cannot be read. Nothing was recorded.{cure}"
         )
     return pairs
 

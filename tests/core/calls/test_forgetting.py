@@ -138,6 +138,28 @@ def test_a_signal_that_arrives_while_an_error_is_forgotten_keeps_nothing(name: s
     assert at > 40
 
 
+@pytest.mark.parametrize("made", [Told, Frozen])
+def test_a_signal_passes_whatever_the_class_of_the_error_that_is_forgotten(made: Any) -> None:
+    """Nor do the frames in which it arrived keep those of that error."""
+
+    @discreet
+    def call(reward: float) -> None:
+        FailsWith(made()).laplace(int(reward * 10_000))
+
+    at, passed = 1, False
+    while not passed:
+        with pytest.raises((Interrupted, made)) as error:
+            cut_off(partial(call, REWARD), at)
+        if not (passed := error.type is made):
+            known = [step.tb_frame.f_code.co_name for step in steps_of(error.value)]
+            assert known[-1] == "discreetly"
+            cut = error.value.__context__
+            assert type(cut) is made
+            assert cut.__traceback__ is cut.__context__ is None
+        at += 1
+    assert at > 40
+
+
 def test_a_signal_that_arrives_as_a_generator_goes_on_keeps_nothing() -> None:
     """It has ended then, where it seems to wait."""
 

@@ -50,24 +50,33 @@ def forget(error: BaseException, within: FrameType) -> None:
     frames are let go, and the lines with them.
     """
     try:
-        left, seen, around = [error], set[int](), set(callers_of(within))
-        while left:
-            one = left.pop()
-            if id(one) in seen or handled_in(around, one):
-                continue
-            seen.add(id(one))
-            known = list(called_by(within, one.__traceback__))
-            for frame in known:
-                running(frame)
-            if one.__suppress_context__ and one.__cause__ is None and (known or one is error):
-                # its class may refuse to be changed, as a frozen dataclass does
-                BaseException.__setattr__(one, "__context__", None)
-            left += linked_to(one)
+        clear_all(error, within)
     except BaseException as cut:
-        error.__traceback__ = error.__cause__ = error.__context__ = None
-        left = [one := error]
+        try:  # no call is made for this, for which there may be no room
+            error.__traceback__ = error.__cause__ = error.__context__ = None
+        except Exception:  # its class refuses to be changed, as a frozen dataclass does
+            for name in ("__traceback__", "__cause__", "__context__"):
+                BaseException.__setattr__(error, name, None)
         if not isinstance(cut, RecursionError):
+            cut.with_traceback(None)  # the frames where it arrived know those that are let go
             raise
+
+
+def clear_all(error: BaseException, within: FrameType) -> None:
+    """Clear the frames that hang on an error and on those it came from (see `forget`)."""
+    left, seen, around = [error], set[int](), set(callers_of(within))
+    while left:
+        one = left.pop()
+        if id(one) in seen or handled_in(around, one):
+            continue
+        seen.add(id(one))
+        known = list(called_by(within, one.__traceback__))
+        for frame in known:
+            running(frame)
+        if one.__suppress_context__ and one.__cause__ is None and (known or one is error):
+            # its class may refuse to be changed
+            BaseException.__setattr__(one, "__context__", None)
+        left += linked_to(one)
 
 
 def linked_to(error: BaseException) -> list[BaseException]:

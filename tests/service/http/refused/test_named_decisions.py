@@ -92,6 +92,21 @@ def test_code_that_records_bring_along_is_not_repeated(trial: Any, place: str) -
     assert trial.tell(decision, np.array(0.5)) == "recorded"
 
 
+def test_an_error_of_what_makes_the_pairs_is_said(trial: Any) -> None:
+    """It was taken for one of the records'."""
+    decisions = asked(trial, 2)
+
+    def fetched(decision: Any) -> Any:
+        raise ConnectionError("the shop is away")
+
+    for pairs in (map(fetched, decisions), filter(fetched, [(decisions[0], 0.5)])):
+        with pytest.raises(ConnectionError, match="the shop is away"):
+            trial.tell_many(pairs)
+    with pytest.raises(TypeError, match="Are all that it zips of one length"):
+        trial.tell_many(zip(decisions, [0.5], strict=True))
+    assert trial.summary().told == 0
+
+
 def test_the_command_does_not_take_an_answer_to_nothing(tmp_path: Any) -> None:
     store = f"sqlite:///{tmp_path / 'trial.db'}"
 
