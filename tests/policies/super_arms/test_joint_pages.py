@@ -31,7 +31,7 @@ def test_half_is_asked_of_the_best_constants(name: str) -> None:
     ours, wanted, met = cells("joint_constants.md", f"{name}: DPJointMAT")
     theirs = [
         mean(cells("joint_constants.md", f"{name}: best of {count}, {cls}, first = ")[0])
-        for cls, count in (("DPKLMAT", 12), ("NoiseAwareMAT", 9))
+        for cls, count in (("DPKLMAT", 35), ("NoiseAwareMAT", 30))
     ]
     assert wanted == "half; 99 % no worse"
     assert (met == "yes") <= (mean(ours) <= min(theirs) / 2 + 1)
