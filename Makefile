@@ -59,7 +59,7 @@ benchmarks: $(STAMP)
 measured: $(STAMP)
 	$(BIN)/python -m benchmarks.pages --whole
 
-# Every registered policy, the mechanisms and the broken specimens: the better part of an hour.
+# Every registered policy, the mechanisms and the broken specimens: an hour or more.
 audit: $(STAMP)
 	$(BIN)/python -m benchmarks.audit_everything --out docs/measured/audit.md
 

@@ -28,17 +28,19 @@ GRID: tuple[tuple[Any, str, tuple[float, ...]], ...] = (
     (dpb.NoiseAwareMAT, "c", (0.05, 0.1, 0.15, 0.25, 0.4, 0.6)),
 )
 """Policies that share ε out, the constant beside `first`, and its values."""
+PARTS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+"""First blocks, as shares of a policy's default."""
 
 FILMS = "MovieLens 1M, 100 films, ε = 2"
 
 
 def shares(instance: Instance) -> dict[str, dpb.Policy]:
-    """The policies that share ε out, in several constants; first: a share of the default's."""
+    """The policies that share ε out, in several constants."""
     given = {"problem": instance.problem, "epsilon": instance.epsilon}
     found = dict[str, dpb.Policy]()
     for cls, constant, values in GRID:
         usual = cls(**given).first or 1
-        for part in (1 / 16, 1 / 8, 0.25, 0.5, 1.0):
+        for part in PARTS:
             for value in values:
                 chosen = {"first": max(1, round(usual * part)), constant: value}
                 said = ", ".join(f"{key} = {number:g}" for key, number in chosen.items())

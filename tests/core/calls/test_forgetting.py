@@ -5,7 +5,6 @@ unusual classes, and signals that arrive meanwhile.
 from __future__ import annotations
 
 import asyncio
-import sys
 from _thread import interrupt_main
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -22,7 +21,7 @@ import dpbandits as dpb
 from dpbandits.core.calls import forgetting
 from dpbandits.core.calls.forgetting import discreet
 from dpbandits.noise import SimulatedNoise
-from tests.session.interruption.interrupted import Interrupted
+from tests.session.interruption.interrupted import Interrupted, interrupt
 from tests.session.test_frames_forget import REWARD, Playing, steps_of, tell_several
 from tests.session.test_frames_refused import require_nothing_of_it
 
@@ -101,27 +100,15 @@ def test_an_error_of_an_unusual_class_passes_as_it_is(made: Any, many: bool) -> 
 
 def cut_off(call: Callable[[], object], at: int) -> None:
     """Make the call, raising at the `at`-th line of what forgets."""
-    begun, tries = 0, set[FrameType]()
+    begun = set[FrameType]()
 
-    def trace(frame: FrameType, event: str, arg: object) -> Any:
-        nonlocal begun
-        code = frame.f_code
-        if code.co_filename != forgetting.__file__ or code.co_name == "discreetly":
-            return None
-        if event == "line" and code.co_name == "forget" and frame not in tries:
-            tries.add(frame)  # its `try:`, before which nothing can be done
-        elif event == "line":
-            begun += 1
-            if begun == at:
-                raise Interrupted
-        return trace
+    def counted(frame: FrameType) -> bool:
+        name, first = frame.f_code.co_name, frame not in begun
+        begun.add(frame)
+        # before the `try:` of `forget`, its first line, nothing can be done
+        return name != "discreetly" and not (name == "forget" and first)
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(before)
+    interrupt(call, at, within=forgetting.__file__, counted=counted)
 
 
 @pytest.mark.parametrize("name", ["single arms", "late answers", "segments"])

@@ -148,7 +148,6 @@ def test_an_interruption_anywhere_holds_no_lock(
     assert len(errors) * stride > 100
     errors.clear()
     gc.collect()
-    assert sys.exc_info() == (None, None, None)
 
 
 def interrupted_anywhere(kind: Any, event: str, stride: int, folder: Path) -> list[Stop]:

@@ -34,21 +34,30 @@ class Interrupted(BaseException):
     """Like KeyboardInterrupt: no `except Exception` catches it."""
 
 
-def interrupt(call: Callable[[], Any], at: int, *, each: str = "line") -> int:
+def interrupt(
+    call: Callable[[], Any],
+    at: int,
+    *,
+    each: str = "line",
+    within: str = PACKAGE,
+    counted: Callable[[FrameType], bool] = lambda _: True,
+) -> int:
     """Make the call, raising at its `at`-th line within the package (0: never); how many lines were
     begun.
 
     each: "line", or "opcode": between any two instructions of the interpreter, which is where
         signals arrive.
+    within: the folder or file whose lines count.
+    counted: which of them.
     """
     begun = 0
 
     def trace(frame: FrameType, event: str, arg: object) -> Any:
         nonlocal begun
-        if not frame.f_code.co_filename.startswith(PACKAGE):
+        if not frame.f_code.co_filename.startswith(within):
             return None
         frame.f_trace_opcodes = each == "opcode"
-        if event == each:
+        if event == each and counted(frame):
             begun += 1
             if begun == at:
                 raise Interrupted
