@@ -158,12 +158,12 @@ def document(policies: Reports, bare: Reports, tight: Reports, broken: Reports, 
             "# Audit\n",
             "Written by `make audit`. Every private policy and preset with two arms and 0/1 "
             "rewards, simulated noise, "
-            f"{runs:,} counted runs an audit, {runs * SPECIMENS_NEED:,} of a specimen that "
-            "they are to catch: the same figures on every machine. A verdict and the ε (or "
-            "loss) found: the transcript's loss is exact for the runs that were replayed; the exact law is of the "
-            "first decisions; a statistical bound is wrong with "
-            "probability 10⁻⁶ at most. Bounds below the claim refute nothing: they are what so "
-            "many runs could certify.\n",
+            f"{runs:,} counted runs an audit, {runs * SPECIMENS_NEED:,} of a specimen that they "
+            "are to catch: the same figures on every machine. A verdict and the ε (or loss) "
+            "found: the transcript's loss is exact for the runs that were replayed; the exact law "
+            "is of the first decisions; a statistical bound is wrong with probability 10⁻⁶ at "
+            "most. Bounds below the claim refute nothing: they are what so many runs could "
+            "certify.\n",
             (
                 f"Failed: {', '.join(failed) or 'none'}. Specimens missed: "
                 f"{', '.join(missed) or 'none'}.\n"
