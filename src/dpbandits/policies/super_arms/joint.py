@@ -61,10 +61,12 @@ class JointReleases(PrivatePolicy):
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
             arm with n released rounds, unproved; on a matroid it explores few elements at a time
-            (see `few.py`). "level": the index that knows the noise's exact law, at ln t.
+            (see `few.py`), with other super arms of more than four arms the level is lower (see
+            `summed_level`). "level": the index that knows the noise's exact law, at ln t.
             "proved": the same at ln t + 4 ln ln t, which holds whatever was released before.
         first: rounds in a first batch, in standard deviations of its noise; None stands for 14
-            ("sharp"; 12 where a super arm may have more than four arms) or 16.
+            ("sharp"; 12 where a super arm may have more than four arms, and at most 38/√K where
+            the problem is no matroid) or 16.
         alpha: growth of the rounds of the least known undecided arm.
         level: factor on the preset's level; None stands for .5 ("sharp") or 1.
 
@@ -88,7 +90,7 @@ class JointReleases(PrivatePolicy):
     @final
     def validate(self) -> None:
         self._one_of("preset", *self.presets)
-        for name, value in joint_constants(self.preset, self.problem.size)._asdict().items():
+        for name, value in joint_constants(self.preset, self.problem)._asdict().items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
         self._number("first", 0, 10**6)
@@ -239,6 +241,7 @@ class JointReleases(PrivatePolicy):
 
     def normal(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
         """Upper (side 1) or lower (−1) bound of preset "sharp"."""
-        level = joint.shrinking_level(self.level or 0.0, s.t + 1, s.rounds[arm])
+        size = 1 if isinstance(self.problem, Matroid) else self.problem.size
+        level = joint.summed_level(self.level or 0.0, s.t + 1, s.rounds[arm], size)
         known = s.weighted[arm], s.precisions[arm]
         return joint.normal_bound(*known, level, shared.centre, shared.spread, side)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
+from dpbandits.oracles.base import DecisionSet
+from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.formulas.joint import AT_ONCE
 
 
@@ -22,6 +25,17 @@ WIDE = JointConstants(0.5, 12.0)
 """Preset "sharp" where a super arm may have more than four arms: first batches cost most there."""
 
 
-def joint_constants(preset: str, size: int) -> JointConstants:
-    """What a preset stands for where super arms have at most `size` arms."""
-    return WIDE if preset == "sharp" and size > AT_ONCE else JOINT_PRESETS[preset]
+SUMMED = 38.0
+"""Preset "sharp" where super arms are no bases: a first batch has at most SUMMED/√size standard
+deviations, as the errors of a sum's arms partly cancel. It grows as √size then, not as size.
+"""
+
+
+def joint_constants(preset: str, problem: DecisionSet) -> JointConstants:
+    """What a preset stands for on this problem."""
+    if preset != "sharp":
+        return JOINT_PRESETS[preset]
+    usual = WIDE if problem.size > AT_ONCE else JOINT_PRESETS[preset]
+    if isinstance(problem, Matroid):
+        return usual
+    return usual._replace(first=min(usual.first, SUMMED / math.sqrt(problem.size)))
