@@ -59,9 +59,9 @@ benchmarks: $(STAMP)
 measured: $(STAMP)
 	$(BIN)/python -m benchmarks.pages --whole
 
-# Every registered policy, the mechanisms and the broken specimens: an hour or more.
+# Every registered policy, the mechanisms and the broken specimens: an hour or more; it goes on where it was stopped.
 audit: $(STAMP)
-	$(BIN)/python -m benchmarks.audit_everything --out docs/measured/audit.md
+	$(BIN)/python -m benchmarks.auditing --out docs/measured/audit.md
 
 # Fifty repetitions of what the auditor must catch and must pass, and exact losses of short runs; hours, and it goes on where it was
 # stopped.

@@ -7,14 +7,12 @@ page or store keeps what was judged.
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import grimp
+from benchmarks.digest import digest_of
 
 JUDGES = ("benchmarks.controls.repeated", "benchmarks.controls.listed")
 
@@ -37,7 +35,7 @@ class Kept:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / f"{digest()}.jsonl"
+        self.path = folder / f"{digest_of(JUDGES)}.jsonl"
         self.judgements: dict[tuple[str, int], Judgement] = {}
         for line in self._lines():
             self._remember(Judgement(*json.loads(line)))
@@ -67,15 +65,3 @@ class Kept:
         if whole != text:
             self.path.write_text(whole, encoding="utf-8")
         yield from whole.splitlines()
-
-
-def digest() -> str:
-    """A hash of all code that a judgement depends on."""
-    graph = grimp.build_graph("dpbandits", "benchmarks", cache_dir=None)
-    modules = set(JUDGES).union(*map(graph.find_upstream_modules, JUDGES))
-    whole = hashlib.sha256()
-    for module in sorted(modules):
-        spec = importlib.util.find_spec(module)
-        file = Path(str(spec and spec.origin))
-        whole.update(module.encode() + b"\n" + file.read_bytes())
-    return whole.hexdigest()[:16]

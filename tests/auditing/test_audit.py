@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.audit_everything import instances, one_audit, row
+from benchmarks.auditing.page import row
+from benchmarks.auditing.subjects import Asked, instances, one_audit
 
 import dpbandits as dpb
 from dpbandits.auditing import audit as run
@@ -198,7 +199,7 @@ def test_everything_knows_all() -> None:
 
 
 def test_short_full_audit() -> None:
-    report = one_audit((instances()[0], None, ("transcript", "exact law", "statistical"), 500))
+    report = one_audit(Asked("policies", 0, 500))
     assert len(row(report)) == 5
     assert report.passed
 
