@@ -131,8 +131,8 @@ def main() -> None:
     said = (
         f"{ROUNDS:,} rounds, {args.runs} runs: mean / 99 % / worst. Policies that share ε out have "
         f"the best of {len(PARTS) * len(LEVELS)} constants, chosen in view; joint ones have their "
-        "defaults, and below the best of as many. Which arms DPJointCUCB releases was chosen in "
-        "view of these instances, too (decisions/0027)."
+        "defaults, and below the best of as many. Which arms DPJointCUCB releases, and the form of "
+        "its defaults, were chosen on others with these instances in view, too (decisions/0027)."
     )
     table = rows(args.data, args.runs)
     show(title, table)

@@ -129,7 +129,7 @@ def summed_level(factor: float, t: int, n: int, size: int) -> float:
 
     A basis trades one element for another. Other super arms differ in many arms at once, whose
     errors partly cancel, so each needs less room. An arm that was read in less than one round in
-    e⁴ = 55 gets more, up to all of it, so that no run stays with a wrong super arm for long.
+    e⁴ = 55 gets more, up to all of it: without that, single runs stay with a wrong super arm.
     """
     x = max(1.0, math.log(t / n))
     apart = max(1.0, math.sqrt(size / 4.0), size / 8.0)
