@@ -30,15 +30,23 @@ def missing(kept: KeptReports, every: Iterable[Asked]) -> list[Asked]:
 def audit_missing(
     kept: KeptReports, every: Sequence[Asked], tell: Callable[[AuditReport], None]
 ) -> None:
-    """One audit a core; each report is kept as it comes."""
+    """One audit a core; each report is kept as it comes. An audit that raises ends none of the
+    others: its error comes last.
+    """
+    failed = list[BaseException]()
     with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
         running = {pool.submit(one_audit, asked): asked for asked in missing(kept, every)}
         try:
             for done in as_completed(running):
+                if error := done.exception():
+                    failed.append(error)
+                    continue
                 kept.add(running[done], done.result())
                 tell(done.result())
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+    if failed:
+        raise failed[0]
 
 
 def found(kept: KeptReports, every: Iterable[Asked]) -> list[AuditReport]:

@@ -68,6 +68,29 @@ def every_audit(runs: int) -> dict[str, list[Asked]]:
     }
 
 
+def subject_of(asked: Asked) -> str:
+    """What is audited, with its parameters."""
+    listed: dict[str, Callable[[], Any]] = {
+        "policies": lambda: instances()[asked.number],
+        "mechanisms": lambda: mechanism_list()[asked.number],
+        "tight": lambda: list(TIGHT)[asked.number],
+        "specimens": lambda: SPECIMENS[asked.number].name,
+    }
+    return f"{asked.listed}: {listed[asked.listed]()}"
+
+
+def code_of(asked: Asked) -> tuple[str, ...]:
+    """The modules that an audit of this needs; they import the rest."""
+    audits = ("dpbandits.auditing.audit", "dpbandits.checks.examples")
+    own = {
+        "policies": lambda: type(instances()[asked.number]).__module__,
+        "mechanisms": lambda: mechanisms_tried.__module__,
+        "tight": lambda: LazyForgetful.__module__,
+        "specimens": lambda: SPECIMENS[asked.number].make.__module__,
+    }
+    return (*audits, own[asked.listed]())
+
+
 def policy_audit(number: int, runs: int) -> AuditReport:
     return audit(instances()[number], levels=LEVELS, runs=runs, workers=1)
 

@@ -1,5 +1,5 @@
-"""Preset "sharp" where super arms are no bases: less room for each arm of a sum, and shorter first
-batches.
+"""Preset "sharp" where super arms are no bases: less room for each arm of a sum, shorter first
+batches, and arms far from the others that are not drawn to them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.policies.formulas.joint import shrinking_level, summed_level
+from dpbandits.policies.formulas.outliers import FAR, WIDEST, own_spread
 from dpbandits.policies.super_arms.joint_statistics import folded
 
 PAIRS = dpb.ExplicitSet([(0, 1), (2, 3)])
@@ -35,7 +36,7 @@ def test_the_level_of_a_sum_by_hand() -> None:
         assert found == pytest.approx(0.5 * expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("size", [1, 2, 9, 57])
+@pytest.mark.parametrize("size", [9, 57])
 def test_it_lies_between_a_sums_and_a_single_arms(size: int) -> None:
     before = 0.0
     for t in (round(100 * 1.1**i) for i in range(300)):
@@ -44,6 +45,12 @@ def test_it_lies_between_a_sums_and_a_single_arms(size: int) -> None:
         assert before <= found <= single
         before = found
     assert found == single, "an arm that was hardly read gets all of it"
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_few_arms_have_the_level_of_one(size: int) -> None:
+    for t in (100, 10**3, 10**5, 10**9):
+        assert summed_level(0.5, t, 100, size) == shrinking_level(0.5, t, 100)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +66,39 @@ def test_bounds_have_it_where_super_arms_are_no_bases(
         half = (policy.upper(state, 0, shared) - policy.lower(state, 0, shared)) / 2
         variance = 1 / (state.precisions[0] + 1 / shared.spread)
         assert half**2 / (2 * variance) == pytest.approx(summed_level(2, 2001, rounds, size))
+
+
+def test_a_prior_of_ones_own_by_hand() -> None:
+    """Mean .47, variance .04, centre .02: .45 is 1.5 standard deviations where these are .3, so
+    both variances sum to .09.
+    """
+    assert own_spread(0.62 * 25, 25.0, 0.02, 4e-4) == WIDEST
+    assert own_spread(0.47 * 25, 25.0, 0.02, 4e-4) == pytest.approx(0.09 - 0.04)
+    assert own_spread(0.32 * 25, 25.0, 0.02, 4e-4) == 4e-4, "near: as all others"
+    assert own_spread(0.47 * 25, 25.0, 0.02, 0.07) == 0.07, "never narrower"
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.3, 0.5, 0.9, 1.0])
+def test_it_is_the_least_at_which_an_arm_is_not_far(mean: float) -> None:
+    for precision in (3.0, 30.0, 3e3, 3e6):
+        spread = own_spread(mean * precision, precision, 0.1, 1e-3)
+        distance = abs(mean - 0.1) / math.sqrt(1 / precision + spread)
+        assert 1e-3 <= spread <= WIDEST
+        assert distance <= FAR * (1 + 1e-9) or spread == WIDEST
+        assert distance == pytest.approx(FAR) or spread in (1e-3, WIDEST)
+
+
+@pytest.mark.parametrize(("extra", "low"), [(40, 0.02), (20, 0.08)])
+def test_a_short_good_super_arm_is_not_lost_among_poor_arms(extra: int, low: float) -> None:
+    """Three lists: four good arms, the same with a poorer one, and many poor arms whose precise
+    means drew all arms to them. Eleven, and two, of 20 runs stayed with the long list to the end.
+    """
+    lists = [(0, 1, 2, 3), (0, 1, 2, 4), range(5, 5 + extra)]
+    world = dpb.Bernoulli([0.6] * 4 + [0.45] + [low] * extra)
+    policy = dpb.DPJointCUCB(problem=dpb.ExplicitSet(lists), epsilon=1)
+    lost = dpb.simulate(policy, world, rounds=20_000, runs=20, seed=3, at=[]).regret()
+    always = 20_000 * (2.4 - extra * low)
+    assert int((lost > 0.5 * always).sum()) == 0
 
 
 @pytest.mark.parametrize(

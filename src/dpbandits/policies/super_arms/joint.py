@@ -20,6 +20,7 @@ from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Release
 from dpbandits.policies.formulas import joint
+from dpbandits.policies.formulas.outliers import own_spread
 from dpbandits.policies.super_arms import few
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
 from dpbandits.policies.super_arms.joint_constants import (
@@ -61,9 +62,10 @@ class JointReleases(PrivatePolicy):
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
             arm with n released rounds, unproved; on a matroid it explores few elements at a time
-            (see `few.py`), with other super arms of more than four arms the level is lower (see
-            `summed_level`). "level": the index that knows the noise's exact law, at ln t.
-            "proved": the same at ln t + 4 ln ln t, which holds whatever was released before.
+            (see `few.py`). Other super arms are taken for sums: those of more than four arms have a
+            lower level (see `summed_level`), and arms far from the others are not drawn to them
+            (see `own_spread`); so give bases as a matroid. "level": the index that knows the
+            noise's exact law, at ln t. "proved": at ln t + 4 ln ln t, whatever was released before.
         first: rounds in a first batch, in standard deviations of its noise; None stands for 14
             ("sharp"; 12 where a super arm may have more than four arms, and at most 38/√K where
             the problem is no matroid) or 16.
@@ -241,7 +243,8 @@ class JointReleases(PrivatePolicy):
 
     def normal(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
         """Upper (side 1) or lower (−1) bound of preset "sharp"."""
-        size = 1 if isinstance(self.problem, Matroid) else self.problem.size
+        known, prior = (s.weighted[arm], s.precisions[arm]), (shared.centre, shared.spread)
+        basis = isinstance(self.problem, Matroid)
+        size, own = (1, shared.spread) if basis else (self.problem.size, own_spread(*known, *prior))
         level = joint.summed_level(self.level or 0.0, s.t + 1, s.rounds[arm], size)
-        known = s.weighted[arm], s.precisions[arm]
-        return joint.normal_bound(*known, level, shared.centre, shared.spread, side)
+        return joint.normal_bound(*known, level, shared.centre, own, side)
