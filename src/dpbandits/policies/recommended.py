@@ -39,8 +39,9 @@ def recommend(
     settings 20 % (epsilon = 1) and 5 % (.1) below DPKLUCB's, 99.9 % quantiles 9 % and 4 %
     below.
     Several arms: `DPJointMAT` on a matroid, else `DPJointCUCB`, which pay epsilon once for a whole
-    super arm. For at most 20,000 rounds, preset "sharp": the least regret measured among private
-    policies; else "level", 1.9 to 2.6 times that there, whose level is ln t. Both are unproved.
+    super arm. For at most 20,000 rounds, preset "sharp": on the matroids that were measured, the
+    least regret among private policies; else "level", 1.9 to 2.6 times that there, whose level is
+    ln t. Both are unproved. Give bases as a matroid: other super arms are taken for sums.
     Never `NoiseAwareTS`: there is evidence that it is not consistent.
 
     Args:
