@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 from pathlib import Path
 
 from benchmarks.auditing.subjects import Asked, code_of, subject_of
-from benchmarks.digest import digest_of
+from benchmarks.digest import digest_of, source_of
 from dpbandits.auditing.report import AuditReport
 
 TABLES = ("dpbandits.policies", "dpbandits.auditing.broken")
@@ -15,10 +16,10 @@ TABLES = ("dpbandits.policies", "dpbandits.auditing.broken")
 
 
 class KeptReports:
-    """A file an audit. Its name has a hash of the subject, the runs, and the code that an audit of
-    this subject imports: what other code found is not used, and a changed policy leaves the others'
-    reports. The files are pickles, so the folder is for what this program wrote, and for nothing
-    that was sent.
+    """A file an audit. Its name has a hash of the subject, the runs, the file that asks, and the
+    code that an audit of this subject imports: what other code found is not used, and a changed
+    policy leaves the others' reports. The files are pickles, so the folder is for what this program
+    wrote, and for nothing that was sent.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,6 +48,7 @@ class KeptReports:
     def path(self, asked: Asked) -> Path:
         if asked not in self._paths:
             subject = f"{subject_of(asked)}, {asked.runs} runs"
-            digest = digest_of(code_of(asked), TABLES, subject)
+            how = hashlib.sha256(source_of("benchmarks.auditing.subjects")).hexdigest()
+            digest = digest_of(code_of(asked), TABLES, f"{subject} {how}")
             self._paths[asked] = self.folder / f"{asked.listed}-{digest}.pickle"
         return self._paths[asked]

@@ -65,7 +65,7 @@ class JointReleases(PrivatePolicy):
             (see `few.py`). Other super arms are taken for sums: those of more than four arms have a
             lower level (see `summed_level`), and arms far from the others are not drawn to them
             (see `own_spread`); so give bases as a matroid. "level": the index that knows the
-            noise's exact law, at ln t. "proved": at ln t + 4 ln ln t, whatever was released before.
+            noise's exact law, at ln t. "proved": at ln t + 4 ln ln t, valid whatever came before.
         first: rounds in a first batch, in standard deviations of its noise; None stands for 14
             ("sharp"; 12 where a super arm may have more than four arms, and at most 38/√K where
             the problem is no matroid) or 16.
