@@ -1,8 +1,8 @@
 """Judgements that outlive an interrupted run: a line of JSON each, in a file of the code's hash.
 
 Fifty repetitions of everything take hours. What was judged by the same code is not judged again:
-the modules that a judgement imports, directly or through others, and no more, so that a changed
-page or store keeps what was judged.
+the modules that a judgement imports, directly or through others, and what they run on (Python, the
+lock file), and no more, so that a changed page or store keeps what was judged.
 """
 
 from __future__ import annotations
