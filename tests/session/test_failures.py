@@ -24,6 +24,12 @@ class Flaky(SimulatedNoise):
         return super().laplace(value, sensitivity=sensitivity, epsilon=epsilon)
 
 
+RECORDED = (
+    "This reward is recorded, and its decision is no longer pending. The release or plan that it "
+    "completes failed, and is made by the next call."
+)
+
+
 def one_arm() -> tuple[dpb.Session, Flaky]:
     noise = Flaky(1)
     return dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1), noise=noise, seed=1), noise
@@ -41,8 +47,9 @@ def test_a_tell_says_whether_it_recorded() -> None:
     s, noise = one_arm()
     decisions = s.ask(3)
     noise.failing = True
-    with pytest.raises(OSError, match="no randomness"):
+    with pytest.raises(OSError, match="no randomness") as first:
         s.tell(decisions[0], 1.0)
+    assert first.value.__notes__ == [RECORDED]
     assert (counted(s), s.pending) == (1, tuple(decisions[1:]))
     for _ in range(2):
         with pytest.raises(dpb.NotRecordedError, match="recorded nothing") as error:
@@ -65,10 +72,11 @@ def test_tell_many_says_how_many_are_recorded() -> None:
     with pytest.raises(OSError, match="no randomness") as error:
         s.tell_many(pairs)
     assert error.value.__notes__ == [
+        RECORDED,
         (
             "tell_many: the first 1 of 4 pairs are resolved; the others are pending and can be "
             "told again."
-        )
+        ),
     ]
     assert s.pending == tuple(decision for decision, _ in pairs[1:])
     with pytest.raises(dpb.NotRecordedError):

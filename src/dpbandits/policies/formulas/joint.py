@@ -123,19 +123,6 @@ def shrinking_level(factor: float, t: int, n: int) -> float:
     return factor * max(1.0, math.log(t / n))
 
 
-def summed_level(factor: float, t: int, n: int, size: int) -> float:
-    """`shrinking_level` where super arms of up to `size` arms are no bases: with x = max(1,
-    ln(t/n)), factor·min(x, (x + max(0, x − 4)²)/max(1, √(size/4), size/8)).
-
-    A basis trades one element for another. Other super arms differ in many arms at once, whose
-    errors partly cancel, so each needs less room. An arm that was read in less than one round in
-    e⁴ = 55 gets more, up to all of it: without that, single runs stay with a wrong super arm.
-    """
-    x = max(1.0, math.log(t / n))
-    apart = max(1.0, math.sqrt(size / 4.0), size / 8.0)
-    return factor * min(x, (x + max(0.0, x - 4.0) ** 2) / apart)
-
-
 def normal_bound(
     weighted: float, precision: float, level: float, centre: float, spread: float, side: float
 ) -> float:

@@ -20,7 +20,7 @@ from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Release
 from dpbandits.policies.formulas import joint
-from dpbandits.policies.formulas.outliers import own_spread
+from dpbandits.policies.formulas.summed import Known, summed_bound
 from dpbandits.policies.super_arms import few
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
 from dpbandits.policies.super_arms.joint_constants import (
@@ -61,16 +61,15 @@ class JointReleases(PrivatePolicy):
         problem: which super arms are feasible, and the oracle that finds the best one for given
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
-            arm with n released rounds, unproved; on a matroid it explores few elements at a time
-            (see `few.py`). Other super arms are taken for sums: those of more than four arms have a
-            lower level (see `summed_level`), and arms far from the others are not drawn to them
-            (see `own_spread`); so give bases as a matroid. "level": the index that knows the
-            noise's exact law, at ln t. "proved": at ln t + 4 ln ln t, valid whatever came before.
+            arm with n released rounds, unproved. On a matroid it explores few elements at a time
+            (`few.py`). Others are taken for sums (`formulas/summed.py`): the larger `problem.size`,
+            the lower the level and the shorter first batches; so give bases as a matroid, and no
+            size larger than needed. "level": the index that knows the noise's exact law, at ln t.
+            "proved": at ln t + 4 ln ln t, valid whatever came before.
         first: rounds in a first batch, in standard deviations of its noise; None stands for 14
-            ("sharp"; 12 where a super arm may have more than four arms, and at most 38/√K where
-            the problem is no matroid) or 16.
+            ("sharp"; 12 for super arms of more than four, at most 38/√K if no matroid) or 16.
         alpha: growth of the rounds of the least known undecided arm.
-        level: factor on the preset's level; None stands for .5 ("sharp") or 1.
+        level: factor on the preset's level; None stands for .5 ("sharp"; .35 for such sums) or 1.
 
     Raises:
         TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.
@@ -243,8 +242,9 @@ class JointReleases(PrivatePolicy):
 
     def normal(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
         """Upper (side 1) or lower (−1) bound of preset "sharp"."""
-        known, prior = (s.weighted[arm], s.precisions[arm]), (shared.centre, shared.spread)
-        basis = isinstance(self.problem, Matroid)
-        size, own = (1, shared.spread) if basis else (self.problem.size, own_spread(*known, *prior))
-        level = joint.summed_level(self.level or 0.0, s.t + 1, s.rounds[arm], size)
-        return joint.normal_bound(*known, level, shared.centre, own, side)
+        known = Known(s.weighted[arm], s.precisions[arm], s.rounds[arm])
+        factor, t, prior = self.level or 0.0, s.t + 1, (shared.centre, shared.spread)
+        if not isinstance(self.problem, Matroid):
+            return summed_bound(known, factor, t, self.problem.size, *prior, side)
+        level = joint.shrinking_level(factor, t, known.n)
+        return joint.normal_bound(known.weighted, known.precision, level, *prior, side)

@@ -24,18 +24,17 @@ JOINT_PRESETS = {
 WIDE = JointConstants(0.5, 12.0)
 """Preset "sharp" where a super arm may have more than four arms: first batches cost most there."""
 
-
-SUMMED = 38.0
-"""Preset "sharp" where super arms are no bases: a first batch has at most SUMMED/√size standard
-deviations, as the errors of a sum's arms partly cancel. It grows as √size then, not as size.
+SUMMED = JointConstants(0.35, 38.0)
+"""Preset "sharp" where super arms of more than four arms are no bases: the errors of a sum's arms
+partly cancel. A first batch has at most 38/√size standard deviations: it grows as √size, not as
+size.
 """
 
 
 def joint_constants(preset: str, problem: DecisionSet) -> JointConstants:
     """What a preset stands for on this problem."""
-    if preset != "sharp":
+    if preset != "sharp" or problem.size <= AT_ONCE:
         return JOINT_PRESETS[preset]
-    usual = WIDE if problem.size > AT_ONCE else JOINT_PRESETS[preset]
     if isinstance(problem, Matroid):
-        return usual
-    return usual._replace(first=min(usual.first, SUMMED / math.sqrt(problem.size)))
+        return WIDE
+    return SUMMED._replace(first=min(WIDE.first, SUMMED.first / math.sqrt(problem.size)))

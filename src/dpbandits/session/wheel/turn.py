@@ -7,6 +7,7 @@ interruption may lose a reward, it never adds one twice.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -57,7 +58,11 @@ class Wheel(Asks):
             self.busy = False
         else:
             self.busy = True
-            self.advance()
+            try:
+                self.advance()
+            except Exception as error:
+                note_recorded(error)
+                raise
 
     def leave_unread(self, id: int) -> None:
         """Resolve a decision without reading any reward."""
@@ -187,6 +192,17 @@ class Wheel(Asks):
         self.busy = True
         self.vault.drop(arms, self.vault.records, told_in(self.turn))
         self.advance()
+
+
+def note_recorded(error: Exception) -> None:
+    """Say with an error of what a tell completes that the tell needs no second try."""
+    if isinstance(error, (HorizonError, LedgerError)):  # no call mends them
+        return
+    with suppress(AttributeError):  # a frozen dataclass takes no note, and passes as it is
+        error.add_note(
+            "This reward is recorded, and its decision is no longer pending. The release or plan "
+            "that it completes failed, and is made by the next call."
+        )
 
 
 def settle(wheel: Wheel) -> None:
