@@ -26,17 +26,17 @@ NINE = dpb.ExplicitSet([range(9), range(9, 18)])
 
 
 def test_the_level_of_a_sum_by_hand() -> None:
-    """x = ln(t/n); below 4 the level is x/max(1, √(size/4), size/8), then it
+    """x = ln(t/n); below 4 the level is x/max(1, √(size/4), size/6), then it
     climbs, and never beyond x.
     """
     for x, size, expected in (
-        (2.0, 40, 2.0 / 5.0),
-        (7.0, 40, (7.0 + 9.0) / 5.0),
-        (14.0, 40, 14.0),
+        (2.0, 30, 2.0 / 5.0),
+        (7.0, 30, (7.0 + 9.0) / 5.0),
+        (14.0, 30, 14.0),
         (2.0, 9, 2.0 / 1.5),
         (2.0, 4, 2.0),
         (2.0, 1, 2.0),
-        (0.2, 16, 0.5),
+        (0.2, 24, 0.25),
     ):
         n = 10**6
         found = summed_level(0.5, round(n * math.exp(x)), n, size)
@@ -48,7 +48,7 @@ def test_it_lies_between_a_sums_and_a_single_arms(size: int) -> None:
     before = 0.0
     for t in (round(100 * 1.1**i) for i in range(300)):
         found, single = summed_level(0.5, t, 100, size), shrinking_level(0.5, t, 100)
-        assert single / max(1, math.sqrt(size / 4), size / 8) <= found * (1 + 1e-12)
+        assert single / max(1, math.sqrt(size / 4), size / 6) <= found * (1 + 1e-12)
         assert before <= found <= single
         before = found
     assert found == single, "an arm that was hardly read gets all of it"
@@ -85,11 +85,11 @@ def test_an_arm_that_is_hardly_read_is_taken_for_one_of_its_own(side: float) -> 
 def test_being_hardly_read_never_makes_a_bound_say_more(mean: float, side: float) -> None:
     before = -math.inf
     for t in (round(100 * 1.1**i) for i in range(200)):
-        found = side * summed_bound(Known(mean * 25, 25.0, 100), 0.35, t, 20, 0.3, 4e-3, side)
+        found = side * summed_bound(Known(mean * 25, 25.0, 100), 0.5, t, 20, 0.3, 4e-3, side)
         told = normal_bound(
             mean * 25,
             25.0,
-            summed_level(0.35, t, 100, 20),
+            summed_level(0.5, t, 100, 20),
             0.3,
             own_spread(mean * 25, 25.0, 0.3, 4e-3),
             side,

@@ -53,13 +53,13 @@ def summed_bound(
 
 def summed_level(factor: float, t: int, n: int, size: int) -> float:
     """`joint.shrinking_level` where super arms of up to `size` arms are no bases: with x = max(1,
-    ln(t/n)), factor·min(x, (x + max(0, x − 4)²)/max(1, √(size/4), size/8)).
+    ln(t/n)), factor·min(x, (x + max(0, x − 4)²)/max(1, √(size/4), size/6)).
 
     An arm that is hardly read gets more room, up to all of it: without that, single runs stay with
     a wrong super arm.
     """
     x = max(1.0, math.log(t / n))
-    apart = max(1.0, math.sqrt(size / 4.0), size / 8.0)
+    apart = max(1.0, math.sqrt(size / 4.0), size / 6.0)
     return factor * min(x, (x + max(0.0, x - HARDLY) ** 2) / apart)
 
 

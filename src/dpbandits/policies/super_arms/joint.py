@@ -69,7 +69,7 @@ class JointReleases(PrivatePolicy):
         first: rounds in a first batch, in standard deviations of its noise; None stands for 14
             ("sharp"; 12 for super arms of more than four, at most 38/√K if no matroid) or 16.
         alpha: growth of the rounds of the least known undecided arm.
-        level: factor on the preset's level; None stands for .5 ("sharp"; .35 for such sums) or 1.
+        level: factor on the preset's level; None stands for .5 ("sharp") or 1.
 
     Raises:
         TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.

@@ -24,10 +24,9 @@ JOINT_PRESETS = {
 WIDE = JointConstants(0.5, 12.0)
 """Preset "sharp" where a super arm may have more than four arms: first batches cost most there."""
 
-SUMMED = JointConstants(0.35, 38.0)
-"""Preset "sharp" where super arms of more than four arms are no bases: the errors of a sum's arms
-partly cancel. A first batch has at most 38/√size standard deviations: it grows as √size, not as
-size.
+SUMMED = 38.0
+"""Preset "sharp" where super arms are no bases: a first batch has at most SUMMED/√size standard
+deviations, as the errors of a sum's arms partly cancel. It grows as √size then, not as size.
 """
 
 
@@ -37,4 +36,4 @@ def joint_constants(preset: str, problem: DecisionSet) -> JointConstants:
         return JOINT_PRESETS[preset]
     if isinstance(problem, Matroid):
         return WIDE
-    return SUMMED._replace(first=min(WIDE.first, SUMMED.first / math.sqrt(problem.size)))
+    return WIDE._replace(first=min(WIDE.first, SUMMED / math.sqrt(problem.size)))
