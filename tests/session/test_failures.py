@@ -4,12 +4,14 @@ is lost or counted twice.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
+from dpbandits.session.wheel.turn import note_recorded
 from tests.session.small import content
 
 
@@ -25,9 +27,20 @@ class Flaky(SimulatedNoise):
 
 
 RECORDED = (
-    "This reward is recorded, and its decision is no longer pending. The release or plan that it "
-    "completes failed, and is made by the next call."
+    "This reward is recorded, and its decision is no longer pending. The error is of what it "
+    "completes, a release or a plan; what is still due is made by the next call."
 )
+
+
+@dataclass(frozen=True)
+class Frozen(Exception):
+    """An error that takes no note."""
+
+
+def test_a_note_is_said_where_the_next_call_mends() -> None:
+    for error, notes in ((OSError(), [RECORDED]), (Frozen(), None), (dpb.HorizonError(), None)):
+        note_recorded(error)
+        assert getattr(error, "__notes__", None) == notes
 
 
 def one_arm() -> tuple[dpb.Session, Flaky]:

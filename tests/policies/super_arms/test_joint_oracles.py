@@ -40,7 +40,7 @@ def test_every_oracle_is_played_in_a_session_and_simulated(
         assert decision.observe == decision.action
         seen = rng.random(len(decision.observe)) < means[list(decision.observe)]
         session.tell(decision, seen.astype(float).tolist())
-    assert len(session.ledger) > 1
+    assert len(session.ledger) > 1, "what is easily told apart needs no more"
     assert session.spent == 4, "each record pays once, for all its rewards"
     runs = dpb.simulate(policy, dpb.Bernoulli(means), 1_500, runs=2, seed=1, workers=1)
     assert (np.asarray(runs.releases) > 0).all()

@@ -40,6 +40,9 @@ def summed_bound(
 ) -> float:
     """Upper (side 1) or lower (−1) bound of an arm's mean at round t, in super arms of up to `size`
     arms; factor: on the level; centre, spread: mean and variance of the prior.
+
+    An arm that is hardly read may have nothing to do with the others. Then neither their means nor
+    its own few rewards say how much it varies: it has the widest prior and the largest variance.
     """
     told = known.weighted, known.precision
     level = summed_level(factor, t, known.n, size)
@@ -47,6 +50,8 @@ def summed_bound(
     late = math.log(t / known.n) - HARDLY
     if late <= 0.0:
         return bound
+    kept = min(1.0, 4.0 * known.n / known.precision)  # of n rewards with the variance 1/4 at least
+    told = kept * known.weighted, kept * known.precision
     alone = normal_bound(*told, factor * late, centre, WIDEST, side)
     return side * max(side * bound, side * alone)
 

@@ -67,7 +67,7 @@ class JointReleases(PrivatePolicy):
             size larger than needed. "level": the index that knows the noise's exact law, at ln t.
             "proved": at ln t + 4 ln ln t, valid whatever came before.
         first: rounds in a first batch, in standard deviations of its noise; None stands for 14
-            ("sharp"; 12 for super arms of more than four, at most 38/√K if no matroid) or 16.
+            ("sharp"; for more than four arms 12, if no matroid min(12, 38/√K)) or 16.
         alpha: growth of the rounds of the least known undecided arm.
         level: factor on the preset's level; None stands for .5 ("sharp") or 1.
 

@@ -200,8 +200,8 @@ def note_recorded(error: Exception) -> None:
         return
     with suppress(AttributeError):  # a frozen dataclass takes no note, and passes as it is
         error.add_note(
-            "This reward is recorded, and its decision is no longer pending. The release or plan "
-            "that it completes failed, and is made by the next call."
+            "This reward is recorded, and its decision is no longer pending. The error is of what "
+            "it completes, a release or a plan; what is still due is made by the next call."
         )
 
 
