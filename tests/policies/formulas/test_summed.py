@@ -170,7 +170,7 @@ def test_a_short_good_super_arm_comes_back_after_a_poor_start(
 ) -> None:
     """Two lists, many poor arms and few good ones, whose first blocks may look alike. The prior is
     narrow then, and hardly any level lifts an arm out of it; an arm that began with no reward at
-    all looks precise, too. Without this rule 17, 4, 7 and 44 of the 48 runs stayed with the poor one.
+    all looks precise, too. Before, 17, 4, 7 and 44 of the 48 runs stayed with the poor one.
     """
     (many, low), (few, high) = poor, good
     problem = dpb.ExplicitSet([range(many), range(many, many + few)])
