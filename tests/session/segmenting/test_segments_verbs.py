@@ -82,7 +82,7 @@ def test_a_failure_midway_says_how_many_are_resolved() -> None:
     whole, s._parts["DE"]._vault._noise = s._parts["DE"]._vault._noise, None
     with pytest.raises(AttributeError) as raised:
         s.tell_many(pairs)
-    assert "the first 8 of 16 pairs are resolved" in raised.value.__notes__[0]
+    assert "the first 8 of 16 pairs are resolved" in raised.value.__notes__[-1]
     s._parts["DE"]._vault._noise = whole
     s.tell_many(pairs[8:])
     assert records(s) == [8, 8]
