@@ -14,7 +14,7 @@ from dpbandits.policies.formulas.joint import normal_bound, shrinking_level
 from dpbandits.policies.formulas.summed import (
     FAR,
     WIDEST,
-    Known,
+    ReadArm,
     own_spread,
     summed_bound,
     summed_level,
@@ -66,7 +66,7 @@ def test_an_arm_that_is_hardly_read_is_taken_for_one_of_its_own(side: float) -> 
     narrow prior says more than the wide one at a level of x − 4.
     """
     n, mean = 10**6, 0.7
-    known, prior = Known(mean * 25, 25.0, n), (mean, 4e-4)
+    known, prior = ReadArm(mean * 25, 25.0, n), (mean, 4e-4)
     near, wide = 1 / (25 + 2500), 1 / (25 + 12)
     for x in (7.0, 5.0, 3.9, 2.0):
         narrow = 0.5 * (x + max(0.0, x - 4) ** 2) / math.sqrt(9 / 4)
@@ -81,7 +81,7 @@ def test_an_arm_that_is_hardly_read_is_taken_for_one_of_its_own(side: float) -> 
 def test_few_rewards_do_not_say_how_little_they_vary(side: float) -> None:
     """Twenty rewards that were all 0 look precise; alone they say as much as 20 of variance 1/4."""
     t = round(20 * math.exp(7))
-    found = summed_bound(Known(0.0, 254.0, 20), 0.5, t, 9, 0.1, WIDEST, side)
+    found = summed_bound(ReadArm(0.0, 254.0, 20), 0.5, t, 9, 0.1, WIDEST, side)
     by_hand = 0.1 * 12 / (80 + 12) + side * math.sqrt(2 * 0.5 * 3 / (80 + 12))
     assert found == pytest.approx(by_hand, rel=1e-4)
 
@@ -91,7 +91,7 @@ def test_few_rewards_do_not_say_how_little_they_vary(side: float) -> None:
 def test_being_hardly_read_never_makes_a_bound_say_more(mean: float, side: float) -> None:
     before = -math.inf
     for t in (round(100 * 1.1**i) for i in range(200)):
-        found = side * summed_bound(Known(mean * 25, 25.0, 100), 0.5, t, 20, 0.3, 4e-3, side)
+        found = side * summed_bound(ReadArm(mean * 25, 25.0, 100), 0.5, t, 20, 0.3, 4e-3, side)
         told = normal_bound(
             mean * 25,
             25.0,
@@ -118,7 +118,7 @@ def test_bounds_have_it_where_super_arms_are_no_bases(
                 weighted, precision, shrinking_level(2, 2001, rounds), *shared[1:], side
             )
             if not isinstance(problem, dpb.Matroid):
-                known = Known(weighted, precision, rounds)
+                known = ReadArm(weighted, precision, rounds)
                 expected = summed_bound(known, 2, 2001, problem.size, *shared[1:], side)
             assert bound(state, 0, shared) == expected
 

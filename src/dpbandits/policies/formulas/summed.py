@@ -25,7 +25,7 @@ WIDEST = 1.0 / 12.0
 """Variance of a prior that knows nothing: that of a uniform mean."""
 
 
-class Known(NamedTuple):
+class ReadArm(NamedTuple):
     """What is known of one arm: of its released blocks the sum of precision times mean, and of
     precision; its released rounds.
     """
@@ -36,7 +36,7 @@ class Known(NamedTuple):
 
 
 def summed_bound(
-    known: Known, factor: float, t: int, size: int, centre: float, spread: float, side: float
+    known: ReadArm, factor: float, t: int, size: int, centre: float, spread: float, side: float
 ) -> float:
     """Upper (side 1) or lower (−1) bound of an arm's mean at round t, in super arms of up to `size`
     arms; factor: on the level; centre, spread: mean and variance of the prior.

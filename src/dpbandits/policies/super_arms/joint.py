@@ -20,7 +20,7 @@ from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Release
 from dpbandits.policies.formulas import joint
-from dpbandits.policies.formulas.summed import Known, summed_bound
+from dpbandits.policies.formulas.summed import ReadArm, summed_bound
 from dpbandits.policies.super_arms import few
 from dpbandits.policies.super_arms.base import check_problem, checked_answer
 from dpbandits.policies.super_arms.joint_constants import (
@@ -242,7 +242,7 @@ class JointReleases(PrivatePolicy):
 
     def normal(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
         """Upper (side 1) or lower (−1) bound of preset "sharp"."""
-        known = Known(s.weighted[arm], s.precisions[arm], s.rounds[arm])
+        known = ReadArm(s.weighted[arm], s.precisions[arm], s.rounds[arm])
         factor, t, prior = self.level or 0.0, s.t + 1, (shared.centre, shared.spread)
         if not isinstance(self.problem, Matroid):
             return summed_bound(known, factor, t, self.problem.size, *prior, side)
