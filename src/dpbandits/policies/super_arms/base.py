@@ -134,8 +134,8 @@ def check_problem(problem: object, *, matroid: bool) -> None:
         raise TypeError(
             "Expected problem= to be a matroid such as dpbandits.UniformMatroid(arms=5, "
             f"rank=2), got {given}. "
-            "For other decision sets use semi-bandit policies: DPJointCUCB or DPKLCUCB; CUCB is not "
-            "private."
+            "For other decision sets use semi-bandit policies: DPJointCUCB or DPKLCUCB; CUCB is "
+            "not private."
         )
     if not isinstance(problem, DecisionSet):
         raise TypeError(
