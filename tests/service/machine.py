@@ -14,6 +14,7 @@ from dpbandits.core.errors import DecisionError
 ARMS = ["a", "b", "c"]
 WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0.5}
 PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
+SPACED = {**PEOPLE, "max_contributions": 3, "max_contributions_per_release": 1}
 
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -26,7 +27,15 @@ SETTINGS: list[dict[str, Any]] = [
     {**PEOPLE, **WINDOWED},
     {"segments": ["DE"]},
     {"segments": ["DE", "FR"], **PEOPLE},
+    SPACED,
+    {"segments": ["DE", "FR"], **SPACED, **WINDOWED},
 ]
+
+
+def policy_of(options: dict[str, Any]) -> Any:
+    if "max_contributions_per_release" in options:
+        return dpb.AdaCUCB(arms=ARMS, rho=2)
+    return dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
 
 
 class Time:
@@ -59,7 +68,7 @@ class SideBySide(RuleBasedStateMachine):
     def begin(self, seed: int) -> None:
         options = self.options
         self.clock = Time()
-        policy = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
+        policy = policy_of(options)
         self.stores = [self.open_anew()]
         self.stores[0].create("c", policy, noise=dpb.SimulatedNoise(seed), seed=seed, **options)
         self.stores.append(self.open_anew())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpbandits.checks.store import STORE_CHECKS
+from dpbandits.checks.stores.suite import STORE_CHECKS
 from tests.service.conftest import Open
 
 

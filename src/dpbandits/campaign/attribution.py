@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Self, final
 
-from dpbandits.campaign.register import EARLIEST, Clock, seconds_of
+from dpbandits.campaign.people.register import EARLIEST, Clock, seconds_of
 from dpbandits.core.inputs import shown
 from dpbandits.core.values import damaged, entries, part, whole
 

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Self, final
 
-from dpbandits.campaign.person import named_bytes
+from dpbandits.campaign.people.person import named_bytes
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import read_exactly
 

@@ -26,7 +26,8 @@ class StatementFacts:
         whether a decision may be restricted to some arms. events: what was done to arms, and after
         how many decisions.
     asked: decisions; told: rewards recorded; unread: decisions resolved without reading any reward.
-    cap, span: learned rounds of a user, and in which window, in words. people: users that were
+    cap, span: learned rounds of a user, and in which window, in words. apart: whether no two of
+        them are read in one release. people: users that were
         asked for; None where they are not counted here. caution: on the bias of means. waits: the
         attribution window, in seconds.
     """
@@ -51,6 +52,7 @@ class StatementFacts:
     events: Sequence[tuple[str, object, int]] = ()
     cap: int | None = None
     span: str | None = None
+    apart: bool = False
     caution: str | None = None
     people: int | None = None
 
@@ -104,7 +106,7 @@ def price_words(facts: StatementFacts) -> str:
     """What one round costs, and what a user pays in all."""
     if facts.guarantee is None or facts.each is None:
         return ""
-    one, power = figure(facts.each), "" if facts.each.measure == "pure" else "²"
+    one, power = figure(facts.each), "" if facts.each.measure == "pure" or facts.apart else "²"
     if facts.guarantee.unit == "round":
         return (
             f"Price: {one} for each round. Whoever appears in m rounds is protected in each of "
@@ -113,7 +115,7 @@ def price_words(facts: StatementFacts) -> str:
     where = "in all" if facts.span is None else f"in each window of {facts.span}"
     said = (
         f"Price: {one} for each learned round. A user has at most {facts.cap:,} of them {where}, "
-        f"their first ones, so {figure(facts.guarantee)} per user"
+        f"their first ones{APART if facts.apart else ''}, so {figure(facts.guarantee)} per user"
     )
     if facts.span is None:
         return f"{said}. Rewards of further rounds are not read."
@@ -122,6 +124,9 @@ def price_words(facts: StatementFacts) -> str:
         f"rounds in all of them pays w{power} times that, and no bound on w is promised. Rewards "
         "of further rounds are not read."
     )
+
+
+APART = " (whoever comes back before their reward was read is not learned from that time)"
 
 
 def figure(guarantee: Guarantee) -> str:

@@ -23,7 +23,7 @@ from dpbandits.checks.sessions import (
     state_is_a_fold,
     survives_json,
 )
-from dpbandits.checks.store import check_store
+from dpbandits.checks.stores.suite import check_store
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.inputs import refuse_others
 from dpbandits.policies.contract import Policy

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.campaign.register import MOST_CONTRIBUTIONS
+from dpbandits.campaign.people.register import MOST_CONTRIBUTIONS
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number

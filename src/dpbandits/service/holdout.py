@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, final
 
 from dpbandits.campaign.holdout import HoldoutRule, Side, hashed_place
-from dpbandits.campaign.register import Clock, seconds_of
+from dpbandits.campaign.people.register import Clock, seconds_of
 from dpbandits.core.inputs import shown
 from dpbandits.service.campaign import Campaign, ask_op
 from dpbandits.service.looks.segments import ShownHoldout

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, final
 
 from dpbandits.campaign.holdout import HoldoutRule
-from dpbandits.campaign.register import Clock, seconds_of
+from dpbandits.campaign.people.register import Clock, seconds_of
 from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import NameTakenError
 from dpbandits.core.inputs import is_line, shown

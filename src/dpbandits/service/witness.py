@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import RLock
 from typing import NamedTuple, final
 
-from dpbandits.campaign.register import EARLIEST
+from dpbandits.campaign.people.register import EARLIEST
 from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import WitnessError
 from dpbandits.local.budget.file import sync_folder

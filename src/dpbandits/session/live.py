@@ -89,6 +89,8 @@ class LiveSession(Reports):
             place = self._owners.pop(id, None)
             if self._people is not None and place is not None:
                 self._people.free(place)
+                if self._wheel.spacing is not None:
+                    self._wheel.spacing.void(place[0], id)
         finally:
             self._gate.leave()
 

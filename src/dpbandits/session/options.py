@@ -3,17 +3,16 @@ people come back, the promise to each of them, and rewards in the user's units.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.register import Register
+from dpbandits.campaign.people.register import Register
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import number, refuse_class, shown
-from dpbandits.core.privacy import Guarantee, as_fraction
+from dpbandits.core.privacy import Guarantee
 from dpbandits.core.signatures import options_of, require_options
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
@@ -55,39 +54,6 @@ def require_policy(policy: object) -> None:
             "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
             f"{type(policy).__name__}."
         )
-
-
-def policy_for_users(policy: Policy, cap: int) -> Policy:
-    """The policy at the budget of one of a user's learned rounds: k of them cost k times as much
-    (k² times under zCDP).
-
-    cap: k, the most rounds in which one user is learned from.
-
-    Raises:
-        ValueError: it has no budget, or the smaller one is too small for its grid.
-    """
-    budget = getattr(policy, "rho", None)
-    if budget is not None:
-        return policy.at(as_fraction(budget, "rho") / cap**2)
-    if not hasattr(policy, "epsilon"):
-        raise ValueError(
-            f"{policy.name} is not private: privacy_unit='user' is for policies with a budget."
-        )
-    return policy.at(as_fraction(policy.epsilon, "epsilon") / cap)
-
-
-def per_user(guarantee: Guarantee, people: Register) -> Guarantee:
-    """What a guarantee for one round's reward is for all learned rounds of one user."""
-    k = people.cap
-    return replace(
-        guarantee,
-        epsilon=None if guarantee.epsilon is None else guarantee.epsilon * k,
-        rho=None if guarantee.rho is None else guarantee.rho * k * k,
-        zero_out=None if guarantee.zero_out is None else guarantee.zero_out * k,
-        claimed=None,
-        unit="user",
-        people=people.words,
-    )
 
 
 def checked_rewards_range(rewards: object, local: bool) -> Range | None:

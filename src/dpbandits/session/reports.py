@@ -136,6 +136,7 @@ class Reports(WaitingTimes):
                 events=self.events,
                 cap=None if self._people is None else self._people.cap,
                 span=None if self._people is None else self._people.span,
+                apart=self._wheel.spacing is not None,
                 caution=None if self.rewards is None else self.rewards.caution,
                 people=people,
             )

@@ -56,6 +56,9 @@ class Session(Saved, metaclass=CheckedCall):
             back: then the promise is about all rewards of one user.
         max_contributions: the most rounds in which one user is learned from. The policy runs at
             that share of its budget.
+        max_contributions_per_release: 1: no two of them are read in one release, which under zCDP
+            costs k times a round in place of k² times. Whoever comes back before their reward was
+            read is not learned from that time.
         window: with "user": the cap, and the promise, are for each window of this length; by
             default for ever.
         clock: a function that says the time, for `window` and `attribution_window`; by default

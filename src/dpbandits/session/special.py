@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from dpbandits.campaign.people.spacing import BEING_MADE
 from dpbandits.session.decisions import Decision, Eligible, Play
 from dpbandits.session.live import LiveSession
 from dpbandits.session.options import require_choice, require_user, too_many_pending
@@ -45,17 +46,36 @@ class SpecialAsks(LiveSession):
         plays = list[tuple[int, Play]]()
         period = 0 if people is None else people.period()  # the clock is a caller's, and may fail
         for _ in range(count):
-            if people is not None and who is not None and not people.take(who, period):
+            if who is not None and not self._take(who, period):
                 plays.append(wheel.ask_unread(eligible))
                 continue
             plays.append(self._drawn(eligible) if draws else one_of(wheel, eligible))
-            if people is not None and who is not None:
-                self._owners[plays[-1][0]] = who, period
+            if who is not None:
+                self._took(who, period, *plays[-1])
         if len(self._owners) > 2 * len(wheel.pending) + 1_000:  # most wait no more
             waiting = wheel.pending
             self._owners = {id: place for id, place in self._owners.items() if id in waiting}
         self._wait_for(plays)
         return plays
+
+    def _take(self, who: str, period: int) -> bool:
+        """Take a person's place, if one is left and no other reward of theirs may be unread."""
+        people, spacing, wheel = self._people, self._wheel.spacing, self._wheel
+        assert people is not None
+        if spacing is None:
+            return people.take(who, period)
+        filled = set(range(wheel.policy.arms)).difference(self._vault.emptied())
+        if not spacing.is_free(who, wheel.pending, filled) or not people.take(who, period):
+            return False
+        spacing.newest[who] = wheel.asked + 1, BEING_MADE
+        return True
+
+    def _took(self, who: str, period: int, id: int, play: Play) -> None:
+        """A person's place became this decision."""
+        self._owners[id] = who, period
+        if self._wheel.spacing is not None:
+            assert isinstance(play.action, int)
+            self._wheel.spacing.newest[who] = id, play.action
 
     def _draws(self, eligible: tuple[int, ...] | None) -> bool:
         """Whether decisions are drawn now: an arm has its least share, or first blocks are open."""

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from dpbandits.campaign.assignment import assignment_of
 from dpbandits.campaign.attribution import attribution_of, require_clock
 from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.register import Clock, Place, register_of
+from dpbandits.campaign.people.price import per_user, policy_for_users
+from dpbandits.campaign.people.register import Clock, Place, Register, register_of
+from dpbandits.campaign.people.spacing import Spacing, spacing_of
 from dpbandits.campaign.roster import ArmStanding
 from dpbandits.campaign.ruler import Range
 from dpbandits.campaign.traffic import Traffic
@@ -31,8 +33,6 @@ from dpbandits.session.decisions import MOST_PENDING, PENDING, Decision
 from dpbandits.session.options import (
     checked_rewards_range,
     default_in,
-    per_user,
-    policy_for_users,
     require_agreement,
     require_choice,
     require_policy,
@@ -71,6 +71,7 @@ class Standing:
         rewards: Range | None = None,
         privacy_unit: str = "round",
         max_contributions: int | None = None,
+        max_contributions_per_release: int | None = None,
         window: timedelta | None = None,
         clock: Clock | None = None,
         user_key: bytes | None = None,
@@ -82,10 +83,9 @@ class Standing:
     ) -> None:
         require_policy(policy)
         require_clock(clock, window, attribution_window)
-        self._people = register_of(privacy_unit, max_contributions, window, clock, user_key)
-        if self._people is not None:
-            policy = policy_for_users(policy, self._people.cap)
-        self._owners: dict[int, Place] = {}
+        spacing = spacing_of(max_contributions_per_release, privacy_unit, policy)
+        people = register_of(privacy_unit, max_contributions, window, clock, user_key)
+        policy = self._promise_to(people, spacing, policy)
         self._gate = Gate()
         self._inside, self._home = self._gate.inside, self._gate.home.mark
         self._noise = checked_noise(noise)
@@ -95,12 +95,21 @@ class Standing:
         self.rewards = checked_rewards_range(rewards, self._randomizer is not None)
         self.default = checked_default(default) if rewards is None else default_in(default, rewards)
         self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
-        self._begin(policy, noise, guardrail)
+        self._begin(policy, noise, guardrail, spacing)
         self._assign(assignment, min_share, named=campaign is not None)
         self._attribution = attribution_of(attribution_window, clock)
         self._special = special(self)
 
-    def _begin(self, policy: Policy, noise: Noise, guardrail: Guardrail | None) -> None:
+    def _promise_to(
+        self, people: Register | None, spacing: Spacing | None, policy: Policy
+    ) -> Policy:
+        """Who counts; and the policy at the budget that leaves for a round."""
+        self._people, self._owners = people, dict[int, Place]()
+        return policy if people is None else policy_for_users(policy, people.cap, spacing)
+
+    def _begin(
+        self, policy: Policy, noise: Noise, guardrail: Guardrail | None, spacing: Spacing | None
+    ) -> None:
         """An empty vault, and the wheel before its first turn."""
         self.guardrail, mechanism = guardrail, watched_mechanism(policy, guardrail)
         self._vault = open_vault(
@@ -109,6 +118,7 @@ class Standing:
         self._vault.unit = None if self.rewards is None else self.rewards.to_unit
         require_agreement(policy, self._vault.guarantee)
         self._wheel = wheel_for(policy, self._vault, self.seed, guardrail, mechanism)
+        self._wheel.spacing = spacing
         self._events: tuple[SessionEvent, ...] = ()
         self._unanswered: Unanswered | None = Unanswered()
         self.generation = 0
@@ -154,7 +164,8 @@ class Standing:
         guarantee = replace(guarantee, noise=self._noise.kind)
         if self._attribution is not None:
             guarantee = replace(guarantee, public=("decisions", "number and time of asks"))
-        return guarantee if self._people is None else per_user(guarantee, self._people)
+        people = self._people
+        return guarantee if people is None else per_user(guarantee, people, self._wheel.spacing)
 
     @property
     def ledger(self) -> tuple[Entry, ...]:

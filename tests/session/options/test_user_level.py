@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.register import Register
+from dpbandits.campaign.people.register import Register
 from dpbandits.policies import DPKLUCB, AdaCUCB, AnytimeLazyUCB, LazyDPTS
 
 ROUNDS = 400
@@ -35,11 +35,13 @@ class Told(dpb.SimulatedNoise):
         return int(self.script.integers(0, 1024))
 
 
-def played(policy: Any, cap: int, ann: float, seed: int) -> tuple[list[Any], Told, dpb.Session]:
+def played(
+    policy: Any, cap: int, ann: float, seed: int, **options: Any
+) -> tuple[list[Any], Told, dpb.Session]:
     """Ann comes in one round of three; her rewards are all 0 or all 1. Answers come late."""
     noise, rng = Told(seed), np.random.default_rng(seed)
     session = dpb.Session(
-        policy, noise=noise, seed=seed, privacy_unit="user", max_contributions=cap
+        policy, noise=noise, seed=seed, privacy_unit="user", max_contributions=cap, **options
     )
     waiting, actions = list[Any](), list[Any]()
     for round in range(ROUNDS):
@@ -53,12 +55,12 @@ def played(policy: Any, cap: int, ann: float, seed: int) -> tuple[list[Any], Tol
     return actions, noise, session
 
 
-def loss(policy: Any, cap: int, seed: int) -> Fraction:
+def loss(policy: Any, cap: int, seed: int, **options: Any) -> Fraction:
     """The largest log-ratio of the two laws of what was answered; of normal noise, whose shift d
     costs (d/sensitivity)² rho, their Rényi divergence over its order.
     """
-    actions, low, _ = played(policy, cap, 0.0, seed)
-    same, high, _ = played(policy, cap, 1.0, seed)
+    actions, low, _ = played(policy, cap, 0.0, seed, **options)
+    same, high, _ = played(policy, cap, 1.0, seed, **options)
     assert actions == same, "a decision depends on more than the answers"
     pairs = list(zip(low.hidden, high.hidden, strict=True))
     assert len(pairs) > 5

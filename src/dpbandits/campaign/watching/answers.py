@@ -9,11 +9,12 @@ probability for all: in the order of asking it is at most a martingale that begi
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from dpbandits.core.values import entries, part, whole
+from dpbandits.campaign.runs import id_runs, runs_in
+from dpbandits.core.values import part
 
 MOST_LISTED = 10**7
 """Unanswered decisions of a document that are kept one by one: more would fill a machine's memory.
@@ -77,30 +78,10 @@ def unanswered_from_data(data: object, asked: int) -> Unanswered | None:
     if data is None:
         return None
     found = part(data, "public.unanswered", "expired", "void")
-    runs = [runs_in(found[name], asked) for name in ("expired", "void")]
+    runs = [runs_in(found[name], "public.unanswered", asked) for name in ("expired", "void")]
     if sum(len(run) for each in runs for run in each) > MOST_LISTED:
         return None
     return Unanswered(*({id for run in each for id in run} for each in runs))
-
-
-def id_runs(ids: Iterable[int]) -> list[list[int]]:
-    runs = list[list[int]]()
-    for id in sorted(ids):
-        if runs and sum(runs[-1]) == id:
-            runs[-1][1] += 1
-        else:
-            runs.append([id, 1])
-    return runs
-
-
-def runs_in(data: object, asked: int) -> list[range]:
-    runs, last = list[range](), 0
-    for row in entries(data, "a part of public.unanswered"):
-        first, many = entries(row, "an entry of public.unanswered", 2)
-        first = whole(first, "a decision in public.unanswered", last + 1, asked)
-        last = first - 1 + whole(many, "a number in public.unanswered", 1, asked - first + 1)
-        runs.append(range(first, last + 1))
-    return runs
 
 
 def different_answers(labels: Sequence[str], answers: Answers) -> str:

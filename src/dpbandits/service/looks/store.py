@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Generic, Self, TypeVar, final
 
-from dpbandits.campaign.register import Clock
+from dpbandits.campaign.people.register import Clock
 from dpbandits.core.errors import UnknownCampaignError
 from dpbandits.core.inputs import is_line, shown
 from dpbandits.policies.contract import Policy

@@ -1,4 +1,4 @@
-"""What a store has to do, whatever it is made of. `dpbandits.checks.store` checks one.
+"""What a store has to do, whatever it is made of. `dpbandits.checks.stores.suite` checks one.
 
 A store keeps rows and knows nothing of policies. Everything a transaction reads it reads under the
 campaign's lock, and all that it writes comes in one `RowChange`.
@@ -75,6 +75,12 @@ class CampaignRows(ABC):
     @abstractmethod
     def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """By pseudonym, the window and the places that were taken in it."""
+
+    @abstractmethod
+    def newest(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """By pseudonym, this campaign's newest decision that is learned from, and its arm; of those
+        for whom `RowChange.newest` was written.
+        """
 
     @abstractmethod
     def response(self, principal: str, key: str) -> str | None:

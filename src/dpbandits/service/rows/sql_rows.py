@@ -1,6 +1,6 @@
 """The rows of a campaign in a database."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import starmap
 from typing import Any, final
 
@@ -129,6 +129,13 @@ class SqlRows(CampaignRows):
         )
         return {who: (window, used) for who, window, used in self._connection.execute(query)}
 
+    def newest(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        c = tables.newest.c
+        query = select(c.pseudonym, c.seq, c.arm).where(
+            c.campaign == self._uid, c.pseudonym.in_(pseudonyms)
+        )
+        return {who: (seq, arm) for who, seq, arm in self._connection.execute(query)}
+
     def response(self, principal: str, key: str) -> str | None:
         c = tables.request.c
         query = select(c.response).where(
@@ -167,7 +174,7 @@ class SqlRows(CampaignRows):
         self._insert(tables.release, ReleaseRow._fields, change.releases)
         self._read(change.readings)
         self._insert(tables.event, EventRow._fields, change.events)
-        self._contribute(change.used)
+        self._contribute(change)
         said = [(*place, text) for place, text in change.responses.items()]
         self._insert(tables.request, ("principal", "key", "response"), said)
 
@@ -206,10 +213,13 @@ class SqlRows(CampaignRows):
                 ) from None
             raise
 
-    def _contribute(self, used: Mapping[str, tuple[int, int]]) -> None:
-        for who, (window, many) in used.items():
+    def _contribute(self, change: RowChange) -> None:
+        for who, (window, many) in change.used.items():
             row = {"group": self._group, "pseudonym": who, "window": window, "used": many}
             self._put(tables.contribution, row, "group", "pseudonym")
+        for who, (seq, arm) in change.newest.items():
+            mark = {"campaign": self._uid, "pseudonym": who, "seq": seq, "arm": arm}
+            self._put(tables.newest, mark, "campaign", "pseudonym")
 
     def _insert(self, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
         self._many(insertion(table.name, ("campaign", *names)), [(self._uid, *row) for row in rows])

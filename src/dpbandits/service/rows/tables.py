@@ -140,6 +140,16 @@ contribution = Table(
     PrimaryKeyConstraint("group", "pseudonym"),
 )
 
+newest = Table(
+    "newest",
+    metadata,
+    Column("campaign", String(32), nullable=False),
+    Column("pseudonym", String(32), nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("arm", Integer, nullable=False),
+    PrimaryKeyConstraint("campaign", "pseudonym"),
+)
+
 event = Table(
     "event",
     metadata,

@@ -15,11 +15,11 @@ from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, latest_of, said_in
 from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.decisions import Decision
-from dpbandits.session.storing.parts import (
+from dpbandits.session.storing.people import (
     fill_places,
     not_before,
     pseudonym_in,
-    set_places,
+    read_places,
     window_of,
 )
 from dpbandits.session.storing.sides import ask_unread
@@ -135,7 +135,7 @@ class AskOp:
             return ask_unread(session, self.count)
         who = pseudonym_in(session, self.user) if self.user is not None else None
         if who is not None:
-            set_places(session, scratch.rows.used([who]))
+            read_places(session, scratch.rows, who)
             catch_up(work, scratch)
             closed, now = closed_window(work, scratch), window_of(session)
             if closed is not None and now is not None and now <= closed:

@@ -29,14 +29,8 @@ from dpbandits.service.turns.working import (
 from dpbandits.service.turns.writing import change_in, compact, next_chain
 from dpbandits.service.witness import Mark, WitnessFile
 from dpbandits.session.storing.changes import Watch
-from dpbandits.session.storing.parts import (
-    begun_anew,
-    give_up,
-    keeps_exact_sums,
-    not_before,
-    price_of,
-    window_of,
-)
+from dpbandits.session.storing.parts import begun_anew, give_up, keeps_exact_sums, price_of
+from dpbandits.session.storing.people import not_before, window_of
 
 
 def mark_of(head: HeadRow) -> Mark:
@@ -166,6 +160,7 @@ def to_be_written(change: RowChange, head: HeadRow) -> RowChange | None:
         or change.unlearned
         or change.releases
         or change.used
+        or change.newest
         or change.events
         or change.responses
     )

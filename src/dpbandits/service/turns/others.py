@@ -10,7 +10,13 @@ from dpbandits.service.rows.records import EventRow
 from dpbandits.service.turns.asks import LONGEST_KEY, Scratch, catch_up, marked, other_call
 from dpbandits.service.turns.working import Working
 from dpbandits.service.turns.writing import compact
-from dpbandits.session.storing.parts import counts_of, fill_places, pseudonym_in, waiting_for
+from dpbandits.session.storing.parts import counts_of
+from dpbandits.session.storing.people import (
+    fill_places,
+    forget_decisions,
+    pseudonym_in,
+    waiting_for,
+)
 
 ArmVerb = Literal["add", "retire", "pause", "resume"]
 
@@ -96,7 +102,8 @@ class DropOp:
 class EraseOp:
     """Forget a person, as far as the promise to them allows: decisions that wait for them are void,
     and nobody learns from them any more in the window that is open. Their pseudonym stays for that
-    window, with nothing beside it, so that they cannot be learned from twice.
+    window, with nothing beside it that says what they were shown, so that they cannot be learned
+    from twice.
     """
 
     user: str | int
@@ -113,6 +120,7 @@ class EraseOp:
         work.watch.note("passed")
         # with what an earlier call of this transaction asked for, which is not stored yet
         waiting = waiting_for(work.session, who, scratch.rows.waiting_of(who))
+        forget_decisions(work.session, scratch.rows, who)
         for seq in waiting:
             work.session.void(seq)
         work.watch.note("void", waiting)

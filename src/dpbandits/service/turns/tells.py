@@ -11,12 +11,8 @@ from dpbandits.service.turns.asks import CampaignDecision, Scratch
 from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.pairs import listed_tells, two_of
 from dpbandits.session.storing.beforehand import require_reward
-from dpbandits.session.storing.parts import (
-    its_time_passed,
-    owned_by,
-    set_places,
-    waits,
-)
+from dpbandits.session.storing.parts import its_time_passed, waits
+from dpbandits.session.storing.people import owned_by, read_places
 
 TellStatus = Literal["recorded", "already", "unknown", "gone"]
 """What became of an answer. already: the decision was resolved before. unknown: there is no such
@@ -111,7 +107,7 @@ class VoidOp:
                 continue
             row = scratch.rows.decision(seq)
             if row is not None and row.pseudonym is not None and row.window is not None:
-                set_places(work.session, scratch.rows.used([row.pseudonym]))
+                read_places(work.session, scratch.rows, row.pseudonym)
                 owned_by(work.session, seq, row.pseudonym, row.window)
             work.session.void(seq)
             work.watch.note("void", [seq])

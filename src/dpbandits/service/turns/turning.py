@@ -11,7 +11,7 @@ from contextlib import suppress
 from sys import _getframe
 from typing import Any, TypeVar, final
 
-from dpbandits.campaign.register import seconds_of
+from dpbandits.campaign.people.register import seconds_of
 from dpbandits.core.calls.forgetting import discreet, forget
 from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import Error, StoreError, WitnessError
@@ -32,7 +32,7 @@ from dpbandits.service.turns.tickets import (
 )
 from dpbandits.service.turns.working import CampaignSetting, Working, working_at
 from dpbandits.service.witness import WitnessFile
-from dpbandits.session.storing.parts import forget_places
+from dpbandits.session.storing.people import forget_places
 
 TOGETHER = 256
 """Calls that one transaction does."""

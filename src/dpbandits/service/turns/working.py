@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from dpbandits.campaign.register import Clock
+from dpbandits.campaign.people.register import Clock
 from dpbandits.core.errors import StoreError
 from dpbandits.core.ledger_lines import lines_of
 from dpbandits.noise.protocol import Noise

@@ -80,6 +80,7 @@ def change_in(
         releases=releases,
         readings=readings,
         used=found.used,
+        newest=found.newest,
         held=sealed_held(found.held, seal, uid),
         held_at=held_at,
         events=events,

@@ -5,7 +5,8 @@ from typing import Any, Self
 from dpbandits.campaign.assignment import assignment_from_data
 from dpbandits.campaign.attribution import AttributionWindow, require_clock
 from dpbandits.campaign.guardrail import rail_from_data
-from dpbandits.campaign.register import Clock, Register
+from dpbandits.campaign.people.register import Clock, Register
+from dpbandits.campaign.people.spacing import Spacing
 from dpbandits.campaign.roster import roster_to_data
 from dpbandits.campaign.ruler import range_from_data
 from dpbandits.campaign.traffic import Traffic
@@ -155,9 +156,7 @@ class Saved(SpecialAsks):
         if public["attribution"] is not None:
             found = AttributionWindow.restored(public["attribution"], clock, at.asked)
             session._attribution = found
-        if public["people"] is not None:
-            restored = Register.restored(public["people"], clock, user_key, at.asked)
-            session._people, session._owners = restored
+        session._restore_people(public, clock, user_key, at.asked)
         session._special = special(session)
         session._vault.restore(public["vault"], private)
         session._vault.restore_held([] if private is None else private["held"], at.pending)
@@ -169,6 +168,15 @@ class Saved(SpecialAsks):
         session._wheel.chosen = at.chosen
         session.generation = at.generation
         return session
+
+    def _restore_people(
+        self, public: dict[str, Any], clock: Clock | None, user_key: bytes | None, asked: int
+    ) -> None:
+        """Who counts, and who may have an unread reward."""
+        if public["people"] is not None:
+            restored = Register.restored(public["people"], clock, user_key, asked)
+            self._people, self._owners = restored
+            self._wheel.spacing = Spacing.restored(public.get("spacing"), self.policy, asked)
 
     def _private(self) -> dict[str, Any]:
         """The private part of a saved session. Where arms are drawn by chance, the seed foretells
@@ -187,6 +195,7 @@ class Saved(SpecialAsks):
         }
         own |= {"rewards": None if self.rewards is None else self.rewards.to_data()}
         own |= {"people": None if self._people is None else self._people.to_data(self._owners)}
+        own |= {"spacing": None if self._wheel.spacing is None else self._wheel.spacing.to_data()}
         assignment = self._assignment
         own |= {"assignment": None if assignment is None else assignment.to_data()}
         unanswered = None if self._attribution is not None else self._unanswered

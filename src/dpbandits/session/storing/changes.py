@@ -5,7 +5,8 @@ more: no call's cost grows with what was decided before.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, final
 
-from dpbandits.campaign.register import Place
+from dpbandits.campaign.people.register import Place
+from dpbandits.campaign.people.spacing import Newest
 from dpbandits.policies.contract import Release
 from dpbandits.session.decisions import Play
 from dpbandits.session.session import Session
@@ -38,7 +39,8 @@ class HeardRelease(NamedTuple):
 class SessionChanges(NamedTuple):
     """resolved: decisions that wait no more, and why. unlearned: those that wait still, whose
     rewards will not be read. used: by pseudonym, the window and the places taken in it. held:
-    answers that count only later, in grid steps: private.
+    answers that count only later, in grid steps: private. newest: by pseudonym, the newest decision
+    that is learned from, where no two are read in one release.
     """
 
     asked: list[AskedPlay]
@@ -47,6 +49,7 @@ class SessionChanges(NamedTuple):
     releases: list[HeardRelease]
     used: dict[str, tuple[int, int]]
     held: dict[int, Any]
+    newest: dict[str, Newest]
 
     def __repr__(self) -> str:
         return f"SessionChanges(asked={len(self.asked)}, releases={len(self.releases)})"
@@ -124,7 +127,10 @@ class Watch:
         asked = [self._asked_play(id) for id in range(self._asked + 1, wheel.asked + 1)]
         held = {id: steps for id, steps in session._vault.held.items() if id not in self._held}
         used = {} if session._people is None else dict(session._people.used)
-        found = SessionChanges(asked, self._resolved, self._unlearned, self._releases, used, held)
+        newest = {} if session._wheel.spacing is None else dict(session._wheel.spacing.newest)
+        found = SessionChanges(
+            asked, self._resolved, self._unlearned, self._releases, used, held, newest
+        )
         self._asked, self._held = wheel.asked, set(session._vault.held)
         self._resolved, self._unlearned, self._releases = {}, [], []
         self._early, session._owners = {}, {}

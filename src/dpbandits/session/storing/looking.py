@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, final
 from dpbandits.campaign.believing.beliefs import Belief, beliefs
 from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.believing.rows import ArmHistory
-from dpbandits.campaign.register import Clock, mark_of_key
+from dpbandits.campaign.people.register import Clock, mark_of_key
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Answer, Around, Mechanism
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch

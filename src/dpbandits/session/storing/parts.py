@@ -3,13 +3,13 @@
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 
-from dpbandits.campaign.register import Clock
+from dpbandits.campaign.people.register import Clock
 from dpbandits.core.plan import FOREVER
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
@@ -44,12 +44,16 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     held, owners, wheel = session._vault.held, session._owners, session._wheel
     pending, chosen, people = wheel.pending, wheel.chosen, session._people
     used, window = {} if people is None else people.used, session._attribution
+    spacing = session._wheel.spacing
+    newest = {} if spacing is None else spacing.newest
     due = OrderedDict[int, float]() if window is None else window.due
     try:  # what is kept apart is put aside while the rest is written
         wheel.pending, session._vault.held, session._owners = {}, {}, {}
         wheel.chosen = KeptChoices()
         if people is not None:
             people.used = {}
+        if spacing is not None:
+            spacing.newest = {}
         if window is not None:
             window.due = OrderedDict()
         public = session._public(1)
@@ -59,6 +63,8 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
         wheel.chosen = chosen
         if people is not None:
             people.used = used
+        if spacing is not None:
+            spacing.newest = newest
         if window is not None:
             window.due = due
     public["vault"]["ledger"].pop("lines")
@@ -146,55 +152,6 @@ def its_time_passed(session: Session, seq: int) -> bool:
     return session._attribution is not None and session._attribution.over(seq)
 
 
-def waiting_for(session: Session, who: str, stored: Sequence[int]) -> list[int]:
-    """Decisions that wait for a person: stored ones, and those of this transaction."""
-    fresh = [seq for seq, (owner, _) in session._owners.items() if owner == who]
-    return [seq for seq in dict.fromkeys([*stored, *fresh]) if waits(session, seq)]
-
-
-def set_places(session: Session, used: Mapping[str, tuple[int, int]]) -> None:
-    """By pseudonym, the window and the places that were taken in it, as they are stored. What an
-    earlier call of the same transaction took is not stored yet, and stands.
-    """
-    if session._people is not None:
-        for who, place in used.items():
-            session._people.used.setdefault(who, place)
-
-
-def pseudonym_in(session: Session, user: object) -> str | None:
-    """What a person is called; None where people are not known."""
-    return None if session._people is None else session._people.pseudonym(user)
-
-
-def fill_places(session: Session, who: str) -> None:
-    """Nobody learns from this person any more in the window that is open."""
-    people = session._people
-    if people is not None:
-        people.used[who] = people.period(), people.cap
-
-
-def not_before(session: Session, latest: float) -> None:
-    """The clock of contributions has been as far as this elsewhere."""
-    if session._people is not None:
-        session._people.not_before(latest)
-
-
-def window_of(session: Session) -> int | None:
-    """The number of the window of contributions that is open; None where people are not known."""
-    return None if session._people is None else session._people.period()
-
-
-def owned_by(session: Session, seq: int, who: str, window: int) -> None:
-    """A decision took this person's place."""
-    session._owners[seq] = who, window
-
-
-def forget_places(session: Session) -> None:
-    """The next call reads them anew: another process may have given some away."""
-    if session._people is not None:
-        session._people.used.clear()
-
-
 def give_up(session: Session) -> None:
     """Void all decisions that wait, and throw away unread what came since the last releases."""
     session._vault.held.clear()
@@ -224,7 +181,7 @@ def begun_anew(
     said, secret = small_parts(session)
     asked = session._wheel.asked
     _, _, last, block = first["offer"]
-    kept = ("seed", "events", "traffic", "people", "chosen", "attribution", "arms")
+    kept = ("seed", "events", "traffic", "people", "spacing", "chosen", "attribution", "arms")
     counted = {"asked": asked, "asked_before_plan": asked, "unread": asked}
     offer = {"offer": [None, asked + 1, min(FOREVER, last + asked), block]}
     plans = [

@@ -11,10 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from dpbandits.campaign.people.spacing import Spacing
 from dpbandits.campaign.roster import Roster
 from dpbandits.core.errors import HorizonError, LedgerError, NotRecordedError
 from dpbandits.core.ledger import unbalanced
-from dpbandits.core.plan import Progress
+from dpbandits.core.plan import Action, Progress
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.turn import next_turn, open_turn, told_in
 from dpbandits.session.decisions import Play
@@ -27,11 +28,13 @@ class Wheel(Asks):
     """A policy and its vault at work, for one caller at a time.
 
     heard: told of every release as the turn that it begins is made; None: nobody listens.
+    spacing: people whose rewards are read one in each release; None: it does not matter.
     """
 
     def __init__(self, policy: Policy, vault: Vault, seed: int) -> None:
         super().__init__(policy, vault, seed)
         self.heard: Callable[[Release], None] | None = None
+        self.spacing: Spacing | None = None
         self._grown: tuple[Policy, Any, Roster] | None = None
 
     def tell(self, id: int, play: Play, reward: object, steps: Any = None) -> None:
@@ -143,10 +146,22 @@ class Wheel(Asks):
         opened = next_turn(self.policy, self.turn, self.vault, self.public)
         newest = self.vault.newest
         assert newest is not None
+        if self.spacing is not None:
+            self.spacing.look(*self._left(), self.asked)
         self.turn = self.asked_about(opened, self.turn.believed.after(newest))
         if self.heard is not None:
             self.heard(newest)
         self.busy = False
+
+    def _left(self) -> tuple[dict[int, int], dict[Action, list[int]]]:
+        """By arm, how many rewards left its blocks, and which decisions wait that are learned
+        from.
+        """
+        waiting = dict[Action, list[int]]()
+        for id, play in self.pending.items():
+            if play.learn:
+                waiting.setdefault(play.action, []).append(id)
+        return {arm: count for arm, (count, _) in self.vault.left().items()}, waiting
 
     def take_out(self, arm: int) -> None:
         """An arm is retired: what waits for it is not read any more, nor is its open block."""

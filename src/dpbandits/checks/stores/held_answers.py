@@ -6,7 +6,7 @@ from time import sleep
 from typing import Any
 
 from dpbandits.checks.checks import require
-from dpbandits.checks.small_campaigns import Make, small_campaign, small_policy
+from dpbandits.checks.stores.small_campaigns import Make, small_campaign, small_policy
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.session.session import Session
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpbandits.checks import CheckFailed, check_store
-from dpbandits.checks.store import STORE_CHECKS
+from dpbandits.checks.stores.suite import STORE_CHECKS
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.holdout import HoldoutCampaign
 from dpbandits.service.looks.campaign import ShownCampaign
@@ -171,6 +171,11 @@ FAULTS: dict[str, tuple[str, Break, str]] = {
         "segments_learn_apart",
         answers(MemoryRows, "used", lambda used: {}),
         "learned from in two segments",
+    ),
+    "forgets decisions of people": (
+        "no_release_holds_a_person_twice",
+        answers(MemoryRows, "newest", lambda newest: {}),
+        "may hold two rewards of a person",
     ),
     "numbers answers by the head": (
         "held_answers_are_unseen",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Self, final
 
-from dpbandits.campaign.person import named_bytes
+from dpbandits.campaign.people.person import named_bytes
 from dpbandits.core.inputs import real_number, shown, whole_number
 from dpbandits.core.values import damaged, entries, part, whole
 

@@ -1,0 +1,1 @@
+"""What a store of campaigns must keep."""
