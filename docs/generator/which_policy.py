@@ -54,6 +54,13 @@ each.
 """
 
 TAIL = """
+For super arms, preset "sharp" has the least mean regret on what was [measured][joint] for 20,000
+rounds, and some of its runs stay with a wrong basis. Preset "level" explores for as long as it
+plays: it is for longer horizons, and for those nobody knows. It costs 1.9 to 2.6 times as much
+there. On small super arms it also costs more than `DPKLMAT`, which shares ε out and explores less
+(uniform 10 × 3: 444 against 248; but the 99 % quantiles are 598 and 2,025, for runs of `DPKLMAT`
+stay, too). So say `horizon=` where you can.
+
 ## What `recommend` does not choose
 
 | you want | take |
@@ -64,6 +71,7 @@ TAIL = """
 | a mean to within a factor | `dpb.estimate` with `DPExponentialNAS` ([how to stop]) |
 | zero-concentrated privacy | `AdaCUCB` |
 
+[joint]: ../measured/regret/joint.md
 [measured]: ../measured/regret/rate.md
 [how to name]: ../guides/best_arm.md
 [how to stop]: ../guides/stopping.md

@@ -27,9 +27,9 @@ class StatementFacts:
         how many decisions.
     asked: decisions; told: rewards recorded; unread: decisions resolved without reading any reward.
     cap, span: learned rounds of a user, and in which window, in words. apart: whether no two of
-        them are read in one release. people: users that were
-        asked for; None where they are not counted here. caution: on the bias of means. waits: the
-        attribution window, in seconds.
+        them are read in one release. people: users that were asked for; None where they are not
+        counted here. caution: on the bias of means. waits: the attribution window, in seconds.
+        default: what counts where nobody answered.
     """
 
     campaign: str
@@ -47,6 +47,7 @@ class StatementFacts:
     spent: Fraction | None
     guardrail: Guardrail | None = None
     waits: float | None = None
+    default: float = 0.0
     assignment: str | None = None
     chooses: bool = False
     events: Sequence[tuple[str, object, int]] = ()
@@ -65,7 +66,7 @@ def statement(facts: StatementFacts) -> str:
         promise(facts.guarantee, facts.span),
         price_words(facts),
         f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}. {facts.caution or ''}",
-        window_words(facts.waits),
+        window_words(facts.waits, facts.default),
         rail_words(facts.guardrail),
         arms_words(facts.arms),
         choice_words(facts),
@@ -176,13 +177,13 @@ def grid_words(guarantee: Guarantee | None) -> str:
     return f"; held in steps of 1/{guarantee.grid.steps:,} of that range"
 
 
-def window_words(waits: float | None) -> str:
-    """How long answers are waited for."""
+def window_words(waits: float | None, default: float) -> str:
+    """How long answers are waited for, and what counts without one."""
     if waits is None:
         return ""
     return (
         f"Answers are waited for {waits / 86_400:,.4g} days; whoever gave none by "
-        "then counts with the value that was declared for that. Who answered is as private as the "
+        f"then counts with {default:g}, as was declared. Who answered is as private as the "
         "answer."
     )
 

@@ -41,7 +41,8 @@ def recommend(
     Several arms: `DPJointMAT` on a matroid, else `DPJointCUCB`, which pay epsilon once for a whole
     super arm. For at most 20,000 rounds, preset "sharp": on the matroids that were measured, the
     least regret among private policies; else "level", 1.9 to 2.6 times that there, whose level is
-    ln t. Both are unproved. Give bases as a matroid: other super arms are taken for sums.
+    ln t (so on small super arms its mean is above `DPKLMAT`'s, whose single runs may stay with a
+    wrong one). Both are unproved. Give bases as a matroid: other super arms are taken for sums.
     Never `NoiseAwareTS`: there is evidence that it is not consistent.
 
     Args:

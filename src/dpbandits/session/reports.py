@@ -131,6 +131,7 @@ class Reports(WaitingTimes):
                 spent=self.spent,
                 guardrail=self.guardrail,
                 waits=self.attribution_window,
+                default=self.default,
                 assignment=None if drawn is None else drawn.words,
                 chooses=self.policy.chooses,
                 events=self.events,

@@ -9,7 +9,8 @@ LONGEST_NAME = 1_000
 
 
 def named_bytes(user: object) -> bytes:
-    """A person's name or number, to be hashed: "1" and 1 are two people.
+    """A person's name or number, to be hashed. 1 and "1" are one person: a table's column of whole
+    numbers comes back from a file, or over HTTP, as text.
 
     Raises:
         TypeError: no text and no whole number.
@@ -21,7 +22,7 @@ def named_bytes(user: object) -> bytes:
             "Expected user= to be a person's own name or number (text or a whole number), got "
             f"an object of type {type(user).__name__}. No decision was made."
         )
-    return f"{type(plain).__name__}:{plain}".encode(errors="surrogatepass")
+    return f"str:{plain}".encode(errors="surrogatepass")
 
 
 def whole_name(user: object) -> int | None:
