@@ -98,10 +98,11 @@ def checked_rewards(
     if rewards.shape != (length,):
         # of what is no list of numbers (a range, say), the length may be the reward
         other = f"an object of type {type(values).__name__} that is no list of so many numbers"
+        order = " of decision.observe" if whose and what == "arm" else ""
         came = f"shape {rewards.shape}" if is_plain(values) else other
         raise RewardError(
-            f"Expected a vector of {length} rewards, one an action, got {came}. Nothing was "
-            "recorded."
+            f"Expected a vector of {length} rewards, one for each {what}{order}, got {came}. "
+            "Nothing was recorded."
         )
     inside = (rewards >= 0.0) & (rewards <= 1.0)
     if not inside.all():

@@ -22,7 +22,9 @@ SubjectArgument = Annotated[
 ]
 EpsilonOption = Annotated[
     str | None,
-    typer.Option(help="The budget it is made with: a number, or a fraction like 1/2."),
+    typer.Option(
+        help="The budget it is made with, 1/2 say; by default that of its shipped checks."
+    ),
 ]
 ClaimOption = Annotated[
     str | None, typer.Option(help="The ε it is held to. By default what it says itself.")
@@ -71,7 +73,9 @@ def audit_command(
     arms: ArmsOption = None,
     rounds: RoundsOption = 8,
     seed: SeedOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, for programs: --json > report.json.")
+    ] = False,
     html: Annotated[Path | None, typer.Option(help="Also write a page with a picture.")] = None,
     replay: ReplayOption = None,
     progress: ProgressOption = None,
