@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.campaign.people.spacing import FORGOTTEN
 from tests.service.conftest import Open
 
 APART: dict[str, Any] = {
@@ -66,7 +67,7 @@ def test_what_was_shown_to_an_erased_person_is_not_kept(make: Open) -> None:
 
     assert newest()[0] == decision.round
     assert campaign.erase("ann") == 0
-    assert newest() == (campaign.summary().asked, -1)
+    assert newest() == (campaign.summary().asked, FORGOTTEN)
     assert not campaign.ask(user="ann").learn
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from dpbandits.campaign.people.spacing import BEING_MADE
+from dpbandits.campaign.people.spacing import BEING_MADE, NOBODY
 from dpbandits.session.decisions import Decision, Eligible, Play
 from dpbandits.session.live import LiveSession
 from dpbandits.session.options import require_choice, require_user, too_many_pending
@@ -65,7 +65,10 @@ class SpecialAsks(LiveSession):
         if spacing is None:
             return people.take(who, period)
         filled = set(range(wheel.policy.arms)).difference(self._vault.emptied())
-        if not spacing.is_free(who, wheel.pending, filled) or not people.take(who, period):
+        newest, _ = spacing.newest.get(who, NOBODY)
+        play = wheel.pending.get(newest)  # of a retired arm nobody learns any more
+        waiting = {newest} if play is not None and play.learn else ()
+        if not spacing.is_free(who, waiting, filled) or not people.take(who, period):
             return False
         spacing.newest[who] = wheel.asked + 1, BEING_MADE
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.people.spacing import BEING_MADE, MOST_RUNS, Spacing, few_runs
+from dpbandits.campaign.people.spacing import BEING_MADE, FORGOTTEN, MOST_RUNS, Spacing, few_runs
 from dpbandits.core.errors import DamagedSessionError
 from dpbandits.policies import DPKLUCB, AdaCUCB
 
@@ -89,7 +89,9 @@ def test_what_is_forgotten_counts_as_the_newest_of_all() -> None:
     spacing.newest = {"ann": (3, 1)}
     spacing.forget("ann", 9)
     spacing.forget("ben", 9)
-    assert spacing.newest == {"ann": (9, BEING_MADE)}
-    spacing.void("ann", 9)
-    spacing.forget("ann", 10)
-    assert spacing.is_free("ann", {9: None}, [0, 1])
+    assert spacing.newest == {"ann": (9, FORGOTTEN)}
+    spacing.look({0: 5}, {0: [9]}, 9)  # the ninth is somebody else's, and never answered
+    assert not spacing.is_free("ann", {9}, [0, 1])
+    assert spacing.is_free("ann", {9}, [0])
+    spacing.look({0: 5, 1: 2}, {0: [9]}, 12)
+    assert spacing.is_free("ann", {9}, [0, 1])

@@ -179,6 +179,13 @@ def test_a_void_decision_lets_the_person_come_again() -> None:
     assert not session.ask(user=0).learn
 
 
+def test_an_answer_for_a_retired_arm_is_not_waited_for() -> None:
+    session, _ = made()
+    decision = session.ask(user=0)
+    session.retire_arm(decision.label)
+    assert session.ask(user=0).learn
+
+
 def test_segments_release_apart() -> None:
     session: Any = made(segments=["DE", "FR"])[0]
     assert session.ask(user=0, segment="DE").learn

@@ -19,6 +19,9 @@ from dpbandits.policies.contract import Policy
 BEING_MADE = -1
 """In place of an arm: the decision was being made."""
 
+FORGOTTEN = -2
+"""In place of an arm: which decision it was is not kept; it waits no more, and is no newer."""
+
 NOBODY = (0, BEING_MADE)
 """In place of a person's newest decision: none, or one whose reward never comes."""
 
@@ -57,18 +60,25 @@ class Spacing:
                 self.gone[arm] = count
 
     def is_free(self, who: str, waiting: Container[int], filled: Iterable[int]) -> bool:
-        """Whether no reward of this person may be unread. filled: arms whose open block is not
-        empty.
+        """Whether no reward of this person may be unread.
+
+        waiting: decisions that are learned from and wait. filled: arms whose open block is not
+            empty.
         """
         id, arm = self.newest.get(who, NOBODY)
+        if arm == FORGOTTEN:
+            return not any(id > self._since(each)[0] for each in filled)
         if id in waiting:
             return False
         return not any(self._may_hold(each, id) for each in filled if arm in (each, BEING_MADE))
 
     def _may_hold(self, arm: int, id: int) -> bool:
         """Whether an arm's open block may have the reward of this decision."""
-        asked, late = self.since.get(arm, (0, ()))
+        asked, late = self._since(arm)
         return id > asked or any(id in run for run in late)
+
+    def _since(self, arm: int) -> tuple[int, tuple[range, ...]]:
+        return self.since.get(arm, (0, ()))
 
     def void(self, who: str, id: int) -> None:
         """A person's decision was never carried out."""
@@ -76,9 +86,11 @@ class Spacing:
             self.newest[who] = NOBODY
 
     def forget(self, who: str, asked: int) -> None:
-        """Keep no longer which decision was a person's newest: as if it were the newest of all."""
+        """Keep no longer which decision was a person's newest, none of whose wait: only that it is
+        one of these.
+        """
         if self.newest.get(who, NOBODY) != NOBODY:
-            self.newest[who] = asked, BEING_MADE
+            self.newest[who] = asked, FORGOTTEN
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -109,7 +121,7 @@ class Spacing:
             who, id, arm = entries(row, "an entry of public.spacing.newest", 3)
             spacing.newest[pseudonym_from(who)] = (
                 whole(id, "a decision in public.spacing", 0, asked + 1),
-                whole(arm, "an arm in public.spacing", BEING_MADE, last),
+                whole(arm, "an arm in public.spacing", FORGOTTEN, last),
             )
         for row in entries(found["since"], "public.spacing.since"):
             arm, gone, until, late = entries(row, "an entry of public.spacing.since", 4)

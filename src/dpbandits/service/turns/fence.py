@@ -29,7 +29,14 @@ from dpbandits.service.turns.working import (
 from dpbandits.service.turns.writing import change_in, compact, next_chain
 from dpbandits.service.witness import Mark, WitnessFile
 from dpbandits.session.storing.changes import Watch
-from dpbandits.session.storing.parts import begun_anew, give_up, keeps_exact_sums, price_of
+from dpbandits.session.storing.parts import (
+    SessionRows,
+    begun_anew,
+    give_up,
+    keeps_exact_sums,
+    price_of,
+    small_parts,
+)
 from dpbandits.session.storing.people import not_before, window_of
 
 
@@ -140,12 +147,27 @@ def begin_again(work: Working, setting: CampaignSetting, whole: bool) -> None:
     if not whole:
         return
     first = json.loads(work.row.options)["first"]
-    public, private, rows = begun_anew(work.session, *first)
+    public, private, rows = begun_anew(work.session, *with_later_arms(work, setting, *first))
     anew = json.loads(compact(public)), json.loads(compact(private)), rows
     given_up = work.watch.changes()
     work.session = session_of(work.row, anew, setting, work)
     work.watch = Watch(work.session)
     work.watch.take_over(given_up)
+
+
+def with_later_arms(
+    work: Working, setting: CampaignSetting, public: dict[str, Any], private: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parts that a campaign began with, had the arms been there that joined it since."""
+    later = [name for name, _ in work.session.arms[len(public["arms"]) :]]
+    if not later:
+        return public, private
+    _, newest = small_parts(work.session)
+    whole = private | {name: newest[name] for name in ("noise", "seed") if name in newest}
+    born = session_of(work.row, (public, whole, SessionRows()), setting, work)
+    for name in later:
+        born.add_arm(name if isinstance(name, str) else None)
+    return small_parts(born)
 
 
 def to_be_written(change: RowChange, head: HeadRow) -> RowChange | None:
