@@ -45,6 +45,7 @@ def test_places_are_of_the_key_and_the_name() -> None:
     assert hashed_place("anna", KEY) == hashed_place("anna", KEY)
     assert hashed_place("anna", KEY) != hashed_place("anna", bytes(32))
     assert hashed_place("1", KEY) == hashed_place(1, KEY) != hashed_place("01", KEY)
+    assert hashed_place("1", KEY) != hashed_place(1, KEY, typed=True)
     with pytest.raises(TypeError, match="own name or number"):
         hashed_place(1.5, KEY)
 
@@ -93,3 +94,12 @@ def test_shares_that_are_none(holdout: object) -> None:
 def test_ramps_that_are_none(ramp: object) -> None:
     with pytest.raises(ValueError, match="ramp"):
         rule_of(None, ramp, 0)
+
+
+def test_a_rule_of_before_goes_on_to_tell_numbers_from_text() -> None:
+    data = rule_of(".05", None, 0).to_data()
+    assert not HoldoutRule.restored(data).typed
+    del data["typed"]
+    older = HoldoutRule.restored(data)
+    assert older.typed
+    assert HoldoutRule.restored(older.to_data()).typed

@@ -40,11 +40,13 @@ class HoldoutRule:
 
     holdout: share of people who never meet the policy; 0: none. ramp: in the order of time; none:
     everybody else is the policy's at once. control: the number of the arm that the others get.
+    typed: see `named_bytes`.
     """
 
     holdout: Fraction
     ramp: tuple[RampStep, ...]
     control: int
+    typed: bool = False
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -73,22 +75,23 @@ class HoldoutRule:
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         ramp = [[step.since, str(step.share)] for step in self.ramp]
-        return {"holdout": str(self.holdout), "ramp": ramp, "control": self.control}
+        own = {"control": self.control, "typed": self.typed}
+        return {"holdout": str(self.holdout), "ramp": ramp, **own}
 
     @classmethod
     def restored(cls, data: Mapping[str, Any]) -> Self:
         """What `to_data` wrote."""
         ramp = tuple(RampStep(since, Fraction(share)) for since, share in data["ramp"])
-        return cls(Fraction(data["holdout"]), ramp, data["control"])
+        return cls(Fraction(data["holdout"]), ramp, data["control"], data.get("typed", True))
 
 
-def hashed_place(user: object, key: bytes) -> Fraction:
+def hashed_place(user: object, key: bytes, typed: bool = False) -> Fraction:
     """A person's place in [0, 1): an HMAC-SHA256 of the name, cut to 64 bits.
 
     Raises:
         TypeError: no text and no whole number.
     """
-    digest = hmac.new(key, named_bytes(user), "sha256").digest()
+    digest = hmac.new(key, named_bytes(user, typed), "sha256").digest()
     return Fraction(int.from_bytes(digest[:8]), PLACES)
 
 

@@ -16,6 +16,10 @@ WIDTH = 88
 NEWEST = 50
 """Events that are printed."""
 
+WAITS_TO_BE_READ = (
+    " (whoever comes back before their reward was read is not learned from that time)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class StatementFacts:
@@ -116,7 +120,7 @@ def price_words(facts: StatementFacts) -> str:
     where = "in all" if facts.span is None else f"in each window of {facts.span}"
     said = (
         f"Price: {one} for each learned round. A user has at most {facts.cap:,} of them {where}, "
-        f"their first ones{APART if facts.apart else ''}, so {figure(facts.guarantee)} per user"
+        f"their first ones{WAITS_TO_BE_READ if facts.apart else ''}, so {figure(facts.guarantee)} per user"
     )
     if facts.span is None:
         return f"{said}. Rewards of further rounds are not read."
@@ -125,9 +129,6 @@ def price_words(facts: StatementFacts) -> str:
         f"rounds in all of them pays w{power} times that, and no bound on w is promised. Rewards "
         "of further rounds are not read."
     )
-
-
-APART = " (whoever comes back before their reward was read is not learned from that time)"
 
 
 def figure(guarantee: Guarantee) -> str:

@@ -47,7 +47,9 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
         Raises:
             TypeError: no text and no whole number.
         """
-        return self.rule.side(hashed_place(user, self._key), seconds_of(self._clock()))
+        return self.rule.side(
+            hashed_place(user, self._key, self.rule.typed), seconds_of(self._clock())
+        )
 
     def ask_for(
         self, count: int, *, segment: str | None = None, user: User = None, **how: Any
@@ -65,7 +67,7 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
                 "Expected user=: this campaign has holdout= or ramp=, so it has to know whose "
                 "decision it is. None was made."
             )
-        place = hashed_place(user, self._key)
+        place = hashed_place(user, self._key, self.rule.typed)
         op = ask_op(count, user=user if self._known else None, **how)
         op = replace(op, whose=str(place))
         self._require_control(op)

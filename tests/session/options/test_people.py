@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -12,12 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpbandits as dpb
+from dpbandits.campaign.people.register import Register
 from dpbandits.core.errors import MessageError
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLUCB, DPSE, LDPKLUCB, UCB1, AdaCUCB, AnytimeLazyUCB
 
 KEY = b"0123456789abcdef"
 POLICY = DPKLUCB(arms=["a", "b"], epsilon=1)
+PSEUDONYM_OF_7 = hmac.new(KEY, b"int:7", "sha256").hexdigest()[:32]
+"""As it was made at first."""
 
 
 def session(policy: Any = POLICY, **options: Any) -> dpb.Session:
@@ -185,6 +189,23 @@ def test_a_name_of_another_kind_is_the_same_person() -> None:
     assert s.ask(user="07").learn
     with pytest.raises(TypeError, match="user="):
         s.ask(user=10**5_000)
+
+
+def test_what_was_begun_before_goes_on_to_know_its_people() -> None:
+    """Then 7 and "7" were two; were they one from now on, both would be new, and learned from
+    again.
+    """
+    register = Register(1, window=None, clock=None, key=KEY)
+    assert register.pseudonym(7) == register.pseudonym("7")
+    data = register.to_data({})
+    again, _ = Register.restored(data, None, KEY, 0)
+    assert again.pseudonym(7) == register.pseudonym("7")
+    del data["typed"]
+    for _ in range(2):  # and so after it is saved
+        older, _owners = Register.restored(data, None, KEY, 0)
+        assert older.pseudonym(7) == PSEUDONYM_OF_7
+        assert older.pseudonym("7") == register.pseudonym("7") != PSEUDONYM_OF_7
+        data = older.to_data({})
 
 
 def test_times_before_1970_are_times() -> None:

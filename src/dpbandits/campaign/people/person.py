@@ -8,9 +8,11 @@ LONGEST_NAME = 1_000
 """Characters by which a person is named."""
 
 
-def named_bytes(user: object) -> bytes:
+def named_bytes(user: object, typed: bool = False) -> bytes:
     """A person's name or number, to be hashed. 1 and "1" are one person: a table's column of whole
     numbers comes back from a file, or over HTTP, as text.
+
+    typed: tell them apart, as what was begun before goes on to do: else its people would be new.
 
     Raises:
         TypeError: no text and no whole number.
@@ -22,7 +24,8 @@ def named_bytes(user: object) -> bytes:
             "Expected user= to be a person's own name or number (text or a whole number), got "
             f"an object of type {type(user).__name__}. No decision was made."
         )
-    return f"str:{plain}".encode(errors="surrogatepass")
+    kind = type(plain).__name__ if typed else "str"
+    return f"{kind}:{plain}".encode(errors="surrogatepass")
 
 
 def whole_name(user: object) -> int | None:

@@ -43,7 +43,7 @@ class Register:
 
     cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
     used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
-        a store loads those people only whom a call is about.
+        a store loads those people only whom a call is about. typed: see `named_bytes`.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Register:
         self.own_key = key is None
         self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, EARLIEST
         self.used: dict[str, tuple[int, int]] = {}
-        self.complete = True
+        self.complete, self.typed = True, False
 
     def pseudonym(self, user: object) -> str:
         """What a person is called here.
@@ -61,7 +61,7 @@ class Register:
         Raises:
             TypeError: no text and no whole number.
         """
-        return hmac.new(self._key, named_bytes(user), "sha256").hexdigest()[:32]
+        return hmac.new(self._key, named_bytes(user, self.typed), "sha256").hexdigest()[:32]
 
     def _mark(self) -> str:
         return mark_of_key(self._key)
@@ -132,6 +132,7 @@ class Register:
             "used": used,
             "owners": places,
             "key": self._mark(),
+            "typed": self.typed,
         }
 
     @classmethod
@@ -158,6 +159,7 @@ class Register:
         if type(found["latest"]) not in (int, float):
             raise damaged("public.people.latest is no number of seconds")
         register._latest = float(found["latest"])
+        register.typed = found.get("typed", True) is not False  # what was begun before has no word
         for row in entries(found["used"], "public.people.used"):
             who, period, taken = entries(row, "an entry of public.people.used", 3)
             register.used[pseudonym_from(who)] = (
