@@ -118,9 +118,10 @@ def price_words(facts: StatementFacts) -> str:
             f"them, and in all of them together at m{power} times that."
         )
     where = "in all" if facts.span is None else f"in each window of {facts.span}"
+    apart = WAITS_TO_BE_READ if facts.apart else ""
     said = (
         f"Price: {one} for each learned round. A user has at most {facts.cap:,} of them {where}, "
-        f"their first ones{WAITS_TO_BE_READ if facts.apart else ''}, so {figure(facts.guarantee)} per user"
+        f"their first ones{apart}, so {figure(facts.guarantee)} per user"
     )
     if facts.span is None:
         return f"{said}. Rewards of further rounds are not read."
