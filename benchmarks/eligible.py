@@ -49,6 +49,9 @@ Mostly it is more (decision 0030). An arm's first answer takes a block of `first
 for it learns of an arm for nothing whenever no better one is there. `first` is yours to choose:
 where gaps are wide a shorter first block loses less with masks, and more in the worst of a thousand
 runs without.
+
+What is open here need not be met. On the five classic means 200 runs were played before, with
+`first=12` and `first=8`: 1.45 ± 0.05 and 1.38 ± 0.05 times, NOT met (decision 0030).
 """
 
 COLUMNS = (
