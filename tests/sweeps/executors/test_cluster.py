@@ -122,6 +122,22 @@ def test_a_killed_worker_loses_only_what_was_in_flight(
     assert all(count <= 2 for count in times.values())
 
 
+def test_the_scheduler_knows_nothing_of_what_is_stored(
+    tmp_path: Path, start: Callable[..., Any]
+) -> None:
+    """So that no lost worker has it played again: what it knows of is not stored yet."""
+    sweep, dask = write_slow_sweep(tmp_path, cells=6, seconds=0, module="slow_known"), start(2)
+    known: list[int] = []
+
+    def look(step: SweepStep) -> None:
+        known.append(len(dask.scheduler.tasks))
+
+    executor = Cluster(dask.scheduler_address)
+    run_sweep(load_config(sweep), tmp_path / "out", executor=executor, progress=look)
+    assert len(known) == 6
+    assert all(tasks <= 5 - stored for stored, tasks in enumerate(known))
+
+
 def test_a_scheduler_that_is_not_there(tiny: Results, tmp_path: Path) -> None:
     with pytest.raises(WorkerError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
         run_sweep(tiny.config, tmp_path, executor=Cluster("tcp://127.0.0.1:1", soonest=1.0))

@@ -19,6 +19,7 @@ from typing import Any
 from dpbandits.core.errors import WorkerError
 from dpbandits.sweeps.digests import code_digest
 from dpbandits.sweeps.executors.base import THREADS, Job, PlayedJob, play_jobs
+from dpbandits.sweeps.executors.sending import send
 from dpbandits.sweeps.executors.tasks import play_in_tasks
 
 SOONEST = 10.0
@@ -56,14 +57,11 @@ class Cluster:
         if first is None:
             return
         with self.connected() as client, self.named_losses():
-            pool = client.get_executor(pure=False, retries=RETRIES)
             places, around = tuple(sys.path), surroundings()
 
             def submit(task: list[Job]) -> Future[list[PlayedJob]]:
-                future: Future[list[PlayedJob]] = pool.submit(
-                    play_pickled, pickle.dumps(task), places, around
-                )
-                return future
+                parcel = pickle.dumps(task)
+                return send(client, play_pickled, parcel, places, around, retries=RETRIES)
 
             yield from play_in_tasks(
                 chain([first], source), submit, lambda: max(2, 2 * len(threads_of(client)))
