@@ -3,15 +3,12 @@
 1. Level and first batch of the preset "sharp", on instances of their own.
 2. Regret and return on other instances, beside the best policies that share the budget out, all
    presets, and the references without privacy.
-3. Cost of a secure draw, and of a session's round.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import time
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -140,32 +137,6 @@ def regret_rows(instances: dict[str, list[Instance]], runs: int) -> list[Row]:
     return rows
 
 
-def cost_rows(instance: Instance) -> list[Row]:
-    rows, noise = [], dpb.SecureNoise()
-    for k, limit in ((17, 5), (100, 50)):
-        zeros = (0,) * k
-        noise.joint(zeros, sensitivity=1024, epsilon=Fraction(1))  # the first one loads OpenDP
-        start = time.perf_counter()
-        for _ in range(50):
-            noise.joint(zeros, sensitivity=1024, epsilon=Fraction(1))
-        took = 1e3 * (time.perf_counter() - start) / 50
-        rows.append(
-            Row(f"secure draw, k = {k}", f"{took:.2f} ms", f"under {limit} ms", took < limit)
-        )
-    policy = dpb.DPJointMAT(problem=instance.problem, epsilon=2)
-    session, rng = dpb.Session(policy, noise=dpb.SecureNoise()), np.random.default_rng(0)
-    rewards = (rng.random((20_000, len(instance.means))) < instance.means).astype(float)
-    start = time.perf_counter()
-    for row in rewards:
-        decision = session.ask()
-        session.tell(decision, row[list(decision.observe or ())].tolist())
-    pace = len(rewards) / (time.perf_counter() - start)
-    rows.append(
-        Row("secure ask + tell, 20,000 rounds", f"{pace:,.0f} a second", "≥ 20,000", pace >= 20_000)
-    )
-    return rows
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2_000)
@@ -176,7 +147,6 @@ def main() -> None:
     parts = {
         "Regret, mean / 99 % / worst": regret_rows(judged, args.runs),
         "Constants of the preset sharp, on other instances": tuning_rows(args.runs // 4),
-        "What they cost": cost_rows(list(judged.values())[-1][0]),
     }
     for title, rows in parts.items():
         show(title, rows)

@@ -63,6 +63,7 @@ PAGES = (
     Page("matroid", "regret/matroid.md", runs(60), runs(2)),
     Page("matroid.growth", "regret/matroid_growth.md", small=runs(2)),
     Page("joint", "regret/joint.md", small=runs(20)),
+    Page("joint.costs", "joint_costs.md"),
     Page("joint.networks", "regret/joint_networks.md", small=runs(2)),
     Page("joint.constants", "regret/joint_constants.md", runs(200), runs(4)),
     Page("joint.growth_fixed", "regret/joint_growth_fixed.md", runs(12), runs(2)),

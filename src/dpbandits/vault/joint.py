@@ -53,7 +53,10 @@ class JointVault(VectorVault):
         self._open = OpenBlocks(self._open)
         # the arms that were looked at last, which most often are the next ones, too: always
         # replaced as a pair, for a call may be interrupted anywhere
-        self._seen: tuple[tuple[int, ...], Places] = ((), np.zeros(0, np.intp))
+        nowhere = np.zeros(0, np.intp)
+        self._seen: tuple[tuple[int, ...], Places] = (), nowhere
+        self._kept: tuple[tuple[int, ...], tuple[int, ...], Places, Places]
+        self._kept = (), (), nowhere, nowhere
 
     def _checked(self, where: Any, value: object) -> NDArray[np.float64]:
         arms = self._arms(where)
@@ -67,13 +70,14 @@ class JointVault(VectorVault):
             self.staged = self.records + count, None
             self.settle()
             return
-        places, steps = self._places(where), np.asarray(steps)
-        if read is not None:
-            kept = np.isin(places, np.array(read, np.intp))
-            places, steps = places[kept], steps[kept]
+        arms, places = self._looked_at(where)
+        steps = np.asarray(steps)
+        if read is not None and read != arms:
+            kept, places = self._read_of(arms, read)
+            steps = steps[kept]
         every, rewards, entered = self._open[EVERY]
         counted = (every, rewards, entered + count)
-        before, rewards, of_block = self._open.get(key, (self._nothing(), 0, 0))
+        before, rewards, of_block = self._open.get(key) or (self._nothing(), 0, 0)
         total = before.copy()
         total[places] += steps
         fuller = (total, rewards + count, of_block + count)
@@ -129,6 +133,16 @@ class JointVault(VectorVault):
     def _places(self, where: Any) -> Places:
         """The same as an array."""
         return self._looked_at(where)[1]
+
+    def _read_of(self, arms: tuple[int, ...], read: tuple[int, ...]) -> tuple[Places, Places]:
+        """The places in a record of those of its arms that will be read, and these arms."""
+        known = self._kept
+        if arms is known[0] and read is known[1]:  # the common case, as above
+            return known[2:]
+        wanted = set(read)
+        kept = np.array([at for at, arm in enumerate(arms) if arm in wanted], np.intp)
+        self._kept = found = arms, read, kept, np.array(arms, np.intp)[kept]
+        return found[2:]
 
     def _looked_at(self, where: Any) -> tuple[tuple[int, ...], Places]:
         seen = self._seen

@@ -72,6 +72,8 @@ class LinearMatroid(Matroid):
         self._direction = np.full(len(scaled), -1, dtype=np.intp)  # -1: a loop
         self._direction[nonzero] = directions
         self._numbers: list[int] = self._direction.tolist()
+        # the basis found last, whose exchanges are asked for next
+        self._newest: SuperArm | None = None
         self._rows = ExactRows(whole_array(list(distinct)), self.field)
         self._set_rank(len(scaled), rank)
 
@@ -93,7 +95,9 @@ class LinearMatroid(Matroid):
         is_first = np.zeros(len(order), dtype=bool)
         is_first[first[:-1]] = True
         order = order[is_first]
-        return sorted_arms(order[self._rows.jumps(self._direction[order], self.rank)])
+        found = sorted_arms(order[self._rows.jumps(self._direction[order], self.rank)])
+        self._newest = found
+        return found
 
     def _best_of_few(self, weights: list[float]) -> SuperArm:
         """The same in lists: the first arm of each direction, then those that are independent."""
@@ -103,6 +107,9 @@ class LinearMatroid(Matroid):
                 first.setdefault(self._numbers[arm], arm)
         arms = list(first.values())
         return tuple(sorted(arms[place] for place in self._rows.jumps(list(first), self.rank)))
+
+    def _contains(self, action: SuperArm) -> bool:
+        return action == self._newest or super()._contains(action)
 
     def _independent(self, arms: SuperArm) -> bool:
         rows = [self._numbers[arm] for arm in arms]

@@ -242,9 +242,8 @@ class JointReleases(PrivatePolicy):
 
     def normal(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
         """Upper (side 1) or lower (−1) bound of preset "sharp"."""
-        known = ReadArm(s.weighted[arm], s.precisions[arm], s.rounds[arm])
-        factor, t, prior = self.level or 0.0, s.t + 1, (shared.centre, shared.spread)
-        if not isinstance(self.problem, Matroid):
-            return summed_bound(known, factor, t, self.problem.size, *prior, side)
-        level = joint.shrinking_level(factor, t, known.n)
-        return joint.normal_bound(known.weighted, known.precision, level, *prior, side)
+        factor, t, n = self.level or 0.0, s.t + 1, s.rounds[arm]
+        told, prior = (s.weighted[arm], s.precisions[arm]), (shared.centre, shared.spread)
+        if isinstance(self.problem, Matroid):
+            return joint.normal_bound(*told, joint.shrinking_level(factor, t, n), *prior, side)
+        return summed_bound(ReadArm(*told, n), factor, t, self.problem.size, *prior, side)

@@ -19,7 +19,9 @@ def due_in(plans: Plans, told: Mapping[Any, int]) -> tuple[int, ...] | None:
     plan: then answers come out of order, and the last one may be a long time in coming. Where they
     come in order, or without delay, no block closes short. told: since the turn began.
     """
-    younger = max((key for key, o in plans.items() if o.told + told.get(key, 0)), default=0)
+    younger = 0
+    if len(plans) > 1:  # most often there is one
+        younger = max((key for key, o in plans.items() if o.told + told.get(key, 0)), default=0)
     for key, o in plans.items():
         counted, rounds = o.told + told.get(key, 0), o.plan.rounds
         if counted >= rounds or (key < younger and SHORT * counted >= rounds):
