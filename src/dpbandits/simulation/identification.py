@@ -226,6 +226,7 @@ def naming_player(
 
 def named_by(policy: Policy, state: Any) -> Identified | None:
     """What the policy says of a state; anything that is a pair (arm, rounds) will do."""
+    # only policies that identify have it: `identify` has asked for one of these
     found = policy.best_arm(state)  # type: ignore[attr-defined]
     return None if found is None else Identified(int(found[0]), int(found[1]))
 

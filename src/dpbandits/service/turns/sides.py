@@ -88,6 +88,7 @@ def single_arm_policy(policy: Policy) -> DPKLUCB:
     promised = policy.guarantee
     epsilon = None if promised is None else promised.epsilon
     return DPKLUCB(
+        # names stand where a number would
         arms=policy.arms if policy.labels is None else policy.labels,  # type: ignore[arg-type]
         epsilon=1 if epsilon is None else epsilon,
         grid=getattr(policy, "grid", 1024),

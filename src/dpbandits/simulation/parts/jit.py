@@ -49,6 +49,7 @@ def jit(function: Callable[..., Any], **options: Any) -> Any:
     """Compile to machine code that needs no interpreter (threads run side by side) and is kept on
     disk, in our folder only.
     """
+    # numba's types leave its configuration out
     others, config = numba.config.CACHE_DIR, numba.config  # type: ignore[attr-defined]
     config.CACHE_DIR = CACHE  # type: ignore[attr-defined]
     try:
