@@ -59,18 +59,19 @@ def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[in
     of them.
 
     vectors: shape (n, d), whole numbers. Every chosen vector is kept in reduced echelon form: 1 in
-        its own pivot column, 0 in those of the others. A new vector, reduced by all of these, is
-        zero if and only if it depends on them. Vectors are reduced a block at a time, by one matrix
-        product.
+        its own pivot column, 0 in those of the others, `reduced` in the free columns. A new vector,
+        reduced by all of these, is zero if and only if it depends on them. Vectors are reduced a
+        block at a time, by one matrix product.
     """
+    free = np.arange(vectors.shape[1])
     pivots: list[int] = []
-    reduced = np.empty((0, vectors.shape[1]))
+    reduced = np.empty((0, len(free)))
     jumps: list[int] = []
-    block = max(BLOCK, 2 * vectors.shape[1])
+    block = max(BLOCK, 2 * len(free))
     for start in range(0, len(order), block):
         rows = vectors[order[start : start + block]]
-        fresh = balanced(rows - rows[:, pivots] @ reduced, prime)
-        reduced, new = reduce_block(fresh, reduced, prime, stop - len(jumps))
+        fresh = balanced(rows[:, free] - rows[:, pivots] @ reduced, prime)
+        reduced, new, free = reduce_block(fresh, reduced, free, prime, stop - len(jumps))
         jumps += [start + place for place, _ in new]
         pivots += [column for _, column in new]
         if len(jumps) == stop:
@@ -79,11 +80,12 @@ def rank_jumps(vectors: Floats, order: Places, prime: int, stop: int) -> list[in
 
 
 def reduce_block(
-    fresh: Floats, reduced: Floats, prime: int, stop: int
-) -> tuple[Floats, list[tuple[int, int]]]:
+    fresh: Floats, reduced: Floats, free: Places, prime: int, stop: int
+) -> tuple[Floats, list[tuple[int, int]], Places]:
     """Walks down a block of reduced vectors and takes each that is not zero, up to `stop` of them.
 
-    Returns the echelon rows, and one (place in the block, pivot column) for each vector taken.
+    Returns the echelon rows, one (place in the block, pivot column) for each vector taken, and the
+    columns still free.
     """
     done = len(reduced)
     work = np.concatenate([reduced, fresh])
@@ -95,33 +97,30 @@ def reduce_block(
         if ahead is None:
             break
         i, column = ahead
-        new.append((i - done, column))
+        new.append((i - done, int(free[column])))
         taken.append(i)
-        clear_column(work, i, column, prime)
+        work, free = pivoted(work, i, column, prime), np.append(free[:column], free[column + 1 :])
         i += 1
-    return work[taken], new
+    return work[taken], new, free
 
 
 def nonzero_from(work: Floats, i: int) -> tuple[int, int] | None:
     """Row and column of the first number at or after row i that is not zero."""
-    if i == len(work):
-        return None
-    columns = work[i].nonzero()[0]
-    if not len(columns):  # mostly the next row has it; look further only where it has not
+    # mostly the next row is it; look further only where it is not
+    if i < len(work) and not work[i].any():
         rows = np.flatnonzero(work[i:].any(axis=1))
-        if not len(rows):
-            return None
-        i += int(rows[0])
-        columns = work[i].nonzero()[0]
-    return i, int(columns[0])
+        i = i + int(rows[0]) if len(rows) else len(work)
+    return (i, int(np.flatnonzero(work[i])[0])) if i < len(work) else None
 
 
-def clear_column(work: Floats, i: int, column: int, prime: int) -> None:
-    """Scales row i to 1 at `column`, and clears that column in every other row, in place."""
-    unit = balanced(work[i] * balanced_inverse(work[i, column], prime), prime)
-    work -= work[:, column, np.newaxis] * unit
-    work[i] = unit
-    balanced(work, prime)
+def pivoted(work: Floats, i: int, column: int, prime: int) -> Floats:
+    """Scales row i to 1 at `column`, clears that column in every other row, and drops it."""
+    factors = work[:, column].copy()
+    rest = np.concatenate([work[:, :column], work[:, column + 1 :]], axis=1)
+    unit = balanced(rest[i] * balanced_inverse(factors[i], prime), prime)
+    rest -= np.multiply.outer(factors, unit)
+    rest[i] = unit
+    return balanced(rest, prime)
 
 
 def balanced_inverse(number: float, prime: int) -> float:
@@ -136,11 +135,14 @@ def inverse(matrix: Floats, prime: int) -> Floats | None:
     work = np.concatenate([matrix, np.eye(n)], axis=1)
     balanced(work, prime)
     for i in range(n):
-        candidates = work[i:, i].nonzero()[0]
+        candidates = np.flatnonzero(work[i:, i])
         if len(candidates) == 0:
             return None
         other = i + int(candidates[0])
-        if other != i:
-            work[[i, other]] = work[[other, i]]
-        clear_column(work, i, i, prime)
+        work[[i, other]] = work[[other, i]]
+        unit = balanced(work[i] * balanced_inverse(work[i, i], prime), prime)
+        factors = work[:, i].copy()
+        work -= np.multiply.outer(factors, unit)
+        work[i] = unit
+        balanced(work, prime)
     return work[:, n:].copy()
