@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -136,6 +139,47 @@ def test_the_scheduler_knows_nothing_of_what_is_stored(
     run_sweep(load_config(sweep), tmp_path / "out", executor=executor, progress=look)
     assert len(known) == 6
     assert all(tasks <= 5 - stored for stored, tasks in enumerate(known))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("after", [1, 5])
+def test_a_scheduler_that_is_lost(tmp_path: Path, start: Callable[..., Any], after: int) -> None:
+    """Killed with its workers' answers on their way; the same sweep goes on from what is stored."""
+    sweep = write_slow_sweep(tmp_path, cells=8, seconds=0.2, module="slow_lost")
+    config, stored = load_config(sweep), set[int]()
+
+    def kill(step: SweepStep) -> None:
+        stored.add(step.cell.policy.mark)  # type: ignore[attr-defined]
+        if len(stored) == after:
+            scheduler.kill()
+
+    lost = pytest.raises(WorkerError, match=r"was lost\. Finished cells are kept")
+    with scheduler_and_worker() as (scheduler, address), lost:
+        run_sweep(config, tmp_path / "out", executor=Cluster(address), progress=kill)
+    again = Cluster(start(2).scheduler_address)
+    results = run_sweep(config, tmp_path / "out", executor=again)
+    assert results.computed == 8 - len(stored) < 8
+
+
+@contextmanager
+def scheduler_and_worker() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Processes of their own, which may be killed."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    dask, address = [sys.executable, "-m", "dask"], f"tcp://127.0.0.1:{port}"
+    calls = (
+        ("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"),
+        ("worker", address, "--nthreads", "1", "--no-dashboard"),
+    )
+    with ExitStack() as stack:
+        running = [
+            stack.enter_context(subprocess.Popen([*dask, *call], stderr=subprocess.DEVNULL))
+            for call in calls
+        ]
+        for one in running:
+            stack.callback(one.kill)
+        yield running[0], address
 
 
 def test_a_scheduler_that_is_not_there(tiny: Results, tmp_path: Path) -> None:

@@ -63,9 +63,13 @@ class Cluster:
                 parcel = pickle.dumps(task)
                 return send(client, play_pickled, parcel, places, around, retries=RETRIES)
 
-            yield from play_in_tasks(
-                chain([first], source), submit, lambda: max(2, 2 * len(threads_of(client)))
-            )
+            def width() -> int:
+                try:
+                    return max(2, 2 * len(threads_of(client)))
+                except OSError:
+                    raise self.lost() from None
+
+            yield from play_in_tasks(chain([first], source), submit, width)
 
     @contextmanager
     def connected(self) -> Iterator[Any]:
@@ -104,10 +108,13 @@ class Cluster:
                 f"perhaps. Finished cells are kept. Dask says: {' '.join(str(error).split())}"
             ) from None
         except CancelledError:
-            raise WorkerError(
-                f"The Dask scheduler at {self.scheduler} was lost. Finished cells are kept: the "
-                "same command goes on from here."
-            ) from None
+            raise self.lost() from None
+
+    def lost(self) -> WorkerError:
+        return WorkerError(
+            f"The Dask scheduler at {self.scheduler} was lost. Finished cells are kept: the same "
+            "command goes on from here."
+        )
 
 
 def threads_of(client: Any) -> dict[str, int]:
