@@ -152,6 +152,7 @@ def test_a_scheduler_that_is_lost(tmp_path: Path, start: Callable[..., Any], aft
         stored.add(step.cell.policy.mark)  # type: ignore[attr-defined]
         if len(stored) == after:
             scheduler.kill()
+            scheduler.wait()
 
     lost = pytest.raises(WorkerError, match=r"was lost\. Finished cells are kept")
     with scheduler_and_worker() as (scheduler, address), lost:
