@@ -142,6 +142,19 @@ def test_the_scheduler_knows_nothing_of_what_is_stored(
 
 
 @pytest.mark.long
+def test_cells_that_end_their_workers(tmp_path: Path, start: Callable[..., Any]) -> None:
+    """As for want of memory: after some workers no other is tried, and it is said why."""
+    sweep = write_slow_sweep(tmp_path, cells=1, seconds=0, module="deadly")
+    source = (tmp_path / "deadly.py").read_text()
+    ended = f"if os.getpid() != {os.getpid()}: os._exit(1)"  # never the process that asks
+    (tmp_path / "deadly.py").write_text(source.replace("time.sleep(0)", ended))
+    executor = Cluster(start(1).scheduler_address)
+    with pytest.raises(WorkerError, match="died over the same cells"):
+        run_sweep(load_config(sweep), tmp_path / "out", executor=executor)
+    assert len(begun(tmp_path)) == 4
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("after", [1, 5])
 def test_a_scheduler_that_is_lost(tmp_path: Path, start: Callable[..., Any], after: int) -> None:
     """Killed with its workers' answers on their way; the same sweep goes on from what is stored."""
