@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms.rewards import (
+    FEW,
+    checked_reward,
+    checked_rewards,
+    few_on_grid,
+    scaled_value,
+    vector_on_grid,
+)
 from dpbandits.policies import CUCBLDP1, LazyCUCB
 
 NO_NUMBERS: list[Any] = [
@@ -110,6 +118,37 @@ def test_numbers_of_any_kind(half: Any) -> None:
         assert checked_rewards(values, 2).tolist() == [0.5, 1.0]
     for kind in (np.float32, np.int8, np.uint64, bool):
         assert checked_rewards(np.array([0, 1], kind), 2).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "bernoulli"])
+def test_few_plain_numbers_take_a_shorter_way(rounding: Any) -> None:
+    """To the same steps; whatever else comes takes the longer one, with its checks."""
+    grid, noise = Grid(steps=1024, rounding=rounding), dpb.SimulatedNoise(1)
+    for length in (1, 2, 17, FEW):
+        rng = np.random.default_rng(length)
+        drawn, halves = rng.integers(0, 2, length), rng.integers(0, 2049, length) / 2048
+        between = rng.random(length).tolist(), halves.tolist()  # half a step, too
+        for values in (drawn.tolist(), drawn.astype(float).tolist(), (drawn > 0).tolist()):
+            long = vector_on_grid(checked_rewards(values, length), grid, noise).tolist()
+            assert few_on_grid(values, length, grid) == long
+            assert few_on_grid([*values, 1.0], length, grid) is None
+            for wrong in (1.5, -1e-300, np.nan, np.inf, 2, 10**400):
+                assert few_on_grid([*values[1:], wrong], length, grid) is None
+        for values in between:
+            few = few_on_grid(values, length, grid)
+            long = vector_on_grid(checked_rewards(values, length), grid, noise).tolist()
+            assert few == (long if rounding == "nearest" else None)
+    assert few_on_grid([-0.0, True], 2, grid) == [0, 1024]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(0.0, 1.0), np.array([0.0, 1.0]), [np.float64(0), 1.0], [None, 1.0], ["0", "1"], "01", 1.0],
+    ids=named,
+)
+def test_the_shorter_way_is_for_plain_numbers_in_a_list(values: Any) -> None:
+    assert few_on_grid(values, 2, Grid(steps=8)) is None
+    assert few_on_grid([0.0] * (FEW + 1), FEW + 1, Grid(steps=8)) is None
 
 
 def test_the_error_names_the_arm() -> None:

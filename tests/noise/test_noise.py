@@ -198,3 +198,14 @@ def test_noise_too_large_for_64_bits_is_refused() -> None:
     for noise in (SecureNoise(), SecureNoise(pool=False)):
         with pytest.raises(ValueError, match="price of at least"):
             noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10**17))
+
+
+def test_one_laplace_draw_makes_one_geometric(monkeypatch: pytest.MonkeyPatch) -> None:
+    """x and −1 − x are the same one, and their chances add up to (1 − p)pˣ, exactly."""
+    given = [0, -1, 3, -4, 10, -11]
+    monkeypatch.setattr(SecureNoise, "_draw", lambda *scale: given.pop(0))
+    assert SecureNoise()._geometrics(1, Fraction(1), 6) == [0, 0, 3, 3, 10, 10]
+    p = Fraction(2, 5)
+    for x in range(20):
+        both = (1 - p) / (1 + p) * (p ** abs(x) + p ** abs(-1 - x))
+        assert both == (1 - p) * p**x

@@ -68,6 +68,10 @@ def test_a_record_is_in_one_release_at_most(changed: int, delay: int) -> None:
     assert {by for release in found for by in release} <= {0, steps}
 
 
+def both(sums: dict[int, int], others: dict[int, int]) -> dict[int, int]:
+    return {arm: sums.get(arm, 0) + others.get(arm, 0) for arm in {*sums, *others}}
+
+
 def in_two_blocks(patch: pytest.MonkeyPatch) -> None:
     """BROKEN ON PURPOSE: a record enters another plan's open block, too."""
     enter = JointVault.enter
@@ -76,9 +80,11 @@ def in_two_blocks(patch: pytest.MonkeyPatch) -> None:
         enter(box, where, steps, count, block)
         for key, (total, rewards, of_block) in list(box._open.items()):
             if key not in (EVERY, block[0]):
-                more = total.copy()
-                more[list(where)] += steps
-                box._open[key] = more, rewards, of_block
+                box._open[key] = (
+                    both(total, dict(zip(where, steps, strict=True))),
+                    rewards,
+                    of_block,
+                )
                 return
 
     patch.setattr(JointVault, "enter", entered)
@@ -91,7 +97,7 @@ def never_emptied(patch: pytest.MonkeyPatch) -> None:
     def released(box: Any, coordinates: Any, *rest: Any) -> Any:
         key = rest[-1]
         total, rewards, of_block = box._open[key]
-        box._open[key] = total + left.get(id(box), 0), rewards, of_block
+        box._open[key] = both(total, left.get(id(box), {})), rewards, of_block
         left[id(box)] = total
         return release(box, coordinates, *rest)
 

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from dpbandits.noise.protocol import Noise
 
 
+FEW = 64
+"""Rewards, or fewer."""
+
+ENDS = frozenset({0.0, 1.0})
+"""Rewards that no rounding moves."""
+
+COUNTED = frozenset({float, int, bool})
+"""Types of numbers that bring no code along."""
+
+
 def checked_reward(value: object) -> float:
     """`value` as a float in [0, 1]. The error does not show the value, which is somebody's
     datum.
@@ -132,6 +142,23 @@ def check_sums(least: int, most: int, count: int, grid: Grid) -> None:
             f"A sum of {count} rewards in [0, 1] lies outside [0, {count}] (not shown). Nothing "
             "was recorded."
         )
+
+
+def few_on_grid(values: object, length: int, grid: Grid) -> list[int] | None:
+    """So many rewards in [0, 1] in whole grid steps, where a call of NumPy takes longer than all of
+    them: of a short list of plain numbers which no coin rounds. None for anything else, which is
+    looked at closer.
+    """
+    if type(values) is not list or length > FEW:
+        return None
+    plain, steps = tuple(values), grid.steps  # a copy: what was checked is what is used
+    if len(plain) != length or not COUNTED.issuperset(map(type, plain)):
+        return None
+    if ENDS.issuperset(plain):  # the common case: who clicked, who was cured
+        return [steps if reward else 0 for reward in plain]
+    if grid.rounding == "nearest" and all(0.0 <= reward <= 1.0 for reward in plain):
+        return [round(reward * steps) for reward in plain]
+    return None
 
 
 def vector_on_grid(rewards: NDArray[np.float64], grid: Grid, noise: Noise) -> NDArray[np.int64]:

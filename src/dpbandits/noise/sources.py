@@ -197,13 +197,11 @@ class SecureNoise(Noise, metaclass=ExplainedSource):
         return not self.pool or (Process.now() > 0 and Process.generator_is_a_copy)
 
     def _geometrics(self, sensitivity: int, price: Fraction, count: int) -> list[int]:
-        """A Laplace draw that is not negative is geometric; all of one release have one scale."""
-        found: list[int] = []
-        while len(found) < count:
-            draw = self._draw("laplace", sensitivity, price)
-            if draw >= 0:
-                found.append(draw)
-        return found
+        """A Laplace draw x that is not negative is geometric, and so is −1 − x where it is
+        negative: both have weights e^(−x/scale) from 0 on. All of one release have one scale.
+        """
+        draws = (self._draw("laplace", sensitivity, price) for _ in range(count))
+        return [draw if draw >= 0 else -1 - draw for draw in draws]
 
     def _draw(self, family: str, sensitivity: int, price: Fraction) -> int:
         scale = (family, sensitivity, price)

@@ -17,6 +17,7 @@ from dpbandits.mechanisms.rewards import (
     check_sums,
     checked_reward,
     checked_rewards,
+    few_on_grid,
     on_grid,
     vector_on_grid,
 )
@@ -109,11 +110,11 @@ class ArmVault(SavedVault):
             report = checked_report(value, self._randomizer, self._noise.kind, len(arms))
             return report if isinstance(where, tuple) else report[0]
         if isinstance(where, tuple):
-            return tuple(
-                vector_on_grid(
-                    checked_rewards(self._in_units(value), len(arms), arms), self._grid, self._noise
-                ).tolist()
-            )
+            few = few_on_grid(value, len(arms), self._grid) if self.unit is None else None
+            if few is not None:
+                return tuple(few)
+            rewards = checked_rewards(self._in_units(value), len(arms), arms)
+            return tuple(vector_on_grid(rewards, self._grid, self._noise).tolist())
         return on_grid(checked_reward(self._in_units(value)), self._grid, self._noise)
 
     def enter(

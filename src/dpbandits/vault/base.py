@@ -206,8 +206,9 @@ class Vault(ShownVault, ABC):
             return
         self.records, closing, *blocks = staged
         opened = self._open
-        for coordinate, block in zip(blocks[::2], blocks[1::2], strict=True):
-            opened[coordinate] = block
+        by_turns = iter(blocks)
+        for coordinate in by_turns:
+            opened[coordinate] = next(by_turns)
         if closing is not None:
             self.turns, self._memory, page, self.newest = closing
             self._ledger.write(page)

@@ -11,7 +11,8 @@ Coordinates = tuple[int, ...]
 
 Open = tuple[Any, int, int]
 """The open block of one coordinate: its sum, exact and private, in grid steps (of whole records,
-shape (coordinates,)); the number of rewards in it; the number that ever entered this coordinate.
+shape (coordinates,); of super arms, by arm); the number of rewards in it; the number that ever
+entered this coordinate.
 Plain tuples, for one is made for every reward.
 """
 

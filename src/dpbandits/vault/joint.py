@@ -11,12 +11,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Places
 from dpbandits.core.ledger import Leaving
 from dpbandits.core.plan import EVERY
 from dpbandits.core.values import damaged, entries, whole
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.rewards import checked_rewards
+from dpbandits.mechanisms.rewards import checked_rewards, vector_on_grid
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
@@ -31,10 +30,10 @@ class OpenBlocks(dict[int, Open]):
     """Open blocks by their numbers; one of a plan goes when nothing is left in it."""
 
     def __setitem__(self, key: int, block: Open) -> None:
-        if key != EVERY and not block[1]:
-            self.pop(key, None)
+        if block[1] or key == EVERY:
+            dict.__setitem__(self, key, block)
         else:
-            super().__setitem__(key, block)
+            self.pop(key, None)
 
 
 @final
@@ -51,16 +50,24 @@ class JointVault(VectorVault):
     def __init__(self, mechanism: Mechanism, coordinates: int, noise: Noise) -> None:
         super().__init__(mechanism, coordinates, noise)
         self._open = OpenBlocks(self._open)
-        # the arms that were looked at last, which most often are the next ones, too: always
-        # replaced as a pair, for a call may be interrupted anywhere
-        nowhere = np.zeros(0, np.intp)
-        self._seen: tuple[tuple[int, ...], Places] = (), nowhere
-        self._kept: tuple[tuple[int, ...], tuple[int, ...], Places, Places]
-        self._kept = (), (), nowhere, nowhere
+        # the arms that were looked at last, which most often are the next ones, too; and what is
+        # read of them: always replaced as a whole, for a call may be interrupted anywhere
+        self._seen: tuple[int, ...] = ()
+        self._kept: tuple[tuple[int, ...], tuple[int, ...] | None, list[tuple[int, int]]]
+        self._kept = (), None, []
 
     def _checked(self, where: Any, value: object) -> NDArray[np.float64]:
         arms = self._arms(where)
         return checked_rewards(self._in_units(value), len(arms), arms)
+
+    def _length(self, where: Any) -> int:
+        return len(self._arms(where))
+
+    def on_grid(self, where: Any, value: object) -> list[int]:
+        steps = self._few(where, value)
+        if steps is None:
+            steps = vector_on_grid(self._checked(where, value), self._grid, self._noise).tolist()
+        return steps
 
     def enter(self, where: Any, steps: Any, count: int = 1, block: PlanBlock = WHOLE) -> None:
         """See there; of a plan's block only the arms that will be read are kept."""
@@ -70,16 +77,14 @@ class JointVault(VectorVault):
             self.staged = self.records + count, None
             self.settle()
             return
-        arms, places = self._looked_at(where)
-        steps = np.asarray(steps)
-        if read is not None and read != arms:
-            kept, places = self._read_of(arms, read)
-            steps = steps[kept]
+        if type(steps) is not list:
+            steps = np.asarray(steps).tolist()
         every, rewards, entered = self._open[EVERY]
         counted = (every, rewards, entered + count)
         before, rewards, of_block = self._open.get(key) or (self._nothing(), 0, 0)
-        total = before.copy()
-        total[places] += steps
+        total = dict(before)
+        for place, arm in self._read_of(self._arms(where), read):
+            total[arm] = total.get(arm, 0) + steps[place]
         fuller = (total, rewards + count, of_block + count)
         self.staged = self.records + count, None, EVERY, counted, key, fuller
         self.settle()
@@ -109,7 +114,7 @@ class JointVault(VectorVault):
         page = self._ledger.page(leaving, []) if arms else self._ledger.page([], leaving)
         memory, answers = self._memory, ()
         if arms:
-            sums = tuple(total[list(arms)].tolist())
+            sums = tuple([total.get(arm, 0) for arm in arms])
             read = Block(arms, sums, (count,) * len(arms))
             memory, answers = self._mechanism.answer(memory, read, self._once())
         return self._close(closed, memory, page, Release(arms, answers, round, told))
@@ -126,27 +131,13 @@ class JointVault(VectorVault):
     def _droppable(self, arms: tuple[int, ...] | None) -> tuple[int, ...]:
         return (EVERY,) if any(self._counts()) else ()
 
+    def _nothing(self) -> dict[int, int]:
+        return {}
+
     def _arms(self, where: Any) -> tuple[int, ...]:
         """The arms of a record or a release, as plain ints."""
-        return self._looked_at(where)[0]
-
-    def _places(self, where: Any) -> Places:
-        """The same as an array."""
-        return self._looked_at(where)[1]
-
-    def _read_of(self, arms: tuple[int, ...], read: tuple[int, ...]) -> tuple[Places, Places]:
-        """The places in a record of those of its arms that will be read, and these arms."""
-        known = self._kept
-        if arms is known[0] and read is known[1]:  # the common case, as above
-            return known[2:]
-        wanted = set(read)
-        kept = np.array([at for at, arm in enumerate(arms) if arm in wanted], np.intp)
-        self._kept = found = arms, read, kept, np.array(arms, np.intp)[kept]
-        return found[2:]
-
-    def _looked_at(self, where: Any) -> tuple[tuple[int, ...], Places]:
         seen = self._seen
-        again = where is seen[0]  # the common case: plays of one plan share their arms
+        again = where is seen  # the common case: plays of one plan share their arms
         if again:
             return seen
         if (
@@ -160,9 +151,21 @@ class JointVault(VectorVault):
                 f"{self._coordinates - 1}, each once. Correct the policy's plan or its oracle. "
                 "Nothing was recorded or released."
             )
-        plain: tuple[int, ...] = tuple(map(int, where))
-        kept = where if {int}.issuperset(map(type, where)) else plain
-        self._seen = found = kept, np.array(plain, np.intp)
+        plain = {int}.issuperset(map(type, where))
+        found: tuple[int, ...] = where if plain else tuple(map(int, where))
+        self._seen = found
+        return found
+
+    def _read_of(
+        self, arms: tuple[int, ...], read: tuple[int, ...] | None
+    ) -> list[tuple[int, int]]:
+        """(place in a record, arm) of those of its arms that will be read."""
+        known = self._kept
+        if arms is known[0] and read is known[1]:  # the common case, as above
+            return known[2]
+        wanted = set(arms if read is None else read)
+        found = [(place, arm) for place, arm in enumerate(arms) if arm in wanted]
+        self._kept = arms, read, found
         return found
 
     def _adds_up(self, counts: list[int]) -> bool:
@@ -183,10 +186,11 @@ class JointVault(VectorVault):
         return [self._open[key][1] for key in sorted(self._open)]
 
     def _sums(self) -> list[int]:
-        return [each for key in sorted(self._open) for each in self._open[key][0].tolist()]
+        arms = range(self._coordinates)
+        return [self._open[key][0].get(arm, 0) for key in sorted(self._open) for arm in arms]
 
     def _reopen(self, sums: list[int], counts: list[int]) -> None:
         each, entered = self._coordinates, sum(counts) + self._ledger.clock(EVERY)
         for at, key in enumerate(sorted(self._open)):
-            total = np.array(sums[each * at : each * (at + 1)], np.int64)
+            total = dict(enumerate(sums[each * at : each * (at + 1)]))
             self._open[key] = total, counts[at], entered if key == EVERY else 0

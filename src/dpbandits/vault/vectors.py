@@ -1,14 +1,14 @@
 """The vault of full information: whole records, with one open block for all of them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.rewards import check_sums, checked_rewards, vector_on_grid
+from dpbandits.mechanisms.rewards import check_sums, checked_rewards, few_on_grid, vector_on_grid
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Release
 from dpbandits.policies.turn import ToldCounts
@@ -29,8 +29,21 @@ class VectorVault(SavedVault):
     def check(self, where: Any, value: object) -> Any:
         return self._once_read(self._checked(where, value))
 
-    def on_grid(self, where: Any, value: object) -> NDArray[np.int64]:
+    def on_grid(self, where: Any, value: object) -> Any:
+        few = self._few(where, value)
+        if few is not None:
+            return np.array(few, np.int64)
         return vector_on_grid(self._checked(where, value), self._grid, self._noise)
+
+    @final
+    def _few(self, where: Any, value: object) -> list[int] | None:
+        """A short record of plain numbers in whole grid steps; None for any other."""
+        plain = self.unit is None
+        return few_on_grid(value, self._length(where), self._grid) if plain else None
+
+    def _length(self, where: Any) -> int:
+        """Of a record."""
+        return self._coordinates
 
     def _checked(self, where: Any, value: object) -> NDArray[np.float64]:
         """The rewards as numbers in [0, 1]."""
@@ -50,7 +63,7 @@ class VectorVault(SavedVault):
         check_sums(int(steps.min()), int(steps.max()), count, self._grid)
         self.enter(where, steps, count)
 
-    def _nothing(self) -> NDArray[np.int64]:
+    def _nothing(self) -> Any:
         return np.zeros(self._coordinates, np.int64)
 
     def emptied(self) -> tuple[int, ...]:

@@ -113,14 +113,14 @@ def test_bounds_have_it_where_super_arms_are_no_bases(
         state = folded(policy.init(), [(0, JointAnswer(rounds / 2, rounds, 1))], 1.0, 2000)
         shared = policy.shared(state)
         weighted, precision = state.weighted[0], state.precisions[0]
-        for side, bound in ((1.0, policy.upper), (-1.0, policy.lower)):
+        for side in (1.0, -1.0):
             expected = normal_bound(
                 weighted, precision, shrinking_level(2, 2001, rounds), *shared[1:], side
             )
             if not isinstance(problem, dpb.Matroid):
                 known = ReadArm(weighted, precision, rounds)
                 expected = summed_bound(known, 2, 2001, problem.size, *shared[1:], side)
-            assert bound(state, 0, shared) == expected
+            assert policy.bounds(state, [0], shared, side) == [expected]
 
 
 def test_a_prior_of_ones_own_by_hand() -> None:

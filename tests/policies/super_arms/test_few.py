@@ -66,9 +66,9 @@ def test_the_least_known_are_released_and_stay_in_the_basis(problem: Any) -> Non
         again = rng.choice(policy.arms, 7, replace=False).tolist()
         state = folded(state, [(arm, JointAnswer(60.0, 120, 3)) for arm in again], 1.0, 900)
         shared = policy.shared(state)
-        upper = [policy.upper(state, arm, shared) for arm in range(policy.arms)]
+        upper = policy.bounds(state, range(policy.arms), shared, 1.0)
         basis = policy.best(upper)
-        before = policy.undecided(basis, upper, [policy.lower(state, arm, shared) for arm in basis])
+        before = policy.undecided(basis, upper, policy.bounds(state, basis, shared, -1.0))
         plan = policy.plan(state, RNG)
         assert isinstance(plan, Hold)
         assert len(plan.release) == min(len(before), few)

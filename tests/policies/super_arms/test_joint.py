@@ -169,7 +169,8 @@ def test_the_sharp_level_falls_with_what_was_read() -> None:
     for rounds in (10, 100, 1900):
         state = folded(policy.init(), [(0, JointAnswer(rounds / 2, rounds, 1))], 1.0, 2000)
         shared = policy.shared(state)
-        half = (policy.upper(state, 0, shared) - policy.lower(state, 0, shared)) / 2
+        (upper,), (lower,) = (policy.bounds(state, [0], shared, side) for side in (1.0, -1.0))
+        half = (upper - lower) / 2
         variance = 1 / (state.precisions[0] + 1 / shared.spread)
         assert half**2 / (2 * variance) == pytest.approx(2 * max(1, math.log(2001 / rounds)))
 

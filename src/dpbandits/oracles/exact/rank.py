@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.arrays import Booleans, Floats, Places
+from dpbandits.oracles.exact.coordinates import BasisTable, over
 from dpbandits.oracles.exact.modular import balanced, inverse, primes_from, rank_jumps
 from dpbandits.oracles.exact.small import MOST_VECTORS, WIDEST, small_exchanges, small_jumps
 
@@ -118,6 +119,14 @@ class ExactRows:
                 product *= prime
             used += 1
         return found
+
+    def over_basis(self, basis: Places) -> BasisTable | None:
+        """The coordinates of all vectors over a basis; None where several primes are needed to tell
+        which of them are 0 (see `exchanges`), or where vectors are so few that `small.py` is
+        quicker.
+        """
+        one = self.field is not None or self.prime(0) ** 2 > self._bounds[len(basis) - 1]
+        return over(basis, self._modulo(0), self.prime(0)) if one and self.few is None else None
 
     def prime(self, i: int) -> int:
         """The i-th prime; far more exist below the limit than any bound can ask for."""

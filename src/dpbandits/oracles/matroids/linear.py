@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.arrays import Booleans, Floats
 from dpbandits.core.privacy import LARGEST
+from dpbandits.oracles.exact.coordinates import BasisTable, exchanged_for, exchanges_worth
 from dpbandits.oracles.exact.modular import is_prime
 from dpbandits.oracles.exact.rank import ExactRows
 from dpbandits.oracles.inputs import (
@@ -72,8 +73,10 @@ class LinearMatroid(Matroid):
         self._direction = np.full(len(scaled), -1, dtype=np.intp)  # -1: a loop
         self._direction[nonzero] = directions
         self._numbers: list[int] = self._direction.tolist()
-        # the basis found last, whose exchanges are asked for next
+        # the basis found last, whose exchanges are asked for next; and what is known of the one
+        # whose exchanges were: the next best one is near it
         self._newest: SuperArm | None = None
+        self._known: BasisTable | None = None
         self._rows = ExactRows(whole_array(list(distinct)), self.field)
         self._set_rank(len(scaled), rank)
 
@@ -88,14 +91,18 @@ class LinearMatroid(Matroid):
         if self._rows.few is not None:
             return self._best_of_few(weights.tolist())
         order = largest_first(weights)
-        directions = self._direction[order]
         first = np.full(len(self._rows.vectors) + 1, -1, dtype=np.intp)
         # the last write wins, so each direction keeps its first place
-        first[directions[::-1]] = np.arange(len(order))[::-1]
-        is_first = np.zeros(len(order), dtype=bool)
-        is_first[first[:-1]] = True
-        order = order[is_first]
-        found = sorted_arms(order[self._rows.jumps(self._direction[order], self.rank)])
+        first[self._direction[order[::-1]]] = np.arange(len(order))[::-1]
+        places = first[:-1]
+        known, vectors = self._known, len(places)
+        near = known and exchanged_for(known, places, exchanges_worth(self.rank, vectors))
+        if near:
+            self._known = near
+            found = sorted_arms(order[places[near.basis]])
+        else:
+            order = order[np.sort(places)]
+            found = sorted_arms(order[self._rows.jumps(self._direction[order], self.rank)])
         self._newest = found
         return found
 
@@ -127,8 +134,13 @@ class LinearMatroid(Matroid):
         return tuple(f for f, exchangeable in zip(basis, row, strict=True) if exchangeable)
 
     def _exchanges(self, basis: SuperArm) -> Booleans:
-        rows = self._rows.exchanges(
-            self._direction[list(basis)], np.arange(len(self._rows.vectors))
+        directions, known = self._direction[list(basis)], self._known
+        if known is None or not np.array_equal(np.sort(known.basis), np.sort(directions)):
+            self._known = known = self._rows.over_basis(directions)
+        rows = (
+            self._rows.exchanges(directions, np.arange(len(self._rows.vectors)))
+            if known is None
+            else known.exchangeable(directions).T
         )
         # -1 finds the zeros
         table = np.concatenate([rows, np.zeros((1, self.rank), dtype=bool)])[self._direction]

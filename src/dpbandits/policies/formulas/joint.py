@@ -19,6 +19,12 @@ STEPS = 24
 
 GOLDEN = 0.6180339887498949
 
+WIDEST_PRIOR = (0.5, 1.0 / 12.0)
+"""Mean and variance of the prior before anything is fitted: those of a uniform law."""
+
+FITTED = 6
+"""Steps in which it is."""
+
 AT_ONCE = 4
 """So many elements, or fewer, are explored together in any case."""
 
@@ -96,10 +102,10 @@ def block_precision(total: float, n: int, rounds: int, dimension: int, eps: floa
 
 def fitted_prior(means: Sequence[float], precisions: Sequence[float]) -> tuple[float, float]:
     """Mean and variance of a normal prior, fitted to the released means of all elements with a
-    precision above 0 (Paule and Mandel's estimate, in six steps from 1/2 and 1/12).
+    precision above 0 (Paule and Mandel's estimate, in `FITTED` steps from `WIDEST_PRIOR`).
     """
-    centre, spread = 0.5, 1.0 / 12.0
-    for _ in range(6):
+    centre, spread = WIDEST_PRIOR
+    for _ in range(FITTED):
         weights, first, second = 0.0, 0.0, 0.0
         for arm in range(len(means)):
             if precisions[arm] > 0.0:
@@ -107,7 +113,8 @@ def fitted_prior(means: Sequence[float], precisions: Sequence[float]) -> tuple[f
                 weight = 1.0 / (variance + spread)
                 weights += weight
                 first += weight * means[arm]
-                second += weight * ((means[arm] - centre) ** 2 - variance)
+                gap = means[arm] - centre
+                second += weight * (gap * gap - variance)
         if weights == 0.0:
             return centre, spread
         centre = min(0.999, max(0.001, first / weights))

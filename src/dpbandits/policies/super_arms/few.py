@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dpbandits.policies.formulas.joint import explored_at_once, hoped_for, normal_bound
-from dpbandits.policies.super_arms.joint_statistics import JointStatistics
+from dpbandits.policies.formulas.joint import explored_at_once, hoped_for
+from dpbandits.policies.super_arms.joint_statistics import JointStatistics, expected_means
 
 
 def kept_of(s: JointStatistics, released: Sequence[int], size: int) -> tuple[int, ...]:
@@ -35,12 +35,8 @@ def weights_for(
 
     as_they_are: arms whose upper bounds stay. centre, spread: mean and variance of the prior.
     """
-    hope = hoped_for(centre, spread)
+    hope, expected = hoped_for(centre, spread), expected_means(s, centre, spread)
     return [
-        upper[arm]
-        if arm in as_they_are
-        else normal_bound(s.weighted[arm], s.precisions[arm], 0.0, centre, spread, 0.0)
-        if rounds
-        else hope
+        upper[arm] if arm in as_they_are else expected[arm] if rounds else hope
         for arm, rounds in enumerate(s.rounds)
     ]

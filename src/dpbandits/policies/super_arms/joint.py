@@ -31,7 +31,9 @@ from dpbandits.policies.super_arms.joint_constants import (
 from dpbandits.policies.super_arms.joint_statistics import (
     JointStatistics,
     as_if_all_read,
+    fitted_to,
     folded,
+    normal_bounds,
 )
 from dpbandits.policies.super_arms.undecided import contested, outbid
 
@@ -139,14 +141,12 @@ class JointReleases(PrivatePolicy):
         before others are.
         """
         shared = self.shared(state)
-        upper = [self.upper(state, arm, shared) for arm in range(self.arms)]
+        upper = self.bounds(state, range(self.arms), shared, 1.0)
         for arm, rounds in flying.items():
             upper[arm] = self.awaited(any(state.rounds), rounds)
         action = self.best(upper)
         unseen = tuple(arm for arm in action if not state.rounds[arm] and arm not in flying)
-        released = unseen or self.undecided(
-            action, upper, [self.lower(state, arm, shared) for arm in action]
-        )
+        released = unseen or self.undecided(action, upper, self.bounds(state, action, shared, -1.0))
         if flying and not unseen:  # what is on its way is not read twice, unless nothing is known
             known = tuple(arm for arm in released if arm not in flying)
             released = known if any(state.rounds) else action
@@ -217,33 +217,31 @@ class JointReleases(PrivatePolicy):
             level += 4.0 * factor * math.log(log_t)
         if self.preset != "sharp":
             return Shared(level, 0.5, 0.0)
-        means = [w / p if p else 0.0 for w, p in zip(s.weighted, s.precisions, strict=True)]
-        return Shared(level, *joint.fitted_prior(means, s.precisions))
+        return Shared(level, *fitted_to(s))
 
     @final
-    def upper(self, s: JointStatistics, arm: int, shared: Shared) -> float:
-        """Upper confidence bound of an arm's mean; of one without a release, more than any."""
-        if not s.rounds[arm]:
-            return FIRST if isinstance(self.problem, Matroid) else 1.0
-        if self.preset == "sharp":
-            return self.normal(s, arm, shared, 1.0)
-        known = s.totals[arm], s.rounds[arm], s.drawn[arm]
-        return joint.rate_index(*known, shared.level, float(self.budget))
+    def bounds(
+        self, s: JointStatistics, arms: Sequence[int], shared: Shared, side: float
+    ) -> list[float]:
+        """Upper (side 1) or lower (−1) confidence bounds of these arms' means; of one without a
+        release more than any, or 0.
+        """
+        matroid, prior = isinstance(self.problem, Matroid), (shared.centre, shared.spread)
+        released = [arm for arm in arms if s.rounds[arm]]
+        if matroid and self.preset == "sharp":
+            known = iter(normal_bounds(s, released, self.level or 0.0, *prior, side))
+        else:
+            known = iter([self.bound(s, arm, shared, side) for arm in released])
+        unknown = 0.0 if side < 0.0 else FIRST if matroid else 1.0
+        return [next(known) if s.rounds[arm] else unknown for arm in arms]
 
     @final
-    def lower(self, s: JointStatistics, arm: int, shared: Shared) -> float:
-        """Lower confidence bound of an arm's mean; 0 without a release."""
-        if not s.rounds[arm]:
-            return 0.0
-        if self.preset == "sharp":
-            return self.normal(s, arm, shared, -1.0)
-        known = s.totals[arm], s.rounds[arm], s.drawn[arm]
-        return joint.rate_lower(*known, shared.level, float(self.budget))
-
-    def normal(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
-        """Upper (side 1) or lower (−1) bound of preset "sharp"."""
-        factor, t, n = self.level or 0.0, s.t + 1, s.rounds[arm]
-        told, prior = (s.weighted[arm], s.precisions[arm]), (shared.centre, shared.spread)
-        if isinstance(self.problem, Matroid):
-            return joint.normal_bound(*told, joint.shrinking_level(factor, t, n), *prior, side)
-        return summed_bound(ReadArm(*told, n), factor, t, self.problem.size, *prior, side)
+    def bound(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
+        """The same of one arm with a release, where each is for itself."""
+        if self.preset != "sharp":
+            rate = joint.rate_index if side > 0.0 else joint.rate_lower
+            known = s.totals[arm], s.rounds[arm], s.drawn[arm]
+            return rate(*known, shared.level, float(self.budget))
+        told = ReadArm(s.weighted[arm], s.precisions[arm], s.rounds[arm])
+        prior = shared.centre, shared.spread
+        return summed_bound(told, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)

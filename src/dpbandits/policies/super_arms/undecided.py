@@ -17,17 +17,6 @@ CARRIED = 0.25
 """What `contested` names carries at least this part of the width in dispute."""
 
 
-def rival_above(replacing: Booleans, upper: Sequence[float], arm: int, low: float) -> bool:
-    """Whether one of the elements that can replace `arm` comes before it at weight `low` in the
-    greedy's order (ties: the lower number).
-    """
-    return any(
-        upper[e] > low or (upper[e] == low and e < arm)
-        for e in np.flatnonzero(replacing).tolist()
-        if e != arm
-    )
-
-
 @lru_cache(maxsize=32)
 def exchanges_of(matroid: Matroid, basis: SuperArm) -> Booleans:
     """One row an element of the basis; kept, as a basis is played for many rounds."""
@@ -38,13 +27,15 @@ def outbid(
     matroid: Matroid, basis: SuperArm, upper: Sequence[float], lower: Sequence[float]
 ) -> SuperArm:
     """The elements of the best basis that would leave it if their lower bound stood in place of
-    their upper one. lower: of the basis's elements.
+    their upper one: an element that can replace them comes before them then. lower: of the basis's
+    elements.
     """
-    return tuple(
-        arm
-        for arm, low, replacing in zip(basis, lower, exchanges_of(matroid, basis), strict=True)
-        if rival_above(replacing, upper, arm, low)
-    )
+    weights, low = np.asarray(upper), np.asarray(lower)[:, None]
+    arms, own = np.arange(len(weights)), np.array(basis)[:, None]
+    # in the greedy's order at that weight; ties: the lower number
+    before = (weights > low) | ((weights == low) & (arms < own))
+    leaves = (exchanges_of(matroid, basis) & before & (arms != own)).any(axis=1)
+    return tuple(arm for arm, gone in zip(basis, leaves.tolist(), strict=True) if gone)
 
 
 def leaving(
