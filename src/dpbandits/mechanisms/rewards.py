@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 FEW = 64
-"""Rewards, or fewer."""
+"""Rewards at most, where a call of NumPy takes longer than all of them."""
 
 ENDS = frozenset({0.0, 1.0})
 """Rewards that no rounding moves."""
@@ -145,9 +145,8 @@ def check_sums(least: int, most: int, count: int, grid: Grid) -> None:
 
 
 def few_on_grid(values: object, length: int, grid: Grid) -> list[int] | None:
-    """So many rewards in [0, 1] in whole grid steps, where a call of NumPy takes longer than all of
-    them: of a short list of plain numbers which no coin rounds. None for anything else, which is
-    looked at closer.
+    """So many rewards in [0, 1] in whole grid steps, of a short list of plain numbers that no coin
+    rounds. None for anything else, which is looked at closer.
     """
     if type(values) is not list or length > FEW:
         return None

@@ -206,9 +206,8 @@ class Vault(ShownVault, ABC):
             return
         self.records, closing, *blocks = staged
         opened = self._open
-        by_turns = iter(blocks)
-        for coordinate in by_turns:
-            opened[coordinate] = next(by_turns)
+        for at in range(0, len(blocks), 2):
+            opened[blocks[at]] = blocks[at + 1]
         if closing is not None:
             self.turns, self._memory, page, self.newest = closing
             self._ledger.write(page)
