@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.super_arms.undecided import CARRIED, contested, leaving
+from dpbandits.policies.super_arms.undecided import CARRIED, contested, leaving, outbid
 
 TWO = dpb.ExplicitSet([(0, 1), (2,)])
 
@@ -76,3 +76,25 @@ def test_a_rival_with_all_arms_and_more_disputes_all() -> None:
         return (0, 1, 2)
 
     assert contested(answer, (0, 1), [1.0, 1.0, 1.0], [0.5, 0.4]) == (1,)
+
+
+MATROIDS = [
+    dpb.UniformMatroid(arms=8, rank=3),
+    dpb.PartitionMatroid(blocks=[[0, 3, 5], [1, 2], [4, 6, 7]], capacities=[1, 1, 2]),
+    dpb.LinearMatroid(np.random.default_rng(1).integers(0, 2, (8, 5))),
+    dpb.GraphicMatroid([(0, 1), (1, 2), (0, 2), (2, 3), (3, 0), (1, 3), (0, 1), (3, 4)]),
+]
+
+
+@pytest.mark.parametrize("matroid", MATROIDS, ids=lambda matroid: type(matroid).__name__)
+def test_who_is_outbid_leaves_when_lowered_alone(matroid: dpb.Matroid) -> None:
+    """By the oracle's own word, with many ties, which go to the lower number."""
+    rng, found = np.random.default_rng(2), set[int]()
+    for _ in range(300):
+        upper = (rng.integers(0, 4, matroid.arms) / 4).tolist()
+        basis = matroid.best(upper)
+        lower = [upper[arm] - float(rng.integers(0, 3)) / 4 for arm in basis]
+        gone = outbid(matroid, basis, upper, lower)
+        assert gone == leaving(matroid.best, basis, upper, lower)
+        found.add(len(gone))
+    assert len(found) > 2

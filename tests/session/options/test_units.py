@@ -123,3 +123,24 @@ def test_code_that_rewards_bring_along_is_not_repeated_where_there_are_units(kin
             call()
         assert "0.73" not in "".join(traceback.format_exception(refused.value))
     assert s.pending == (decision,)
+
+
+SUPER_ARMS = dpb.UniformMatroid(arms=3, rank=2)
+SEVERAL = [
+    dpb.DPJointMAT(problem=SUPER_ARMS, epsilon=1),
+    dpb.DPKLMAT(problem=SUPER_ARMS, epsilon=1),
+    dpb.RNMFTNL(actions=2, epsilon=1),
+]
+
+
+@pytest.mark.parametrize("policy", SEVERAL, ids=lambda policy: policy.name)
+def test_units_are_of_short_lists_too(policy: Any) -> None:
+    """Where 1 in the user's units is 1/4: what is told must not be taken for rewards already."""
+    given = session(policy, rewards=dpb.Range(0, 4))
+    plain = session(policy, rewards=dpb.Range(0, 1))
+    for told in ([1.0, 0.0], [0, 1], [4.0, 1.0], [0.5, 0.25], [1, 1]):
+        given.tell(given.ask(), told)
+        plain.tell(plain.ask(), [x / 4 for x in told])
+    sums = [one._vault.private_state()["sums"] for one in (given, plain)]
+    assert sums[0] == sums[1]
+    assert max(sums[0]) > 0
