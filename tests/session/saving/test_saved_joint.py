@@ -45,6 +45,52 @@ def test_a_session_saved_while_plans_are_open_goes_on_as_it_would_have() -> None
     assert whole.releases > 5
 
 
+EIGHT = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=8, rank=3), epsilon=4, first=2)
+
+
+def blocks_of(of: dpb.Session) -> dict[int, int]:
+    """By decision that waits the open block that its reward will enter; 0: none."""
+    wheel = of._wheel
+    open_ = wheel.turn.plans
+    return {id: p.block if p.block in open_ else 0 for id, p in wheel.pending.items()}
+
+
+def test_decisions_that_wait_keep_their_block() -> None:
+    """One block closes before an older one is answered: what is asked then is the new plan's, and
+    was the older one's, too, once the session was opened again.
+    """
+    of, made = dpb.Session(EIGHT, noise=dpb.SimulatedNoise(1), seed=1), dict[int, dpb.Decision]()
+    for step in (0, -1, 0, 0, 0, -4, -3, 0, 0, -2, -6, -5, 0):
+        if step:
+            of.tell(made[-step], [1.0] * 3)
+        else:
+            decision = of.ask()
+            made[decision.id] = decision
+    assert blocks_of(of) == {7: 7}
+    assert len(of._wheel.turn.plans) == 2
+    data = json.loads(of.to_json())
+    assert blocks_of(dpb.Session.from_json(json.dumps(data))) == {7: 7}
+    older = data["public"]["plans"][0]
+    assert (older[0], older[6]) == (6, [[6, 6]])
+    older[6] = [[6, 8]]  # as it was written before
+    assert blocks_of(dpb.Session.from_json(resealed(data))) == {7: 7}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_decisions_that_wait_keep_their_block_whenever_it_is_saved(seed: int) -> None:
+    of = dpb.Session(EIGHT, noise=dpb.SimulatedNoise(seed), seed=1)
+    rng = np.random.default_rng(seed)
+    waiting, several = list[dpb.Decision](), 0
+    for _ in range(60):
+        if not waiting or (rng.random() < 0.5 and len(waiting) < 4):
+            waiting.append(of.ask())
+        else:
+            of.tell(waiting.pop(int(rng.integers(len(waiting)))), [1.0] * 3)
+        assert blocks_of(dpb.Session.from_json(of.to_json())) == blocks_of(of)
+        several += len(of._wheel.turn.plans) > 1
+    assert several > 10
+
+
 @pytest.mark.parametrize(
     ("path", "value", "match"),
     [

@@ -57,9 +57,13 @@ def asked_from(data: object) -> tuple[tuple[int, int], ...]:
 
 
 def open_block_of(plans: Plans, id: int) -> int:
-    """The block of a decision; 0 where it is closed."""
-    within = (key for key, o in plans.items() if any(a <= id <= b for a, b in o.asked))
-    return next(within, 0)
+    """The block of a decision; 0 where it is closed.
+
+    In documents of before, an older plan may still name decisions that were then asked for another:
+    that one's began later.
+    """
+    within = [(a, key) for key, o in plans.items() for a, b in o.asked if a <= id <= b]
+    return max(within, default=(0, 0))[1]
 
 
 def key_from(policy: Policy, data: object, asked: int) -> Any:

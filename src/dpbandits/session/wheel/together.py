@@ -54,9 +54,11 @@ class JointWheel(Wheel):
 
     def turned(self, opened: wheel.Turn, believed: Believed, plans: Plans) -> AskedTurn:
         """An opened turn, beside plans whose blocks are open. Its own plan opens a block unless
-        decisions wait: then the first ask looks ahead.
+        decisions wait: then the first ask looks ahead. The older ones are asked for no more, unless
+        they are taken up again.
         """
         plan, first = require_hold(opened.plan), self.asked
+        plans = {key: o.left_at(first + 1) for key, o in plans.items()}
         if not self.pending:
             asked = ((first + 1, first + plan.rounds),)
             plans = {**plans, first + 1: OpenPlan(plan, 0, opened.step, asked)}
