@@ -58,6 +58,27 @@ def test_a_release_reads_what_it_names_and_drops_the_rest() -> None:
     assert box.private_state()["sums"] == [0, 0, 0, 0]
 
 
+def test_a_block_that_was_read_from_is_not_written_to() -> None:
+    """An interruption between the sum and the moment it counts leaves the block as it was."""
+    box = vault()
+    box.enter((0, 1), [3, 4], 1, (1, (1,)))
+    before = box._open[1]
+    total = dict(before[0])
+    box.enter((0, 1), [3, 4], 1, (1, (1,)))
+    assert before[0] == total == {1: 4}
+    assert box._open[1][0] == {1: 8}
+
+
+def test_what_is_read_is_told_apart_where_arms_are_the_same() -> None:
+    """Two plans of one super arm that read other arms of it."""
+    box, arms = vault(), (0, 1, 2)
+    for block, read in ((1, (0,)), (2, (1, 2)), (1, (0,)), (3, None)):
+        box.enter(arms, [3, 4, 5], 1, (block, read))
+    assert box._open[1][0] == {0: 6}
+    assert box._open[2][0] == {1: 4, 2: 5}
+    assert box._open[3][0] == {0: 3, 1: 4, 2: 5}
+
+
 def test_a_block_without_release_is_dropped_at_no_price() -> None:
     box = vault()
     box.add((0, 1), [1.0, 1.0])

@@ -192,5 +192,6 @@ class JointVault(VectorVault):
     def _reopen(self, sums: list[int], counts: list[int]) -> None:
         each, entered = self._coordinates, sum(counts) + self._ledger.clock(EVERY)
         for at, key in enumerate(sorted(self._open)):
-            total = dict(enumerate(sums[each * at : each * (at + 1)]))
+            of_block = enumerate(sums[each * at : each * (at + 1)])
+            total = {arm: steps for arm, steps in of_block if steps}
             self._open[key] = total, counts[at], entered if key == EVERY else 0

@@ -95,8 +95,8 @@ class LinearMatroid(Matroid):
         # the last write wins, so each direction keeps its first place
         first[self._direction[order[::-1]]] = np.arange(len(order))[::-1]
         places = first[:-1]
-        known, vectors = self._known, len(places)
-        near = known and exchanged_for(known, places, exchanges_worth(self.rank, vectors))
+        known, most = self._known, exchanges_worth(self.rank, len(places))
+        near = exchanged_for(known, places, most) if known and most else None
         if near:
             self._known = near
             found = sorted_arms(order[places[near.basis]])
