@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
-import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,26 +25,6 @@ from tests.sweeps.executors.slow_policy import begun, write_slow_sweep
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own machinery
 TIMES = ["seconds"]
-
-
-@pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
-    """Starts clusters on this machine, whose workers find this package."""
-    monkeypatch.setenv("PYTHONPATH", f"{REPOSITORY / 'src'}{os.pathsep}{REPOSITORY}")
-    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
-    running: list[Any] = []
-
-    def starter(workers: int, threads: int = 1) -> Any:
-        running.append(
-            distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=threads, dashboard_address=None
-            )
-        )
-        return running[-1]
-
-    yield starter
-    for one in running:
-        one.close()
 
 
 def test_a_cluster_plays_the_same_numbers(
@@ -141,61 +118,6 @@ def test_the_scheduler_knows_nothing_of_what_is_stored(
     assert all(tasks <= 5 - stored for stored, tasks in enumerate(known))
 
 
-@pytest.mark.long
-def test_cells_that_end_their_workers(tmp_path: Path, start: Callable[..., Any]) -> None:
-    """As for want of memory: after some workers no other is tried, and it is said why."""
-    sweep = write_slow_sweep(tmp_path, cells=1, seconds=0, module="deadly")
-    source = (tmp_path / "deadly.py").read_text()
-    ended = f"if os.getpid() != {os.getpid()}: os._exit(1)"  # never the process that asks
-    (tmp_path / "deadly.py").write_text(source.replace("time.sleep(0)", ended))
-    executor = Cluster(start(1).scheduler_address)
-    with pytest.raises(WorkerError, match="died over the same cells"):
-        run_sweep(load_config(sweep), tmp_path / "out", executor=executor)
-    assert len(begun(tmp_path)) == 4
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("after", [1, 5])
-def test_a_scheduler_that_is_lost(tmp_path: Path, start: Callable[..., Any], after: int) -> None:
-    """Killed with its workers' answers on their way; the same sweep goes on from what is stored."""
-    sweep = write_slow_sweep(tmp_path, cells=8, seconds=0.2, module="slow_lost")
-    config, stored = load_config(sweep), set[int]()
-
-    def kill(step: SweepStep) -> None:
-        stored.add(step.cell.policy.mark)  # type: ignore[attr-defined]
-        if len(stored) == after:
-            scheduler.kill()
-            scheduler.wait()
-
-    lost = pytest.raises(WorkerError, match=r"was lost\. Finished cells are kept")
-    with scheduler_and_worker() as (scheduler, address), lost:
-        run_sweep(config, tmp_path / "out", executor=Cluster(address), progress=kill)
-    again = Cluster(start(2).scheduler_address)
-    results = run_sweep(config, tmp_path / "out", executor=again)
-    assert results.computed == 8 - len(stored) < 8
-
-
-@contextmanager
-def scheduler_and_worker() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Processes of their own, which may be killed."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    dask, address = [sys.executable, "-m", "dask"], f"tcp://127.0.0.1:{port}"
-    calls = (
-        ("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"),
-        ("worker", address, "--nthreads", "1", "--no-dashboard"),
-    )
-    with ExitStack() as stack:
-        running = [
-            stack.enter_context(subprocess.Popen([*dask, *call], stderr=subprocess.DEVNULL))
-            for call in calls
-        ]
-        for one in running:
-            stack.callback(one.kill)
-        yield running[0], address
-
-
 def test_a_scheduler_that_is_not_there(tiny: Results, tmp_path: Path) -> None:
     with pytest.raises(WorkerError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
         run_sweep(tiny.config, tmp_path, executor=Cluster("tcp://127.0.0.1:1", soonest=1.0))
@@ -218,10 +140,10 @@ def test_a_worker_that_has_numba_with_threads_is_refused(monkeypatch: pytest.Mon
     loaded = SimpleNamespace(config=SimpleNamespace(NUMBA_NUM_THREADS=8))
     monkeypatch.setitem(sys.modules, "numba", loaded)
     with pytest.raises(WorkerError, match=r"gives it 8\. Start workers with `NUMBA_NUM_THREADS=1"):
-        room.play_pickled(b"", (), room.surroundings())
+        room.play_pickled(b"", [], (), room.surroundings())
 
 
 def test_a_worker_with_other_code_is_refused() -> None:
     other = room.surroundings() | {"numpy": "0.1", "python": "2.7"}
     with pytest.raises(WorkerError, match=r"python .* in place of 2\.7, numpy .* in place of 0\.1"):
-        room.play_pickled(b"", (), other)
+        room.play_pickled(b"", [], (), other)

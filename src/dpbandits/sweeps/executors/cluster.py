@@ -17,16 +17,17 @@ from itertools import chain
 from typing import Any
 
 from dpbandits.core.errors import WorkerError
-from dpbandits.sweeps.digests import code_digest
+from dpbandits.sweeps.digests import code_digest, own_digest
 from dpbandits.sweeps.executors.base import THREADS, Job, PlayedJob, play_jobs
 from dpbandits.sweeps.executors.sending import send
 from dpbandits.sweeps.executors.tasks import play_in_tasks
+from dpbandits.sweeps.executors.workers import Workers, lost
 
 SOONEST = 10.0
 """Seconds within which a scheduler has to answer."""
 
 LATEST = 60.0
-"""Seconds within which its first worker has to be there."""
+"""Seconds within which a worker has to be there."""
 
 RETRIES = 2
 """How often a task that raises is tried again, perhaps elsewhere. A lost worker's tasks are the
@@ -46,8 +47,9 @@ class Cluster:
     """
 
     def __init__(self, scheduler: str, *, soonest: float = SOONEST, latest: float = LATEST) -> None:
-        """scheduler: its address, as in tcp://host:8786. soonest, latest: seconds that the
-        scheduler, and its first worker, have to be there.
+        """scheduler: its address, as in tcp://host:8786. soonest: seconds within which it has to
+        be there. latest: seconds within which a worker has to come, the first one and another one
+        where the last one left; more where workers wait in a queue themselves.
         """
         self.scheduler, self.soonest, self.latest = scheduler, soonest, latest
 
@@ -60,16 +62,11 @@ class Cluster:
             places, around = tuple(sys.path), surroundings()
 
             def submit(task: list[Job]) -> Future[list[PlayedJob]]:
-                parcel = pickle.dumps(task)
-                return send(client, play_pickled, parcel, places, around, retries=RETRIES)
+                parcel = pickle.dumps(task), own_code(task)
+                return send(client, play_pickled, *parcel, places, around, retries=RETRIES)
 
-            def width() -> int:
-                try:
-                    return max(2, 2 * len(threads_of(client)))
-                except OSError:
-                    raise self.lost() from None
-
-            yield from play_in_tasks(chain([first], source), submit, width)
+            workers = Workers(client, self.scheduler, self.latest)
+            yield from play_in_tasks(chain([first], source), submit, workers.width)
 
     @contextmanager
     def connected(self) -> Iterator[Any]:
@@ -92,12 +89,14 @@ class Cluster:
                     f"The Dask scheduler at {self.scheduler} has no workers. Start some with "
                     f"`NUMBA_NUM_THREADS=1 dask worker {self.scheduler} --nthreads 1`."
                 ) from None
-            require_one_thread(max(threads_of(client).values()))
+            except OSError:
+                raise lost(self.scheduler) from None
             yield client
 
     @contextmanager
     def named_losses(self) -> Iterator[None]:
         """What Dask raises where workers or the scheduler are lost, in one sentence."""
+        from distributed.client import ClosedClientError
         from distributed.scheduler import KilledWorker
 
         try:
@@ -107,28 +106,8 @@ class Cluster:
                 f"Several workers of {self.scheduler} died over the same cells, for want of memory "
                 f"perhaps. Finished cells are kept. Dask says: {' '.join(str(error).split())}"
             ) from None
-        except CancelledError:
-            raise self.lost() from None
-
-    def lost(self) -> WorkerError:
-        return WorkerError(
-            f"The Dask scheduler at {self.scheduler} was lost. Finished cells are kept: the same "
-            "command goes on from here."
-        )
-
-
-def threads_of(client: Any) -> dict[str, int]:
-    """The threads of each worker, by its address."""
-    return dict(client.nthreads())
-
-
-def require_one_thread(most: int) -> None:
-    """Compiled loops take one core each, and have never been tried side by side in one process."""
-    if most != 1:
-        raise WorkerError(
-            f"Expected workers with one thread each, there is one with {most}. Start them with "
-            "`NUMBA_NUM_THREADS=1 dask worker ADDRESS --nworkers CORES --nthreads 1`."
-        )
+        except (CancelledError, ClosedClientError):
+            raise lost(self.scheduler) from None
 
 
 def keep_to_one_thread() -> None:
@@ -158,12 +137,22 @@ def surroundings() -> dict[str, str]:
     }
 
 
-def play_pickled(task: bytes, places: tuple[str, ...], around: dict[str, str]) -> list[PlayedJob]:
+def own_code(task: Iterable[Job]) -> list[str]:
+    """A hash of the file of each job's policy, where that is the user's own."""
+    return [own_digest(type(job.cell.policy)) for job in task]
+
+
+def play_pickled(
+    task: bytes, own: list[str], places: tuple[str, ...], around: dict[str, str]
+) -> list[PlayedJob]:
     """On a worker: see `play_jobs`. The jobs are unpacked only here, once a policy of the user's
     own can be found, and libraries that it imports know that they have one thread.
 
+    own: what `own_code` says of these jobs where they come from.
+
     Raises:
-        WorkerError: this worker's code or libraries are not those of the sender, or have threads.
+        WorkerError: this worker's code, its libraries or a policy's file are not those of the
+            sender, or have threads.
     """
     here = surroundings()
     if here != around:
@@ -179,4 +168,11 @@ def play_pickled(task: bytes, places: tuple[str, ...], around: dict[str, str]) -
     keep_to_one_thread()
     sys.path.extend(place for place in places if place not in sys.path)
     jobs: list[Job] = pickle.loads(task)
+    for job, here_too, sent in zip(jobs, own_code(jobs), own, strict=True):
+        if here_too != sent:
+            raise WorkerError(
+                f"A worker on {platform.node()} has imported another file as "
+                f"{type(job.cell.policy).__module__} than this sweep's: it was edited since, or "
+                "lies in another folder. Start the workers anew."
+            )
     return play_jobs(jobs)

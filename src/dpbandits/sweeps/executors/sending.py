@@ -46,7 +46,7 @@ async def hand_over(client: Any, remote: Any, answer: Future[T]) -> None:
             value = await remote
             await let_go(client, remote)
         except BaseException as error:
-            if remote.cancelled():
+            if remote.status != "error":  # not the call's own error: the cluster is lost
                 answer.cancel()
                 answer.set_running_or_notify_cancel()
             else:
@@ -58,7 +58,9 @@ async def hand_over(client: Any, remote: Any, answer: Future[T]) -> None:
 async def let_go(client: Any, remote: Any) -> None:
     """Give a call up, and wait until the scheduler knows nothing of it any more."""
     remote.release()
-    with suppress(OSError):  # the scheduler is lost, but not what is here
+    # the scheduler may be lost, which a client that has given up does not know any more: what is
+    # here is not
+    with suppress(OSError, AttributeError):
         for _ in range(MOST_LOOKS):
             known = await client.scheduler.get_task_status(keys=[remote.key])
             if known[remote.key] is None:

@@ -14,6 +14,9 @@ loses.
 MOST_JOBS = 500
 """Of one task, so that its results, too, stay small."""
 
+LOOK = 10.0
+"""Seconds without an answer, after which one looks whether anybody is there who could give it."""
+
 Submit = Callable[[list[Job]], Future[list[PlayedJob]]]
 
 
@@ -54,16 +57,19 @@ def play_in_tasks(
 ) -> Iterator[PlayedJob]:
     """Keep `width()` tasks on their way until every job is played. What a task did not finish goes
     out again, as a task of its own.
+
+    width: raises where there is nobody who plays; not asked once all is answered.
     """
     source, pace = iter(jobs), Pace()
     running: dict[Future[list[PlayedJob]], list[Job]] = {}
     try:
         while True:
-            while len(running) < width() and (task := pace.task(source)):
+            # one task goes out in any case: once the last one is answered, nobody is asked for
+            while (not running or len(running) < width()) and (task := pace.task(source)):
                 running[submit(task)] = task
             if not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            for future in answered(running, width):
                 task = running.pop(future)
                 played = future.result()
                 if rest := task[len(played) :]:
@@ -74,3 +80,14 @@ def play_in_tasks(
     finally:
         for future in running:
             future.cancel()
+
+
+def answered(
+    running: Iterable[Future[list[PlayedJob]]], width: Callable[[], int]
+) -> list[Future[list[PlayedJob]]]:
+    """The tasks that are done, once there are some: those that failed come last, so that nothing of
+    the others is lost.
+    """
+    while not (done := wait(running, timeout=LOOK, return_when=FIRST_COMPLETED).done):
+        width()
+    return sorted(done, key=lambda future: future.cancelled() or future.exception() is not None)
