@@ -21,7 +21,7 @@ from dpbandits.sweeps.digests import code_digest, own_digest
 from dpbandits.sweeps.executors.base import THREADS, Job, PlayedJob, play_jobs
 from dpbandits.sweeps.executors.sending import send
 from dpbandits.sweeps.executors.tasks import play_in_tasks
-from dpbandits.sweeps.executors.workers import Workers, lost
+from dpbandits.sweeps.executors.workers import Workers, lost_scheduler
 
 SOONEST = 10.0
 """Seconds within which a scheduler has to answer."""
@@ -90,7 +90,7 @@ class Cluster:
                     f"`NUMBA_NUM_THREADS=1 dask worker {self.scheduler} --nthreads 1`."
                 ) from None
             except OSError:
-                raise lost(self.scheduler) from None
+                raise lost_scheduler(self.scheduler) from None
             yield client
 
     @contextmanager
@@ -107,7 +107,7 @@ class Cluster:
                 f"perhaps. Finished cells are kept. Dask says: {' '.join(str(error).split())}"
             ) from None
         except (CancelledError, ClosedClientError):
-            raise lost(self.scheduler) from None
+            raise lost_scheduler(self.scheduler) from None
 
 
 def keep_to_one_thread() -> None:

@@ -69,7 +69,7 @@ def play_in_tasks(
                 running[submit(task)] = task
             if not running:
                 return
-            for future in answered(running, width):
+            for future in done_of(running, width):
                 task = running.pop(future)
                 played = future.result()
                 if rest := task[len(played) :]:
@@ -82,7 +82,7 @@ def play_in_tasks(
             future.cancel()
 
 
-def answered(
+def done_of(
     running: Iterable[Future[list[PlayedJob]]], width: Callable[[], int]
 ) -> list[Future[list[PlayedJob]]]:
     """The tasks that are done, once there are some: those that failed come last, so that nothing of

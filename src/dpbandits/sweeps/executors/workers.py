@@ -45,10 +45,10 @@ class Workers:
         try:
             return dict(client.sync(client.scheduler.ncores, callback_timeout=self._latest))
         except (OSError, AttributeError):  # a client that has given up knows no scheduler
-            raise lost(self._scheduler) from None
+            raise lost_scheduler(self._scheduler) from None
 
 
-def lost(scheduler: str) -> WorkerError:
+def lost_scheduler(scheduler: str) -> WorkerError:
     return WorkerError(
         f"The Dask scheduler at {scheduler} was lost. Finished cells are kept: the same command "
         "goes on from here."
