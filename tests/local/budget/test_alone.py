@@ -27,6 +27,7 @@ from dpbandits.local import messages
 from dpbandits.local.budget import Budget, FileBudget, MemoryBudget
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace
+from tests.session.interruption.interrupted import Traced
 
 ONE = Fraction(1)
 DESCRIBED = messages.randomizer_to_json(LocalLaplace(epsilon=ONE), "films")
@@ -74,12 +75,8 @@ def at_step(number: int, act: Callable[[], object], event: str) -> Iterator[list
             act()
         return trace
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
+    with Traced(trace):
         yield done
-    finally:
-        sys.settrace(before)
 
 
 def in_time(work: Callable[[], object]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -34,6 +35,27 @@ class Interrupted(BaseException):
     """Like KeyboardInterrupt: no `except Exception` catches it."""
 
 
+class Traced:
+    """What runs within is traced, and nothing else.
+
+    Garbage is not collected meanwhile: the collector would close a generator that another test left
+    half read, at a moment that depends on all tests before, and its lines are not the call's.
+    """
+
+    def __init__(self, trace: Callable[[FrameType, str, Any], Any]) -> None:
+        self.trace = trace
+
+    def __enter__(self) -> None:
+        self.before, self.collects = sys.gettrace(), gc.isenabled()
+        gc.disable()
+        sys.settrace(self.trace)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self.before)
+        if self.collects:
+            gc.enable()
+
+
 def interrupt(
     call: Callable[[], Any],
     at: int,
@@ -63,12 +85,8 @@ def interrupt(
                 raise Interrupted
         return trace
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
+    with Traced(trace):
         call()
-    finally:
-        sys.settrace(before)
     return begun
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.calls import forgetting, gate
-from tests.session.interruption.interrupted import Silent
+from tests.session.interruption.interrupted import Silent, Traced
 
 GATE = (gate.__file__, forgetting.__file__)
 """Files with lines of the gate: whether a call still runs is asked in the second."""
@@ -66,13 +66,13 @@ def refused_at(line: int) -> int:
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(session.tell, 1, 1.0)
         assert noise.inside.wait(LONG)
-        before = sys.gettrace()
-        sys.settrace(trace)
         try:
-            with pytest.raises(dpb.SharedError, match="under way, in another thread"):
+            with (
+                Traced(trace),
+                pytest.raises(dpb.SharedError, match="under way, in another thread"),
+            ):
                 session.ask()
         finally:
-            sys.settrace(before)
             noise.go.set()
             noise.end.set()
         first.result(LONG)
