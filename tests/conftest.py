@@ -80,11 +80,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     found = config.stash[FAMILIES] = dict[str, set[bool]]()
     for item in items:
         test, _, case = item.nodeid.removeprefix("tests/").partition("[")
+        long = is_long(test, case.removesuffix("]"))
         if test in KEPT:
-            long = is_long(test, case.removesuffix("]"))
             found.setdefault(test, set()).add(long)
-            if long:
-                item.add_marker("long")
+        if long:
+            item.add_marker("long")
 
 
 @pytest.fixture

@@ -198,6 +198,7 @@ def test_everything_knows_all() -> None:
     assert names == {row.name for row in dpb.policies() if row.privacy != "none"}
 
 
+@pytest.mark.long
 def test_short_full_audit() -> None:
     report = one_audit(Asked("policies", 0, 500))
     assert len(row(report)) == 5

@@ -147,6 +147,7 @@ def test_what_passed_and_leaks_is_failed(wrong: type[Lap]) -> None:
     assert found.outcome == "failed", found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wrong", [OneDrawForAll, ToldToTheOthers])
 def test_runs_show_what_coordinates_tell_of_each_other(wrong: type[Lap]) -> None:
     report = audit(wrong(), levels=["statistical"], runs=5000, workers=1)
@@ -185,6 +186,7 @@ class ManySizes(Lap):
         return [release], Answer(told, count, 1)
 
 
+@pytest.mark.long
 def test_what_costs_less_by_its_draws_may_tell_more() -> None:
     """It passed with all neighbours replayed: the eight largest sizes were priced, all of them
     cheap, since their answers hide most of what was drawn.

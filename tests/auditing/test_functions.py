@@ -137,6 +137,7 @@ class Uniform:
         pass
 
 
+@pytest.mark.long
 def test_arms_reach_what_makes_a_subject() -> None:
     """Before, `arms=` was for the tables alone, and a maker that asked for it was not called at
     all.

@@ -28,6 +28,7 @@ class Coin:
         """It heeds nothing."""
 
 
+@pytest.mark.long
 def test_a_thousand_arms_fit_into_memory() -> None:
     """All pairs of tables were made at once: eleven gigabytes."""
     tracemalloc.start()
@@ -70,6 +71,7 @@ class SumOfBoth(PurePrice):
         return None, tuple(Answer(noisy / self.grid.steps, count, 1) for count in block.counts)
 
 
+@pytest.mark.long
 def test_one_record_moves_where_coordinates_are_compared() -> None:
     """A record of either coordinate moved: 1.875 was certified of what is 1-private."""
     correct = SumOfBoth(epsilon=Fraction(1), grid=Grid(steps=1))

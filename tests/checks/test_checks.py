@@ -46,7 +46,9 @@ def is_quick(policy: Policy, check: str) -> bool:
     if check in LONG:
         return name in ("DPKLUCB", "DPRateIMED")
     if check == "compiled_law":
-        return name in COMPILED and name != "UCB1"  # whose session releases every round
+        return name in ("DPKLUCB", "RNMFTNL")
+    if check == "loss_within_claim":
+        return name in COMPILED
     return check in EVERYWHERE or name in NEAR
 
 

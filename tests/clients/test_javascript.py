@@ -28,6 +28,7 @@ def test_in_node() -> None:
     assert "# fail 0" in done.stdout or "ℹ fail 0" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a browser (Debian package chromium)")
 def test_in_a_browser(tmp_path: Path) -> None:
     """The vectors and the budget in IndexedDB; and another browser process with the same profile

@@ -39,6 +39,7 @@ def paid(mechanism: BinaryTree | Hybrid, leaves: int, record: int) -> Prices:
     return prices
 
 
+@pytest.mark.long
 def test_tree_nodes() -> None:
     """binary_tree: at most N.bit_length() nodes a leaf, reached by leaf 1; ⌈lg N⌉ is short exactly
     at powers of two.

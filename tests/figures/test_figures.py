@@ -120,6 +120,7 @@ def test_final_regret_against_epsilon(tiny: Results) -> None:
     )
 
 
+@pytest.mark.long
 def test_files_are_small_readable_and_always_the_same(tiny: Results, tmp_path: Path) -> None:
     figure = regret_figure(tiny, panels_of(tiny)[:2])
     png, svg, pdf = save(figure, tmp_path / "a")

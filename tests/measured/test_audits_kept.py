@@ -48,6 +48,7 @@ def test_what_other_code_found_is_not_used(
     assert missing(KeptReports(tmp_path), ASKED) == ASKED
 
 
+@pytest.mark.long
 def test_a_changed_policy_leaves_the_others_reports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +80,7 @@ def test_a_damaged_report_is_asked_again(tmp_path: Path, report: AuditReport) ->
     assert [path.name for path in tmp_path.iterdir()] == [kept.path(ASKED[0]).name]
 
 
+@pytest.mark.long
 def test_an_audit_that_raises_ends_no_other(tmp_path: Path) -> None:
     kept = KeptReports(tmp_path)
     wrong = ASKED[0]._replace(runs=-1)

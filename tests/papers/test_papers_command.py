@@ -117,6 +117,7 @@ def test_verdicts_pages_and_figures_are_written(repository: Path) -> None:
     assert "**differs**" in readme
 
 
+@pytest.mark.long
 def test_second_run_plays_nothing_and_says_the_same(repository: Path) -> None:
     run(None, repository, docs=repository / "docs")
     pages = [
@@ -151,6 +152,7 @@ def test_the_page_holds_this_run_and_nothing_else(repository: Path) -> None:
     assert f"code {code_digest()[:12]}" in page
 
 
+@pytest.mark.long
 def test_a_section_is_written_anew_where_there_is_a_page(repository: Path) -> None:
     with pytest.raises(ValueError, match="Expected a page whose sections can be written anew"):
         run(["tiny"], repository, docs=repository / "docs")

@@ -32,6 +32,7 @@ def at(folder: Path, name: str) -> Place:
     return Place(f"sqlite:///{folder}/{name}.db", folder / f"{name}.witness", folder)
 
 
+@pytest.mark.long
 def test_every_figure_in_process_has_a_verdict(tmp_path: Path) -> None:
     rows = measured(at(tmp_path, "new"), at(tmp_path, "used"), past=2_000, pending=1_000)
     judged = {row.what: row.wanted for row in rows if row.met is not None}
@@ -76,6 +77,7 @@ def test_answers_a_second_are_judged_by_the_time_that_passes(rate: float, met: b
     assert {row.what: row.met for row in rows}[f"{ASK}, here"] is None
 
 
+@pytest.mark.long
 def test_over_http_tells_are_judged_and_turns_are_for_the_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def written() -> str:
     return audit("AnytimeLazyUCB", epsilon=1, runs=200, workers=1, levels=["statistical"]).to_json()
 
 
+@pytest.mark.long
 def test_the_seed_is_the_readers_own(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It followed from the report's: its writer could look for one that confirms a chance event."""
     seeds = list[int]()

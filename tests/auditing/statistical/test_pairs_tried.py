@@ -66,6 +66,7 @@ def less_noise_for_more(total: int, count: int, noise: Noise) -> float:
     return lap(noise, total, count)
 
 
+@pytest.mark.long
 def test_blocks_of_several_records_are_tried() -> None:
     """On blocks of eight this leaks 8, on blocks of one it keeps 1. All runs but a share
     of e⁻⁸ tell the tables apart: the bound of 10,000 is above 5 but for a chance below 1e-6.

@@ -50,6 +50,7 @@ def test_nine_tenths_of_a_tight_mechanism(epsilon: str, runs: int) -> None:
     assert result.confidence == 1 - 1e-6
 
 
+@pytest.mark.long
 def test_half_noise_is_caught() -> None:
     """Tables are looked for, too. Of an event with probabilities 1/2 and .07 the bound of 20,000
     runs is above 1.6 in all but 1e-6.

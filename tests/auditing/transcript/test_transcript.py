@@ -105,6 +105,7 @@ def test_registered_policies_keep_their_claim(policy: Policy) -> None:
 SIMPLE = [p for p in INSTANCES if not p.about.every_round and not p.about.randomised]
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(policy=st.sampled_from(SIMPLE), seed=st.integers(0, 10**6), rounds=st.integers(1, 400))
 def test_no_run_costs_more_than_the_claim(policy: Policy, seed: int, rounds: int) -> None:

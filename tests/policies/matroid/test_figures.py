@@ -63,6 +63,7 @@ def test_ours_on_the_seven_vectors() -> None:
         assert np.quantile(regret, 0.99) < 120
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not FILMS.exists(), reason=f"no {FILMS.name}: see docs on data")
 def test_films() -> None:
     """Figures 3 and 4b: return after 20,000 rounds at ε = 2; ours reach the paper's non-private

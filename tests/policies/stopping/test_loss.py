@@ -179,6 +179,7 @@ def data_in_the_bar(
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "mutant", "check"),
     [

@@ -32,6 +32,7 @@ def test_what_it_copies_is_there() -> None:
     assert [each for each in sources if not (REPOSITORY / each).exists()] == []
 
 
+@pytest.mark.long
 def test_a_wheel_of_what_it_copies_is_whole(tmp_path: Path) -> None:
     """Proof pages, templates and the database's versions are in it."""
     context = tmp_path / "context"
@@ -75,6 +76,7 @@ def test_what_it_runs_is_understood() -> None:
     assert options["port"] == int(port)
 
 
+@pytest.mark.long
 def test_the_steps_of_the_guide_come_up(tmp_path: Path) -> None:
     """A key is made, and then the image's own command serves; without the key it would refuse."""
     port = free_port()

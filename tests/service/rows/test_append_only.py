@@ -113,6 +113,7 @@ def test_the_database_alters_no_line_and_no_release(written: Written) -> None:
         written.refuses(f"TRUNCATE {table}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
 def test_a_server_that_could_lose_a_commit_is_refused(
     server: Server, tmp_path: Path, setting: str

@@ -118,6 +118,7 @@ def test_a_tell_counts_once_at_whatever_line_it_is_interrupted(
     compare_everywhere(POLICIES[name], way, rounds, "line")
 
 
+@pytest.mark.long
 def test_a_tell_counts_once_at_whatever_instruction_it_is_interrupted() -> None:
     """Signals arrive between instructions, also within a line. The first tell ends a batch."""
     compare_everywhere(POLICIES["one arm"], tell, (1,), "opcode")

@@ -13,6 +13,8 @@ import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLUCB, AnytimeLazyUCB
 
+pytestmark = pytest.mark.long
+
 EPSILON, RUNS = 1, 2_000
 DAY = timedelta(days=1)
 POLICIES: dict[str, Any] = {
@@ -70,9 +72,7 @@ def audited(name: str, leaks: bool) -> dpb.AuditReport:
     return dpb.audit(record, EPSILON, runs=RUNS, arms=2, rounds=6, workers=1)
 
 
-@pytest.mark.parametrize(
-    "name", ["AnytimeLazyUCB", pytest.param("DPKLUCB", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("name", POLICIES)
 def test_an_answer_or_none_costs_at_most_epsilon(name: str) -> None:
     """A false alarm comes with probability 10⁻⁶."""
     report = audited(name, leaks=False)

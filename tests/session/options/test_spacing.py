@@ -105,6 +105,7 @@ def test_an_answer_that_never_comes_keeps_nobody_else_waiting() -> None:
 STEPS = ("ask", "ask", "ask", "tell", "tell", "void", "expire", "drop", "pause", "save", "add")
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_no_release_holds_two_rewards_of_a_person(data: st.DataObject) -> None:

@@ -119,6 +119,7 @@ def test_what_waits_has_a_limit() -> None:
     assert session().max_pending == 100_000
 
 
+@pytest.mark.long
 def test_what_waits_is_kept_and_written_small() -> None:
     """A million decisions on super arms of fifty: their arms are kept once a plan, and written as
     runs.

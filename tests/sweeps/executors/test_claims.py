@@ -29,6 +29,7 @@ def started(sweep: Path, out: Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.long
 def test_two_processes_share_the_work(tmp_path: Path) -> None:
     sweep = write_slow_sweep(tmp_path, cells=12, seconds=0.5, module="slow_shared")
     pair = [started(sweep, tmp_path / "out") for _ in range(2)]

@@ -40,6 +40,7 @@ def test_a_cluster_plays_the_same_numbers(
     assert list(threads.values()) == [1, 1]
 
 
+@pytest.mark.long
 def test_what_fails_is_tried_twice_more(tmp_path: Path, start: Callable[..., Any]) -> None:
     """As where a disk is full for a moment. What fails for good says so, and is not tried on."""
     one = Cluster(start(1).scheduler_address)
@@ -126,6 +127,7 @@ def test_a_scheduler_that_is_not_there(tiny: Results, tmp_path: Path) -> None:
     assert not list((tmp_path / "cells" / "claims").glob("*.claim")), "what was claimed is free"
 
 
+@pytest.mark.long
 def test_a_cluster_without_workers_or_with_threads(
     tiny: Results, tmp_path: Path, start: Callable[..., Any]
 ) -> None:

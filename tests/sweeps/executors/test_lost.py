@@ -105,6 +105,7 @@ def test_a_scheduler_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         run_sweep(config, tmp_path / "out", executor=executor, progress=stop)
 
 
+@pytest.mark.long
 def test_no_worker_is_left(
     tmp_path: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_a_sweep_goes_on_when_workers_are_replaced(tmp_path: Path) -> None:
     """Also where warnings are errors: the pool's own thread would end, and nobody would notice."""
     sweep = write_slow_sweep(tmp_path, cells=5, seconds=0.0, module="slow_replaced")

@@ -73,6 +73,7 @@ WITHOUT = (
 """The console script where some libraries are not installed."""
 
 
+@pytest.mark.long
 def test_what_needs_no_extra_works_without_any(tmp_path: Path) -> None:
     """As after `pip install dpbandits`, where newer versions of typer bring pydantic."""
     missing = tuple(set(EXTRAS) - {"pydantic"})

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
@@ -148,10 +149,22 @@ def progress_line(shown: bool) -> Iterator[Callable[[str], None] | None]:
     if not shown:
         yield None
         return
+    width = get_terminal_size().columns - 1
     try:
-        yield lambda text: print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)
+        yield lambda text: print(
+            f"\r\x1b[K{in_one_line(text, width)}", end="", file=sys.stderr, flush=True
+        )
     finally:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def in_one_line(text: str, width: int) -> str:
+    """Of "title: what is being done" the title gives way. A line that wraps would stay."""
+    title, colon, doing = text.rpartition(": ")
+    room = max(width - len(colon + doing), 0)
+    if len(title) > room:
+        title = title[: max(room - 1, 0)] + "…"
+    return (title + colon + doing)[:width]
 
 
 def recount(
