@@ -81,7 +81,7 @@ KEPT = {
     "policies/identification/test_runs.py::test_wrong_arms_are_rare": "easy",
     "policies/matroid/test_greedy.py::test_rank_one_is_the_policy_of_single_arms": "^DP",
     "policies/matroid/test_play.py::test_correlated_rewards": "DPKLMAT",
-    "policies/matroid/test_play.py::test_loops_rank_and_ledger": "^(OMM|DPUCBMAT|DPKLMAT)$",
+    "policies/matroid/test_play.py::test_loops_rank_and_ledger": "^(DPUCBMAT|DPKLMAT)$",
     "policies/matroid/test_play.py::test_negative_indices_still_give_bases": "^(DPUCBMAT|DPKLMAT)$",
     "policies/stopping/test_laws.py::test_stopping_time_has_its_exact_law": "^True.*cap=3",
     "policies/super_arms/test_joint.py"
@@ -120,7 +120,7 @@ KEPT = {
     f"{RECORDS}::test_rows_are_played_by_one_law": "FollowTheLeader",
     f"{RECORDS}::test_winners_have_the_law_of_all_sums": "^2",
     "simulation/kernels/several/test_identical.py::test_coins_are_played_by_one_law": (
-        r"^(CUCBDP|CUCBLDP2)$"
+        "^CUCBLDP2$"
     ),
     "simulation/kernels/several/test_together.py::test_rows_are_played_by_one_law": "DPKLMAT",
     "simulation/parts/test_largest.py::test_weights_after_every_change": "^(3|60)-",
@@ -135,6 +135,8 @@ KEPT = {
     "simulation/test_simulate.py::test_certain_rewards_and_ties": OF_COMPILED,
     "simulation/test_simulate.py::test_checkpoints_do_not_change_the_path": OF_COMPILED,
     "simulation/test_simulate.py::test_regret_at_any_round_is_of_the_same_runs": OF_COMPILED,
+    "simulation/test_simulate.py"
+    "::test_runs_played_in_one_call_are_the_runs_played_one_by_one": OF_COMPILED,
     "simulation/test_simulate.py::test_third_decision_has_its_exact_law": "True-policy0",
     "simulation/test_simulate.py::test_three_levels_have_one_law_in_both_hosts": (
         "^(DPKLUCB|RNMFTNL)$"

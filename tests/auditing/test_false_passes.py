@@ -27,9 +27,8 @@ from dpbandits.policies.contract import About
 from dpbandits.policies.statistics import Statistics
 from dpbandits.simulation.compared import identical
 
-ONE = Fraction(1)
-FEW = 12
-"""Neighbours that are replayed in each run."""
+ONE, FEW = Fraction(1), 12
+"""The budget, and how many neighbours are replayed in each run."""
 
 
 @dataclass(frozen=True, kw_only=True)
