@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.plan import PublicRng
 from dpbandits.noise import SimulatedNoise
 from dpbandits.session.wheel.turn import note_recorded
 from tests.session.small import content
@@ -75,6 +77,35 @@ def test_a_tell_says_whether_it_recorded() -> None:
     for decision in decisions[1:]:
         s.tell(decision, 1.0)
     assert (counted(s), s.pending) == (3, ())
+
+
+def test_a_tell_of_a_super_arm_says_so_too() -> None:
+    """Its oracle fails as the next plan is made: the block is read, the plan is still due."""
+    failing = False
+
+    def heaviest(weights: Any) -> Any:
+        if failing:
+            raise OSError("no catalogue")
+        return weights.argsort()[-2:]
+
+    problem = dpb.UserDecisionSet(arms=4, size=2, oracle=heaviest)
+    policy = dpb.DPJointCUCB(problem=problem, epsilon=4)
+    s = dpb.Session(policy, noise=SimulatedNoise(1), seed=1)
+    decisions = s.ask(policy.plan(policy.init(), PublicRng(1, 0)).rounds)
+    for decision in decisions[:-1]:
+        s.tell(decision, [1, 0])
+    failing = True
+    with pytest.raises(OSError, match="no catalogue") as first:
+        s.tell(decisions[-1], [1, 0])
+    assert first.value.__notes__ == [RECORDED]
+    assert (s._vault.records, s.releases, s.pending) == (len(decisions), 1, ())
+    with pytest.raises(dpb.NotRecordedError, match="recorded nothing") as error:
+        s.settle()
+    assert isinstance(error.value.__cause__, OSError)
+    failing = False
+    s.settle()
+    assert (s._vault.records, s.releases) == (len(decisions), 1)
+    assert s.ask().action is not None
 
 
 def test_tell_many_says_how_many_are_recorded() -> None:

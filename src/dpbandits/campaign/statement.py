@@ -29,7 +29,8 @@ class StatementFacts:
         the unit. reward_range, assignment: in words; None: nothing is left to chance. chooses:
         whether a decision may be restricted to some arms. events: what was done to arms, and after
         how many decisions.
-    asked: decisions; told: rewards recorded; unread: decisions resolved without reading any reward.
+    several: whether a round has several rewards, which are protected together.
+    asked: decisions; told: rounds whose rewards were recorded; unread: decisions resolved without reading any reward.
     cap, span: learned rounds of a user, and in which window, in words. apart: whether no two of
         them are read in one release. people: users that were asked for; None where they are not
         counted here. caution: on the bias of means. waits: the attribution window, in seconds.
@@ -60,6 +61,7 @@ class StatementFacts:
     apart: bool = False
     caution: str | None = None
     people: int | None = None
+    several: bool = False
 
 
 def statement(facts: StatementFacts) -> str:
@@ -67,7 +69,7 @@ def statement(facts: StatementFacts) -> str:
     parts = [
         f"PRIVACY STATEMENT of the session {facts.campaign}",
         f"Policy: {facts.policy} ({facts.source}).",
-        promise(facts.guarantee, facts.span),
+        promise(facts.guarantee, facts.span, facts.several),
         price_words(facts),
         f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}. {facts.caution or ''}",
         window_words(facts.waits, facts.default),
@@ -75,20 +77,24 @@ def statement(facts: StatementFacts) -> str:
         arms_words(facts.arms),
         choice_words(facts),
         people_words(facts.people),
-        f"Decisions made: {facts.asked:,}. Rewards recorded: {facts.told:,}. Resolved without "
-        f"reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
+        f"Decisions made: {facts.asked:,}. {recorded(facts.several)}: {facts.told:,}. Resolved "
+        f"without reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
         ledger_words(facts),
         f"Software: dpbandits {__version__}.",
     ]
     return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
 
 
-def promise(guarantee: Guarantee | None, span: str | None) -> str:
+def recorded(several: bool) -> str:
+    return "Rounds whose rewards were recorded" if several else "Rewards recorded"
+
+
+def promise(guarantee: Guarantee | None, span: str | None, several: bool) -> str:
     """The guarantee, and what it means. span: one window of a user's, in words."""
     if guarantee is None:
         return "Guarantee: NONE. This policy is not private: its decisions may reveal a reward."
     if guarantee.measure == "pure":
-        other = "one reward been another"
+        other = "all rewards of one round been others" if several else "one reward been another"
         if guarantee.unit == "user":
             other = "all rewards of one user been others"
             if span is not None:
@@ -216,10 +222,13 @@ def ledger_words(facts: StatementFacts) -> str:
     """What was read so far."""
     count = sum(line.releases for line in facts.ledger)
     readings = f"{count:,} reading{'' if count == 1 else 's'}"
-    read = sum(line.stop - line.start for line in facts.ledger)
+    number = sum(line.stop - line.start for line in facts.ledger)
+    whole = facts.several and all(line.coordinate < 0 for line in facts.ledger)
+    read = f"the rewards of {number:,} rounds" if whole else f"{number:,} rewards"
     if facts.spent is None:
-        return f"Ledger: {readings} of {read:,} rewards, without noise."
+        return f"Ledger: {readings} of {read}, without noise."
+    one = "the rewards of any one round have" if facts.several else "any one recorded reward has"
     return (
-        f"Ledger: {readings} with noise, of {read:,} rewards, each read once at most. "
-        f"The most that any one recorded reward has cost is {printed(facts.spent)}."
+        f"Ledger: {readings} with noise, of {read}, each read once at most. "
+        f"The most that {one} cost is {printed(facts.spent)}."
     )

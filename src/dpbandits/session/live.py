@@ -173,7 +173,8 @@ class LiveSession(Reports):
         if self.policy.about.goal != "estimate":
             raise TypeError(
                 f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as "
-                "long as it is asked. A campaign is ended by close(why)."
+                "long as it is asked. To end a session, ask no more; to end a campaign of a "
+                "store, close it: campaign.close(why)."
             )
         self._gate.enter()
         try:

@@ -14,6 +14,7 @@ from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import number, refuse_class, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.signatures import options_of, require_options
+from dpbandits.core.values import checked_default
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
@@ -71,8 +72,21 @@ def checked_rewards_range(rewards: object, local: bool) -> Range | None:
     return rewards
 
 
+def default_of(default: float | None, rewards: Range | None) -> float:
+    """The default for expired decisions, in the user's units, as a plain float. None: 0, or the
+    worse end of a range that 0 is not in.
+    """
+    if rewards is None:
+        return checked_default(0.0 if default is None else default)
+    if default is not None:
+        return default_in(default, rewards)
+    if rewards.low <= 0 <= rewards.high:
+        return 0.0
+    return float(rewards.high if rewards.minimise else rewards.low)
+
+
 def default_in(default: float, rewards: Range) -> float:
-    """The default for expired decisions, in the user's units, as a plain float."""
+    """A default, which is a reward of that range."""
     try:
         if not isinstance(default, (bool, np.bool_)):
             rewards.to_unit(default)
@@ -126,9 +140,15 @@ def require_choice(policy: Policy, what: str) -> None:
         ValueError: this one cannot.
     """
     if not policy.chooses:
+        can = "Index policies can: DPKLUCB, for example (dpbandits.policies() says which)."
+        if hasattr(policy, "problem"):
+            can = (
+                "No policy on super arms can: begin a session with a problem that has the arms "
+                "that are left."
+            )
         raise ValueError(
             f"{policy.name} cannot choose among some of its arms, so {what} is not for it; nothing "
-            "was done. Index policies can: DPKLUCB, for example (dpbandits.policies() says which)."
+            f"was done. {can}"
         )
 
 

@@ -32,7 +32,8 @@ class Reports(WaitingTimes):
             # an arm that is just being added is in play before anything is believed of it
             known = range(len(believed.arms))
             among = [arm for arm in self._wheel.roster.in_play if arm in known]
-        return beliefs(believed, confidence, ruler=self.rewards, among=among)
+        together = self.policy.about.feedback == "semi"
+        return beliefs(believed, confidence, ruler=self.rewards, among=among, together=together)
 
     def harm(self) -> Beliefs:
         """What is believed of every arm's harm, at the guardrail's confidence: looking costs
@@ -140,5 +141,6 @@ class Reports(WaitingTimes):
                 apart=self._wheel.spacing is not None,
                 caution=None if self.rewards is None else self.rewards.caution,
                 people=people,
+                several=about.feedback != "bandit",
             )
         )

@@ -47,7 +47,7 @@ class Session(Saved, metaclass=CheckedCall):
             no default.
         seed: seed of the public randomness (posterior samples), no secret; drawn if not given.
         default: the reward that enters for an expired decision (for every action, with full
-            information).
+            information); by default 0, or the worse end of `rewards` where 0 is not in them.
         campaign: a public name that decisions carry, so that another session refuses them; by
             default the seed.
         max_pending: how many decisions may wait for their rewards at a time.

@@ -25,14 +25,14 @@ from dpbandits.core.inputs import whole_number
 from dpbandits.core.plan import Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
-from dpbandits.core.values import checked_default, checked_name, checked_noise, checked_seed
+from dpbandits.core.values import checked_name, checked_noise, checked_seed
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.decisions import MOST_PENDING, PENDING, Decision
 from dpbandits.session.options import (
     checked_rewards_range,
-    default_in,
+    default_of,
     require_agreement,
     require_choice,
     require_policy,
@@ -65,7 +65,7 @@ class Standing:
         *,
         noise: Noise,
         seed: int | None = None,
-        default: float = 0.0,
+        default: float | None = None,
         campaign: str | None = None,
         max_pending: int = PENDING,
         rewards: Range | None = None,
@@ -93,7 +93,7 @@ class Standing:
         self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
         self._randomizer = policy.randomizer()
         self.rewards = checked_rewards_range(rewards, self._randomizer is not None)
-        self.default = checked_default(default) if rewards is None else default_in(default, rewards)
+        self.default = default_of(default, self.rewards)
         self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
         self._begin(policy, noise, guardrail, spacing)
         self._assign(assignment, min_share, named=campaign is not None)

@@ -201,3 +201,28 @@ def test_a_table_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
         found.to_pandas()
     with pytest.raises(ImportError, match=r"dpbandits\[experiments\]"):
         found.to_polars()
+
+
+def test_of_arms_that_are_played_together_none_is_the_best() -> None:
+    """It was advised how many more people it takes to name the best of films of all genres."""
+    history = released((50.0, 100, 2), (20.0, 100, 2), (0.0, 0, 0))
+    found, compared = beliefs(history, together=True), beliefs(history)
+    assert (found.best, found.more, found.together) == (None, None, True)
+    assert [row[:5] for row in found] == [row[:5] for row in compared]
+    assert {row.chance_best for row in found} == {None}
+    assert "none of them is named the best" in found.advice
+    assert "best?" in str(compared)
+    assert "best?" not in str(found)
+    assert "chance" not in str(found)
+
+
+def test_a_session_knows_whether_arms_are_played_together() -> None:
+    top = dpb.TopK(arms=3, k=2)
+    for policy, together in (
+        (dpb.DPJointCUCB(problem=top, epsilon=1), True),
+        (dpb.CUCB(problem=top), True),
+        (dpb.RNMFTNL(actions=3, epsilon=1), False),
+        (POLICY, False),
+    ):
+        s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+        assert s.beliefs().together is together

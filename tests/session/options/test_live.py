@@ -93,9 +93,15 @@ def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
         lambda: s.retire_arm(0),
         lambda: s.pause_arm(0),
     ):
-        with pytest.raises(ValueError, match="cannot choose among some of its arms"):
+        with pytest.raises(ValueError, match="cannot choose among .*Index policies can: DPKLUCB"):
             call()
     assert (s.events, s.pending) == ((), ())
+
+
+def test_super_arms_are_not_sent_to_policies_of_single_arms() -> None:
+    s = session(dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1))
+    with pytest.raises(ValueError, match="No policy on super arms can: begin a session with a pr"):
+        s.ask(eligible=[0])
 
 
 @pytest.mark.parametrize("kind", [LazyDPTS, NoiseAwareTS])

@@ -31,6 +31,27 @@ def test_rewards_in_the_users_units() -> None:
     assert list(again.beliefs()) == list(s.beliefs())
 
 
+@pytest.mark.parametrize(
+    ("rewards", "default"),
+    [
+        (None, 0.0),
+        (dpb.Range(0, 60), 0.0),
+        (dpb.Range(0, 60, minimise=True), 0.0),
+        (dpb.Range(-5, 5), 0.0),
+        (dpb.Range(1, 5), 1.0),
+        (dpb.Range(1, 5, minimise=True), 5.0),
+        (dpb.Range(-60, -10), -60.0),
+        (dpb.Range(0.1, 0.7), 0.1),
+    ],
+)
+def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(rewards: Any, default: float) -> None:
+    """Stars from 1 to 5 were refused, for want of a default that nobody had given."""
+    s = session(rewards=rewards)
+    assert s.default == default
+    s.expire(s.ask())
+    assert dpb.Session.from_json(s.to_json()).default == default
+
+
 def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
     s = session(
         DPKLUCB(arms=1, epsilon=10**6, first=2), rewards=dpb.Range(0, 60, minimise=True), default=60
@@ -42,6 +63,8 @@ def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
     with pytest.raises(dpb.RewardError, match=r"\[0, 60\]") as told:
         s.tell(s.ask(), 61.0)
     assert "61" not in str(told.value)
+    with pytest.raises(ValueError, match="default=6"):
+        session(rewards=dpb.Range(10, 60), default=6)
     with pytest.raises(ValueError, match="default=70"):
         session(rewards=dpb.Range(0, 60), default=70)
     with pytest.raises(TypeError, match=r"dpbandits\.Range"):

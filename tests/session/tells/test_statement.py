@@ -120,3 +120,35 @@ def test_clipped_means_come_with_a_caution_that_says_nothing_of_rewards(reward: 
     assert "nearer bound, so" not in words(plain)
     rail = session(guardrail=dpb.Guardrail("refunds", 0.1), rewards=dpb.Range(0, 10, clip=True))
     assert rail.harm().caution is None
+
+
+TOP = dpb.TopK(arms=4, k=2)
+
+
+@pytest.mark.parametrize(
+    ("policy", "whole"),
+    [
+        (dpb.DPJointCUCB(problem=TOP, epsilon=8), True),
+        (dpb.RNMFTNL(actions=4, epsilon=2), True),
+        (dpb.CUCBDP(problem=TOP, epsilon=8, horizon=99), False),
+    ],
+    ids=["released together", "full information", "released by arm"],
+)
+def test_several_rewards_of_a_round_are_said_to_be_protected_together(
+    policy: Any, whole: bool
+) -> None:
+    """Whoever read it took one of them for all that is protected."""
+    s = session(policy)
+    for _ in range(30):
+        decision = s.ask()
+        s.tell(decision, [1] * len(decision.observe or range(4)))
+    said, read = words(s), sum(line.stop - line.start for line in s.ledger)
+    assert "up to the factor e^ε, had all rewards of one round been others." in said
+    assert "Rounds whose rewards were recorded: 30." in said
+    assert (f"of the rewards of {read} rounds, each" in said) is whole
+    assert (f"of {read} rewards, each read once" in said) is not whole
+    assert f"that the rewards of any one round have cost is {policy.epsilon}." in said
+    one = session()
+    one.tell(one.ask(), 1)
+    assert "had one reward been another." in words(one)
+    assert "Rewards recorded: 1." in words(one)

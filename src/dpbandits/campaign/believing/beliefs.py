@@ -24,6 +24,12 @@ METHOD = (
 )
 
 
+TOGETHER = (
+    "Arms are played together, so none of them is named the best. Once every arm has a mean, "
+    "policy.problem.best(means), of means in [0, 1], is the super arm that is best by them."
+)
+
+
 class Belief(NamedTuple):
     """One arm. None where nothing was released yet.
 
@@ -49,7 +55,8 @@ class Beliefs(Tabular):
     about how many more people that takes, if means are as released and people are shared equally
     among the arms in question; None where nobody can say. changed: labels of arms whose intervals
     of different times have nothing in common: their mean has changed, as a rule. caution: where the
-    declared range clips rewards, what that does to means.
+    declared range clips rewards, what that does to means. together: whether arms are played
+    together, as super arms: then none of them is the best.
     """
 
     rows: tuple[Belief, ...]
@@ -58,6 +65,7 @@ class Beliefs(Tabular):
     more: int | None
     changed: tuple[str, ...] = ()
     caution: str | None = None
+    together: bool = False
 
     def __iter__(self) -> Iterator[Belief]:
         return iter(self.rows)
@@ -78,6 +86,8 @@ class Beliefs(Tabular):
     @property
     def advice(self) -> str:
         """What these beliefs allow to say of the best arm."""
+        if self.together:
+            return TOGETHER
         at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.best is not None:
             return f"The best arm is named {at} confidence: {self.best}."
@@ -92,7 +102,9 @@ class Beliefs(Tabular):
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
         if self.caution:
             notes.append(self.caution)
-        return "\n".join((text_of_rows(self.rows), *notes))
+        if self.together:
+            notes[1] = METHOD.partition(";")[0] + "."
+        return "\n".join((text_of_rows(self.rows, chances=not self.together), *notes))
 
     __repr__ = __str__
 
@@ -106,6 +118,7 @@ def beliefs(
     *,
     ruler: Range | None = None,
     among: Sequence[int] | None = None,
+    together: bool = False,
 ) -> Beliefs:
     """What is believed of every arm after these releases.
 
@@ -113,17 +126,20 @@ def beliefs(
         confidence: that all intervals of all arms hold, at all times together.
         ruler: the user's units, for means and intervals; by default [0, 1].
         among: arms that are compared, for the chance to be best and the advice; by default all.
+        together: whether arms are played together, as super arms: then none is compared.
 
     Raises:
         ValueError: a confidence outside (0, 1), or an arm that is none.
     """
     confidence = checked_confidence(confidence)
     delta, caution = 1.0 - confidence, None if ruler is None else ruler.caution
+    if together:
+        among = ()
     compared = range(len(history.arms)) if among is None else checked_arms(history, among)
     law = history.reader.law
     if law is None:
         rows = tuple(Belief(arm.label, 0, None, None, None, None) for arm in history.arms)
-        return Beliefs(rows, confidence, None, None, caution=caution)
+        return Beliefs(rows, confidence, None, None, caution=caution, together=together)
     noise = NoiseMoments(law)
     found = {arm: interval(history, arm, delta, noise) for arm in range(len(history.arms))}
     known = {arm: each for arm, each in found.items() if each is not None}
@@ -137,6 +153,9 @@ def beliefs(
     intervals = {arm: known[arm] for arm in newest}
     if unseen:  # one of them may be the best: nobody is named, and nobody knows when
         return Beliefs(rows, confidence, None, None, changed_of(history, intervals), caution)
+    if together:
+        changed = changed_of(history, known)
+        return Beliefs(rows, confidence, None, None, changed, caution, together)
     return replace(advised(history, rows, confidence, intervals, newest, noise), caution=caution)
 
 
@@ -191,12 +210,12 @@ def checked_arms(history: Believed, among: Sequence[int]) -> list[int]:
     return wanted
 
 
-def text_of_rows(rows: Sequence[Belief]) -> str:
-    """Rows as a table of text, a line each."""
+def text_of_rows(rows: Sequence[Belief], *, chances: bool = True) -> str:
+    """Rows as a table of text, a line each. chances: whether with the last column."""
     head = ("arm", "people", "mean", "low", "high", "best?")
     cells = [head, *(cells_of(row) for row in rows)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(head))]
-    lines = [zip(line, widths, strict=True) for line in cells]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(head) - (not chances))]
+    lines = [zip(line, widths, strict=False) for line in cells]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in line) for line in lines)
 
 

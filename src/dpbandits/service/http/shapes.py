@@ -15,7 +15,7 @@ from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.looks.trail import Moment, Recent
 from dpbandits.service.turns.asks import CampaignDecision
 
-BESIDE_ROWS = ("confidence", "best", "more", "changed", "caution")
+BESIDE_ROWS = ("confidence", "best", "more", "changed", "caution", "together")
 """What a table of beliefs says beside its rows."""
 
 

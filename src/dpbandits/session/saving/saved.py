@@ -140,6 +140,8 @@ class Saved(SpecialAsks):
         """A session from its parts. private: None for one that is only looked at. waiting: its
         pending decisions, where they are kept apart.
         """
+        if public["default"] is None:
+            raise damaged("default=None is no reward")
         at = position(policy, public | {"seed": seed_said(public, private)}, waiting)
         session = cls(
             policy,

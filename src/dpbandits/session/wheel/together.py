@@ -142,8 +142,7 @@ class JointWheel(Wheel):
         if turn.progress.due is None:
             self.busy = False
         else:
-            self.busy = True
-            self.advance()
+            self.complete()
 
     def advance(self) -> None:
         while True:  # what closes one block may close others that waited for it

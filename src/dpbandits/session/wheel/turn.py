@@ -60,12 +60,16 @@ class Wheel(Asks):
         if progress.due is None:
             self.busy = False
         else:
-            self.busy = True
-            try:
-                self.advance()
-            except Exception as error:
-                note_recorded(error)
-                raise
+            self.complete()
+
+    def complete(self) -> None:
+        """Make what a reward completed, which is recorded, whatever error comes of it."""
+        self.busy = True
+        try:
+            self.advance()
+        except Exception as error:
+            note_recorded(error)
+            raise
 
     def leave_unread(self, id: int) -> None:
         """Resolve a decision without reading any reward."""
