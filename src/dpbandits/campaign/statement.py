@@ -30,7 +30,8 @@ class StatementFacts:
         whether a decision may be restricted to some arms. events: what was done to arms, and after
         how many decisions.
     several: whether a round has several rewards, which are protected together.
-    asked: decisions; told: rounds whose rewards were recorded; unread: decisions resolved without reading any reward.
+    asked: decisions; told: rounds whose rewards were recorded; unread: decisions resolved without
+        reading any reward.
     cap, span: learned rounds of a user, and in which window, in words. apart: whether no two of
         them are read in one release. people: users that were asked for; None where they are not
         counted here. caution: on the bias of means. waits: the attribution window, in seconds.

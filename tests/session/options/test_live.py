@@ -93,7 +93,7 @@ def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
         lambda: s.retire_arm(0),
         lambda: s.pause_arm(0),
     ):
-        with pytest.raises(ValueError, match="cannot choose among .*Index policies can: DPKLUCB"):
+        with pytest.raises(ValueError, match=r"cannot choose among .*Index policies can: DPKLUCB"):
             call()
     assert (s.events, s.pending) == ((), ())
 

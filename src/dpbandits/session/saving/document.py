@@ -28,7 +28,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.stopping.empirical import StoppingRule
 from dpbandits.policies.super_arms.joint_statistics import JointStatistics
-from dpbandits.session.saving.policy import policy_from_data, policy_to_data, require_readable
+from dpbandits.session.saving.policy import data_of, given_for_users, policy_from_data
 from dpbandits.session.saving.seal import sealed, unsealed
 from dpbandits.session.saving.segments import FORMAT as SEGMENTED
 
@@ -45,13 +45,12 @@ AHEAD = 64
 def write_document(
     policy: Policy, public: dict[str, Any], private: dict[str, Any], key: bytes | None
 ) -> str:
-    require_readable(policy)
     if public["generation"] > SAVES:
         raise ValueError(
             f"Expected at most {SAVES} saves of one session: a document with a larger number "
             "could not be loaded."
         )
-    head = {"format": FORMAT, "version": VERSION, "policy": policy_to_data(policy)}
+    head = {"format": FORMAT, "version": VERSION, "policy": data_of(policy)}
     return sealed(head | {"public": public, "private": private}, key)
 
 
@@ -70,7 +69,7 @@ def read_document(
         part(data["public"], "public", *PUBLIC_KEYS),
         part(data["private"], "private", "sums", "memory", "noise", "held"),
     )
-    policy = policy_from_data(part(data["policy"], "policy"), given)
+    policy = policy_from_data(part(data["policy"], "policy"), given_for_users(given, public))
     return policy, with_state(policy, public, private), private
 
 

@@ -111,6 +111,8 @@ class Saved(SpecialAsks):
         Args:
             text: what `to_json` returned.
             policy: the policy, or its class, where it is one of your own: a document names no code.
+                The policy, where its problem is your own (a `UserDecisionSet`): it goes on with the
+                oracle that is given.
             noise: another source of the same kind to go on with; by default fresh secure noise, or
                 the simulated one where it was.
             key: the key it was saved with.
