@@ -59,7 +59,7 @@ def conclusion(report: AuditReport) -> str:
             f"{leak}."
         )
     else:
-        verdict = f"No verdict: no level could look; {leak}."
+        verdict = f"No verdict: no level could decide; {leak}."
     return " ".join(
         [verdict, *warnings(report), *untried(report), *coverage(report), *reach_of(report)]
     )

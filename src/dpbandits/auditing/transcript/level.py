@@ -112,7 +112,7 @@ def audited_runs(
         pairs, of = sum(run.pairs for run in found), sum(run.of for run in found)
         said = (
             f"There was time for {pairs} of {of} neighbours in {len(found)} of {len(todo)} runs, "
-            f"too few to pass. In them: {verdict.evidence}"
+            f"too few to pass; a larger budget replays more. In them: {verdict.evidence}"
         )
         return replace(verdict, outcome="not applicable", evidence=said)
     return verdict
