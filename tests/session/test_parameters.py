@@ -156,7 +156,6 @@ def test_the_largest_price_can_be_played(policy: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "what"),
     [
-        ({"default": None}, "default=None"),
         ({"default": "0.5"}, "default='0.5'"),
         ({"default": math.nan}, "default=nan"),
         ({"default": 10**400}, "to be a reward"),

@@ -78,7 +78,7 @@ def statement(facts: StatementFacts) -> str:
         arms_words(facts.arms),
         choice_words(facts),
         people_words(facts.people),
-        f"Decisions made: {facts.asked:,}. {recorded(facts.several)}: {facts.told:,}. Resolved "
+        f"Decisions made: {facts.asked:,}. {record_words(facts.several)}: {facts.told:,}. Resolved "
         f"without reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
         ledger_words(facts),
         f"Software: dpbandits {__version__}.",
@@ -86,7 +86,7 @@ def statement(facts: StatementFacts) -> str:
     return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
 
 
-def recorded(several: bool) -> str:
+def record_words(several: bool) -> str:
     return "Rounds whose rewards were recorded" if several else "Rewards recorded"
 
 

@@ -198,12 +198,13 @@ TopKOfMine.__name__ = "TopK"  # the name of another one in the table
 @pytest.mark.parametrize(
     "problem", [OwnSet(), TopKOfMine(arms=3, rank=2)], ids=["own", "same name"]
 )
-def test_a_set_that_could_not_be_read_again_is_not_written(problem: Any) -> None:
-    s = dpb.Session(dpb.LazyCUCB(problem=problem, epsilon=1), noise=SimulatedNoise(1))
-    with pytest.raises(
-        TypeError, match=r"problem= to be of a kind that a saved session can name .*ExplicitSet"
-    ):
-        s.to_json()
+def test_a_set_that_no_table_makes_again_has_to_be_given(problem: Any) -> None:
+    policy = dpb.LazyCUCB(problem=problem, epsilon=1)
+    text = dpb.Session(policy, noise=SimulatedNoise(1)).to_json()
+    with pytest.raises(ValueError, match=r"Expected policy=, .* arms of your own, and a document"):
+        dpb.Session.from_json(text)
+    again: Any = dpb.Session.from_json(text, policy=policy)
+    assert again.policy.problem is problem
 
 
 @pytest.mark.parametrize("epoch", [10**9, 10**30, 2**62])

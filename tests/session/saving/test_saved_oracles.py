@@ -8,7 +8,6 @@ import json
 from datetime import timedelta
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -106,29 +105,6 @@ def test_a_changed_document_makes_no_other_problem(own: Any, arms: Any) -> None:
     for given in (policy_on(), None):
         with pytest.raises(ValueError, match="Expected"):
             dpb.Session.from_json(resealed(document), policy=given)
-
-
-def test_the_same_class_of_ones_own_is_not_made_by_its_name() -> None:
-    """A class that is called TopK, and is none of ours, is given again, too."""
-
-    class TopK(dpb.oracles.DecisionSet):
-        arms, size = 3, 2
-
-        def parameters(self) -> dict[str, Any]:
-            return {}
-
-        def _best(self, weights: Any) -> Any:
-            return tuple(sorted(int(arm) for arm in np.argsort(weights)[-2:]))
-
-        def _contains(self, action: Any) -> bool:
-            return len(action) == 2
-
-    policy = dpb.DPJointCUCB(problem=TopK(), epsilon=4)
-    text = session(policy).to_json()
-    with pytest.raises(ValueError, match="a TopK of 3 arms of your own"):
-        dpb.Session.from_json(text)
-    again = dpb.Session.from_json(text, policy=policy)
-    assert again.policy.problem is policy.problem
 
 
 def test_a_store_still_refuses_it(tmp_path: Any) -> None:
