@@ -25,6 +25,9 @@ class Slow(dpb.UCB1):
         with open(LOG, "a") as file:
             file.write(f"{{self.mark}} {{os.getpid()}}\\n")
         time.sleep({seconds})
+        began = len(LOG.read_text().splitlines())
+        while began > {held} and not LOG.with_name("go").exists():
+            time.sleep(0.02)
         tries = [line.split()[0] for line in LOG.read_text().splitlines()]
         if tries.count(str(self.mark)) <= {fails}:
             raise OSError("The disk is full for a moment.")
@@ -44,11 +47,14 @@ means = [0.7, 0.5]
 """
 
 
-def write_slow_sweep(folder: Path, cells: int, seconds: float, module: str, fails: int = 0) -> Path:
+def write_slow_sweep(
+    folder: Path, cells: int, seconds: float, module: str, fails: int = 0, held: int = 10**9
+) -> Path:
     """A sweep file of so many cells, each of one run, beside its policy. module: another name for
     each test, for a process keeps what it has imported. fails: how often each cell raises first.
+    held: after so many, those that are begun wait until there is a file `go` in the folder.
     """
-    source = SOURCE.format(log=str(folder / "log"), seconds=seconds, fails=fails)
+    source = SOURCE.format(log=str(folder / "log"), seconds=seconds, fails=fails, held=held)
     (folder / f"{module}.py").write_text(source)
     entry = '[[policies]]\nclass = "{module}:Slow"\nlabel = "slow {mark}"\nmark = {mark}\n'
     text = SWEEP + "".join(entry.format(module=module, mark=mark) for mark in range(cells))

@@ -64,11 +64,11 @@ def test_cells_that_end_their_workers(tmp_path: Path, start: Callable[..., Any])
 def test_a_scheduler_that_is_lost(
     tmp_path: Path, start: Callable[..., Any], after: int, waiting: bool
 ) -> None:
-    """Killed with its workers' answers on their way, or while one is waited for; the same sweep
-    goes on from what is stored.
+    """Killed as an answer is stored, or while the next one is waited for; the same sweep goes on
+    from what is stored.
     """
     module = f"slow_lost_{after}"
-    sweep = write_slow_sweep(tmp_path, cells=8, seconds=1.0 if waiting else 0.2, module=module)
+    sweep = write_slow_sweep(tmp_path, cells=8, seconds=0, module=module, held=after)
     config, stored = load_config(sweep), set[int]()
 
     def kill() -> None:
@@ -83,10 +83,11 @@ def test_a_scheduler_that_is_lost(
     lost = pytest.raises(WorkerError, match=r"was lost\. Finished cells are kept")
     with scheduler_and_worker() as (scheduler, address), lost:
         run_sweep(config, tmp_path / "out", executor=Cluster(address), progress=look)
-    assert after <= len(stored) < 8
+    assert len(stored) == after
+    (tmp_path / "go").touch()
     again = Cluster(start(2).scheduler_address)
     results = run_sweep(config, tmp_path / "out", executor=again)
-    assert results.computed == 8 - len(stored)
+    assert results.computed == 8 - after
 
 
 @pytest.mark.long
@@ -94,7 +95,8 @@ def test_a_scheduler_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Stopped, not ended: it counts as lost once it has not answered for long."""
     monkeypatch.setattr(tasks, "LOOK", 0.5)
     monkeypatch.setenv("PYTHONPATH", f"{REPOSITORY / 'src'}{os.pathsep}{REPOSITORY}")
-    config = load_config(write_slow_sweep(tmp_path, cells=4, seconds=0.2, module="slow_hanging"))
+    sweep = write_slow_sweep(tmp_path, cells=4, seconds=0, module="slow_hanging", held=1)
+    config = load_config(sweep)
 
     def stop(step: SweepStep) -> None:
         scheduler.send_signal(signal.SIGSTOP)
@@ -111,7 +113,9 @@ def test_no_worker_is_left(
 ) -> None:
     """It says so, and does not wait for ever."""
     monkeypatch.setattr(tasks, "LOOK", 0.2)
-    config = load_config(write_slow_sweep(tmp_path, cells=6, seconds=0.2, module="slow_alone"))
+    config = load_config(
+        write_slow_sweep(tmp_path, cells=6, seconds=0, module="slow_alone", held=1)
+    )
     dask = start(1)
     executor = Cluster(dask.scheduler_address, latest=3.0)
 
