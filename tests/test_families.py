@@ -9,7 +9,7 @@ import pytest
 
 from dpbandits.policies import POLICIES
 from tests.conftest import FAMILIES
-from tests.families import COMPILED, KEPT, NEAR
+from tests.families import COMPILED, KEPT, NEAR, is_long
 from tests.places import REPOSITORY
 
 
@@ -27,3 +27,9 @@ def test_near_policies_are_policies() -> None:
     assert list(NEAR) == sorted(NEAR)
     assert set(COMPILED) < set(NEAR)
     assert all(re.compile(kept) for kept in KEPT.values())
+
+
+def test_what_needs_a_database_server_is_long() -> None:
+    assert is_long("service/test_spacing.py::test_a_person_waits", "postgresql-user")
+    assert not is_long("service/test_spacing.py::test_a_person_waits", "sqlite-user")
+    assert not is_long("noise/test_noise.py::test_it", "postgresql")

@@ -1,3 +1,4 @@
+# What is exported stands in the `__all__` of each module, so stars are meant.
 # ruff: noqa: F403
 """Differentially private online decisions: bandit policies, exact simulation and a session for real
 use.

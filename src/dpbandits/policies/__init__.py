@@ -1,3 +1,4 @@
+# What is exported stands in the `__all__` of each module, so stars are meant.
 # ruff: noqa: F403
 """Every policy, one family a file. `POLICIES` is the table of them, found and not listed: it holds
 what the modules that are imported here name in their `__all__`.

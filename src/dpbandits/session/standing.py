@@ -105,7 +105,9 @@ class Standing:
     ) -> Policy:
         """Who counts; and the policy at the budget that leaves for a round."""
         self._people, self._owners = people, dict[int, Place]()
-        return policy if people is None else policy_for_users(policy, people.cap, spacing)
+        if people is None:
+            return policy
+        return policy_for_users(policy, people.cap, apart=spacing is not None)
 
     def _begin(
         self, policy: Policy, noise: Noise, guardrail: Guardrail | None, spacing: Spacing | None

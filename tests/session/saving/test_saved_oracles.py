@@ -68,6 +68,18 @@ def test_people_who_come_back_are_known() -> None:
     assert [again.ask(user="ann").learn for _ in range(2)] == [True, False]
 
 
+@pytest.mark.parametrize("apart", [None, 1])
+def test_a_policy_that_is_given_is_taken_at_a_users_share(apart: int | None) -> None:
+    """Under zCDP the share is smaller where rewards of one user may be read together."""
+    policy = dpb.AdaCUCB(arms=2, rho=1)
+    people = {"max_contributions": 3, "max_contributions_per_release": apart, "user_key": KEY}
+    s = session(policy, privacy_unit="user", **people)
+    again: Any = dpb.Session.from_json(s.to_json(), policy=policy, user_key=KEY)
+    assert again.policy.rho * (9 if apart is None else 3) == 1
+    with pytest.raises(ValueError, match="Expected a session of AdaCUCB"):
+        dpb.Session.from_json(s.to_json(), policy=again.policy, user_key=KEY)
+
+
 def test_segments_go_on_too() -> None:
     policy = policy_on()
     s = session(policy, segments=["x", "y"])

@@ -25,6 +25,12 @@ pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own machinery
 
 
+@pytest.fixture(autouse=True)
+def one_cell_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a cell that is held could keep back the answer of one beside it, as the clock has it."""
+    monkeypatch.setattr(tasks, "MOST_JOBS", 1)
+
+
 @contextmanager
 def scheduler_and_worker() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Processes of their own, which may be killed."""

@@ -12,18 +12,19 @@ from dpbandits.policies.contract import Policy
 APART = ", no two of them in one release"
 
 
-def policy_for_users(policy: Policy, cap: int, spacing: Spacing | None = None) -> Policy:
+def policy_for_users(policy: Policy, cap: int, *, apart: bool = False) -> Policy:
     """The policy at the budget of one of a user's learned rounds: k of them cost k times as much
-    (k² times under zCDP, unless `spacing` keeps them apart).
+    (k² times under zCDP, unless they are kept apart).
 
-    cap: k, the most rounds in which one user is learned from.
+    cap: k, the most rounds in which one user is learned from. apart: whether no two of them are
+        read in one release.
 
     Raises:
         ValueError: it has no budget, or the smaller one is too small for its grid.
     """
     budget = getattr(policy, "rho", None)
     if budget is not None:
-        return policy.at(as_fraction(budget, "rho") / cap ** (2 if spacing is None else 1))
+        return policy.at(as_fraction(budget, "rho") / cap ** (1 if apart else 2))
     if not hasattr(policy, "epsilon"):
         raise ValueError(
             f"{policy.name} is not private: privacy_unit='user' is for policies with a budget."

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from dpbandits.campaign.people.price import policy_for_users
-from dpbandits.campaign.people.spacing import Spacing
 from dpbandits.core.values import damaged, part, whole
 from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
 from dpbandits.policies import POLICIES
@@ -82,7 +81,7 @@ def given_for_users(
     if public["people"] is None or not isinstance(given, Policy):
         return given
     cap = whole(part(public["people"], "public.people", "cap")["cap"], "public.people.cap", 1)
-    return policy_for_users(given, cap, None if public.get("spacing") is None else Spacing())
+    return policy_for_users(given, cap, apart=public.get("spacing") is not None)
 
 
 def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) -> Policy:
