@@ -66,7 +66,6 @@ KEPT = {
     "checks/stores/test_check_store.py::test_the_suite_refuses_it": "joins no scope",
     "checks/test_checks.py::test_one_arm": OF_COMPILED,
     "checks/test_mutants.py::test_mutant_is_caught": r"^(?!tree|hybrid)",
-    "core/test_circles.py::test_no_module_imports_itself_over_others": "0",
     "docs/test_tutorials.py::test_tutorial": "experiment|full|practitioners",
     "environments/test_environment_laws.py::test_summed_draws_have_the_law_of_the_lattice": "-0$",
     "environments/test_order_of_arms.py::test_the_order_of_the_data_changes_no_number": OF_COMPILED,

@@ -21,15 +21,14 @@ from dpbandits.policies import formulas
 
 
 def cache_folder() -> str:
-    """A cache folder named after the text of everything that may be compiled.
+    """Return a cache folder named after the text of every file that holds compiled functions.
 
     numba looks at a function's own file only, so an edited formula would leave its callers'
     compiled code stale.
     """
     package = Path(__file__).parents[2]
-    files = sorted(
-        file for room in ("policies", "simulation") for file in (package / room).rglob("*.py")
-    )
+    compiled = "policies/formulas", "simulation/kernels", "simulation/parts", "simulation/players"
+    files = sorted(file for folder in compiled for file in (package / folder).rglob("*.py"))
     digest = hashlib.sha256(
         b"".join(f.read_bytes() for f in files) + numba.__version__.encode()
     ).hexdigest()[:16]
