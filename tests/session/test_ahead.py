@@ -22,7 +22,6 @@ from dpbandits.policies import (
     AnytimeLazyUCB,
     DPRateIMED,
     LazyDPTS,
-    NoiseAwareTS,
 )
 
 MEANS = (0.7, 0.5, 0.3)
@@ -35,7 +34,7 @@ INDEX = [
     LDPKLUCB(arms=3, epsilon=1),
     UCB1(arms=3),
 ]
-DRAWN = [LazyDPTS(arms=3, epsilon=1), NoiseAwareTS(arms=3, epsilon=1, first=4)]
+DRAWN = [LazyDPTS(arms=3, epsilon=1)]
 
 
 def session(policy: Any, seed: int = 1) -> dpb.Session:

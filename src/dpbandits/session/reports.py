@@ -58,7 +58,7 @@ class Reports(WaitingTimes):
         A decision that follows from a plan has probability 1, whatever analysts may wish: give
         `min_share=` or `assignment="shuffled"` where effects are to be estimated by weighting. They
         give it with index policies, such as DPKLUCB; of an arm that is drawn from a posterior
-        (LazyDPTS, NoiseAwareTS) it is not known, nor of a least share beside such draws: None.
+        (LazyDPTS) it is not known, nor of a least share beside such draws: None.
         """
         wheel, asked = self._wheel, self._wheel.asked
         waiting = frozenset(wheel.pending)  # as it stands now: the session's own goes on changing
