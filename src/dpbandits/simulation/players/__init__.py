@@ -23,7 +23,6 @@ from dpbandits.simulation.plain import Path
 from dpbandits.simulation.players.coin_table import coin_player
 from dpbandits.simulation.players.matroid_table import known
 from dpbandits.simulation.players.record_table import record_player
-from dpbandits.simulation.players.seeds import bits_of
 from dpbandits.simulation.players.set_table import set_player
 from dpbandits.simulation.players.table import kernel_for
 
@@ -78,7 +77,7 @@ class RunPlayer:
     def several(self, checkpoints: Integers, runs: range) -> list[Path]:
         """These runs, in one call where that can be."""
         outs = np.empty((len(runs), len(checkpoints), self.arms), self.kind)
-        bits = bits_of(self.seed, runs)
+        bits = [np.random.PCG64(np.random.SeedSequence([self.seed, run])) for run in runs]
         play: Any = self.kernel.func
         if self.in_one_call:
             told = play.together(*self.kernel.args, checkpoints, bits, outs)
