@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Booleans, Floats
+from dpbandits.core.arrays import Booleans, Floats, Places
 from dpbandits.core.privacy import LARGEST
-from dpbandits.oracles.exact.coordinates import BasisTable, exchanged_for, exchanges_worth
-from dpbandits.oracles.exact.modular import is_prime
-from dpbandits.oracles.exact.rank import ExactRows
 from dpbandits.oracles.inputs import (
     SuperArm,
     bounded_whole,
@@ -23,9 +20,68 @@ from dpbandits.oracles.inputs import (
     listed,
     sorted_arms,
 )
-from dpbandits.oracles.matroids.matroid import Matroid, exchange_rows
+from dpbandits.oracles.matroids.matroid import Matroid
 
 MatrixRow = list[int] | list[Fraction]
+
+
+PRIME = 2**61 - 1
+"""Rational vectors are compared modulo this prime. A minor that is not 0 is a multiple of it with
+a chance of about 2⁻⁶¹, unless somebody made it so; a matroid of 2,000 minors that matter is another
+one with a chance below 2⁻⁵⁰. That would cost regret, and never privacy.
+"""
+
+LOW = 2**31 - 1
+
+Residues = NDArray[np.int64]
+
+
+class Coordinates(NamedTuple):
+    """Every arm's coordinates over a basis, modulo a prime. Never written to.
+
+    basis: shape (rank,). table: shape (rank, arms), 0 where the arm cannot replace that element.
+    """
+
+    basis: Places
+    table: Residues
+
+
+def times(a: Residues, b: Residues, prime: int) -> Residues:
+    """Products of residues, of arrays that NumPy broadcasts. prime: `PRIME`, or below 2³¹."""
+    found: Residues
+    if prime != PRIME:
+        found = a * b % prime
+        return found
+    # 30 high bits and 31 low ones; modulo the prime 2⁶¹ is 1
+    a1, a0, b1, b0 = a >> 31, a & LOW, b >> 31, b & LOW
+    middle, low = a1 * b0 + a0 * b1, a0 * b0
+    found = 2 * a1 * b1 + (middle >> 30) + ((middle & (LOW >> 1)) << 31)
+    found += (low & PRIME) + (low >> 61)
+    found = (found & PRIME) + (found >> 61)
+    found -= PRIME * (found >= PRIME)
+    return found
+
+
+def pivoted(table: Residues, row: int, e: int, prime: int) -> Residues:
+    """The table once arm e stands in place of this row's: its column is a unit vector."""
+    inverse = np.array(pow(int(table[row, e]), -1, prime))
+    unit = times(table[row], inverse, prime)
+    left = table - times(table[:, e, None], unit, prime)
+    left += prime * (left < 0)
+    left[row] = unit
+    return left
+
+
+def eliminated(table: Residues, prime: int) -> tuple[list[int], list[int], Residues]:
+    """Rows that are independent, an arm for each, and the table in which these are unit vectors."""
+    rows, arms = list[int](), list[int]()
+    for row in range(len(table)):
+        candidates = np.flatnonzero(table[row])
+        if len(candidates):
+            rows.append(row)
+            arms.append(int(candidates[0]))
+            table = pivoted(table, row, arms[-1], prime)
+    return rows, arms, table
 
 
 @final
@@ -37,10 +93,7 @@ class LinearMatroid(Matroid):
         the decimals they are written as; of at most 100 digits each.
     field: None for the rationals; a prime below 2^20 for whole numbers modulo it, so 2 for GF(2).
 
-    Over the rationals an arm's vector may be scaled, and the matrix cut down to columns of full
-    rank, without changing which rows depend on which. So vectors become whole numbers without a
-    common factor, in `rank` columns; parallel vectors become equal, of which a basis holds at most
-    one: the first in order of weights. `rank.py` proves the rest.
+    Rational vectors are compared modulo a prime of 61 bits: see `PRIME` for the chance of an error.
 
     >>> unit = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
     >>> seven = LinearMatroid([*unit, (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)])
@@ -55,30 +108,18 @@ class LinearMatroid(Matroid):
         self, vectors: Iterable[Sequence[Any]] | NDArray[Any], *, field: int | None = None
     ) -> None:
         self.field = None if field is None else checked_field(field)
+        self._prime = PRIME if self.field is None else self.field
         self._given = exact_rows(vectors)
-        scaled = (
-            [primitive(row) for row in self._given]
-            if self.field is None
-            else [modulo(row, self.field) for row in self._given]
-        )
-        nonzero = np.array([arm for arm, row in enumerate(scaled) if any(row)], dtype=np.intp)
-        if len(nonzero) == 0:
-            self._set_rank(len(scaled), 0)
-        rows, rank = full_rank(whole_array([scaled[arm] for arm in nonzero]), self.field)
-        # a direction, the same for parallel vectors: its number
-        distinct: dict[tuple[int, ...], int] = {}
-        directions = [
-            distinct.setdefault(direction(row, self.field), len(distinct)) for row in rows.tolist()
+        whole = [
+            primitive(row) if self.field is None else modulo(row, self.field) for row in self._given
         ]
-        self._direction = np.full(len(scaled), -1, dtype=np.intp)  # -1: a loop
-        self._direction[nonzero] = directions
-        self._numbers: list[int] = self._direction.tolist()
-        # the basis found last, whose exchanges are asked for next; and what is known of the one
-        # whose exchanges were: the next best one is near it
-        self._newest: SuperArm | None = None
-        self._known: BasisTable | None = None
-        self._rows = ExactRows(whole_array(list(distinct)), self.field)
-        self._set_rank(len(scaled), rank)
+        residues = [[x % self._prime for x in row] for row in whole]
+        rows, arms, table = eliminated(np.array(residues, np.int64).T, self._prime)
+        self._set_rank(len(whole), len(rows))
+        # vectors in as many columns as their rank, of which the others are combinations
+        self._rows = [[row[column] for column in rows] for row in whole]
+        # the basis found last: the next best one is near it
+        self._known = Coordinates(np.array(arms, np.intp), table[rows])
 
     def parameters(self) -> dict[str, Any]:
         vectors = [[int(x) if x == int(x) else str(x) for x in row] for row in self._given]
@@ -88,63 +129,73 @@ class LinearMatroid(Matroid):
         return f"LinearMatroid(arms={self.arms}, rank={self.rank}, field={self.field})"
 
     def _best(self, weights: Floats) -> SuperArm:
-        if self._rows.few is not None:
-            return self._best_of_few(weights.tolist())
-        order = largest_first(weights)
-        first = np.full(len(self._rows.vectors) + 1, -1, dtype=np.intp)
-        # the last write wins, so each direction keeps its first place
-        first[self._direction[order[::-1]]] = np.arange(len(order))[::-1]
-        places = first[:-1]
-        known, most = self._known, exchanges_worth(self.rank, len(places))
-        near = exchanged_for(known, places, most) if known and most else None
-        if near:
-            self._known = near
-            found = sorted_arms(order[places[near.basis]])
-        else:
-            order = order[np.sort(places)]
-            found = sorted_arms(order[self._rows.jumps(self._direction[order], self.rank)])
-        self._newest = found
-        return found
-
-    def _best_of_few(self, weights: list[float]) -> SuperArm:
-        """The same in lists: the first arm of each direction, then those that are independent."""
-        first: dict[int, int] = {}
-        for arm in sorted(range(self.arms), key=lambda arm: -weights[arm]):
-            if self._numbers[arm] >= 0:
-                first.setdefault(self._numbers[arm], arm)
-        arms = list(first.values())
-        return tuple(sorted(arms[place] for place in self._rows.jumps(list(first), self.rank)))
+        places = np.empty(self.arms, np.intp)
+        places[largest_first(weights)] = np.arange(self.arms)
+        self._known = known = greedy_from(self._known, places, self._prime)
+        return sorted_arms(known.basis)
 
     def _contains(self, action: SuperArm) -> bool:
-        return action == self._newest or super()._contains(action)
+        return action == sorted_arms(self._known.basis) or super()._contains(action)
 
     def _independent(self, arms: SuperArm) -> bool:
-        rows = [self._numbers[arm] for arm in arms]
-        if min(rows, default=0) < 0:
-            return False
-        return len(self._rows.jumps(rows, len(rows))) == len(rows)
+        columns = self._known.table[:, list(arms)]
+        return len(eliminated(columns, self._prime)[0]) == len(arms)
 
     def _loops(self) -> SuperArm:
-        return sorted_arms(np.flatnonzero(self._direction < 0))
+        return sorted_arms(np.flatnonzero(~self._known.table.any(axis=0)))
+
+    def _over(self, basis: SuperArm) -> Booleans:
+        """Which coordinates over this basis are not 0, shape (rank, arms); rows as sorted."""
+        held, table = self._known
+        left = set(basis)
+        for e in left.difference(held.tolist()):
+            leaves = [arm not in left for arm in held.tolist()]
+            row = int(np.flatnonzero((table[:, e] != 0) & leaves)[0])
+            held, table = held.copy(), pivoted(table, row, e, self._prime)
+            held[row] = e
+        self._known = Coordinates(held, table)
+        found: Booleans = table[np.argsort(held)] != 0
+        return found
 
     def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
-        if self._direction[e] < 0:
-            return ()
-        row = self._rows.exchanges(self._direction[list(basis)], self._direction[[e]])[0]
-        return tuple(f for f, exchangeable in zip(basis, row, strict=True) if exchangeable)
+        return self._circuits(basis, [e])[0]
+
+    def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
+        table, held = self._over(basis), np.array(basis)
+        return [tuple(held[table[:, e]].tolist()) for e in arms]
 
     def _exchanges(self, basis: SuperArm) -> Booleans:
-        directions, known = self._direction[list(basis)], self._known
-        if known is None or not np.array_equal(np.sort(known.basis), np.sort(directions)):
-            self._known = known = self._rows.over_basis(directions)
-        rows = (
-            self._rows.exchanges(directions, np.arange(len(self._rows.vectors)))
-            if known is None
-            else known.exchangeable(directions).T
-        )
-        # -1 finds the zeros
-        table = np.concatenate([rows, np.zeros((1, self.rank), dtype=bool)])[self._direction]
-        return exchange_rows(basis, table)
+        return self._over(basis).T
+
+
+def greedy_from(known: Coordinates, places: Places, prime: int) -> Coordinates:
+    """The coordinates over the greedy's basis, by as many exchanges as the two bases differ by.
+
+    Let e be the first arm in order that comes before one that it can replace, and b the last that
+    it can. All that precede e depend on arms of the basis that precede themselves, and e does not:
+    so e depends on nothing before it, and is in the greedy's basis. b depends on e and on others
+    that it can be replaced with, all before b: it is not. So every exchange brings in one that
+    stays and takes out one that does not come back, and where no e is left, every arm outside the
+    basis depends on those before it.
+
+    places: of each arm in the order, shape (arms,).
+    """
+    basis, table = known
+    while True:
+        held = places[basis]
+        last = ((table != 0) * (held + 1)[:, None]).max(axis=0) - 1
+        early = np.flatnonzero(last > places)
+        if len(early) == 0:
+            return Coordinates(basis, table)
+        e = early[places[early].argmin()]
+        row = int(np.flatnonzero(held == last[e])[0])
+        basis, table = basis.copy(), pivoted(table, row, int(e), prime)
+        basis[row] = e
+
+
+def is_prime(number: int) -> bool:
+    """By trial division."""
+    return number >= 2 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
 
 
 def checked_field(field: int) -> int:
@@ -206,37 +257,3 @@ def modulo(row: MatrixRow, prime: int) -> list[int]:
         if x.denominator != 1:
             raise ValueError(f"Expected whole numbers modulo {prime}, got {x}.")
     return [int(x) % prime for x in row]
-
-
-def direction(row: list[int], field: int | None) -> tuple[int, ...]:
-    """One representative of all multiples of a nonzero row."""
-    leading = next(x for x in row if x)
-    if field is not None:
-        inverse = pow(leading, -1, field)
-        return tuple(x * inverse % field for x in row)
-    divisor = math.gcd(*row) * (1 if leading > 0 else -1)
-    return tuple(x // divisor for x in row)
-
-
-def whole_array(rows: Sequence[Sequence[int]]) -> NDArray[np.int64] | NDArray[np.object_]:
-    """int64 where everything fits, Python's whole numbers where not."""
-    try:
-        return np.array(rows, dtype=np.int64)
-    except OverflowError:
-        return np.array(rows, dtype=object)
-
-
-def full_rank(
-    vectors: NDArray[np.int64] | NDArray[np.object_], field: int | None
-) -> tuple[NDArray[np.int64] | NDArray[np.object_], int]:
-    """The vectors in as many columns as their rank, and that rank. Chosen columns span all others,
-    so dependence is the same.
-    """
-    n, d = vectors.shape
-    chosen = ExactRows(vectors, field).jumps(np.arange(n), min(n, d))
-    columns = vectors[chosen].T
-    nonzero = np.flatnonzero((columns != 0).any(axis=1))
-    independent = nonzero[
-        ExactRows(columns[nonzero], field).jumps(np.arange(len(nonzero)), len(chosen))
-    ]
-    return vectors[:, independent], len(chosen)

@@ -1,1 +1,0 @@
-"""Arithmetic without rounding, for linear independence."""
