@@ -56,7 +56,6 @@ def test_every_exception_that_a_caller_can_meet_is_exported() -> None:
         (dpb.MessageError, ValueError),
         (dpb.BudgetError, ValueError),
         (dpb.DataError, ValueError),
-        (dpb.PolicyError, RuntimeError),
         (dpb.ConfigError, ValueError),
         (dpb.DamagedCellError, ValueError),
         (dpb.CheckFailed, AssertionError),

@@ -18,7 +18,7 @@ from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.simulation.compared import identical
+from dpbandits.simulation.transcript import identical
 
 Rounds = tuple[tuple[int, ...], ...]
 """Rewards in grid steps: an entry a round, and in it an entry a coordinate."""

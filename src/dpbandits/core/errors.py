@@ -22,7 +22,6 @@ __all__ = [
     "NotForThisKeyError",
     "NotRecordedError",
     "OracleCheckFailed",
-    "PolicyError",
     "RequestsDiffer",
     "RewardError",
     "SharedError",
@@ -155,12 +154,6 @@ class MissingDataError(ConfigError):
 
 class DamagedCellError(Error, ValueError):
     """A stored cell that cannot be trusted; the message names the file."""
-
-
-class PolicyError(Error, RuntimeError):
-    """A policy of the user's own raised as it was played. The message names the policy, the round,
-    and its error's class and line; that error is the cause where no reward can be in it.
-    """
 
 
 class WorkerError(Error, ConnectionError):

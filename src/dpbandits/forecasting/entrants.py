@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any
 
 from dpbandits.campaign.people.price import policy_for_users
@@ -14,7 +13,6 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
-from dpbandits.simulation.failing.named import with_named_making
 
 DEFAULT = RECOMMENDED[:1]
 """What is forecast where no policies are named."""
@@ -84,7 +82,7 @@ def built(cls: type[Policy], arms: int, visitors: int, **budget: Any) -> Policy:
     """An instance for so many arms; it knows how many visitors come if it can."""
     takes = {field.name for field in fields(cls)}
     known = {"horizon": visitors} if "horizon" in takes else {}
-    return with_named_making(cls, partial(cls, arms=arms, **known, **budget))
+    return cls(arms=arms, **known, **budget)
 
 
 def twin_of(entrant: Entrant, visitors: int) -> Entrant | None:

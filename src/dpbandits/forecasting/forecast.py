@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,6 @@ from dpbandits.forecasting.prior import EachRate, Prior, RateSpan, drawn_means, 
 from dpbandits.forecasting.rows import EQUAL, Foreseen
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.delays import DelayLaw
-from dpbandits.simulation.failing.named import with_named_failures
 
 MOST_DRAWS = 10**6
 
@@ -89,7 +87,6 @@ def forecast(
 
     Raises:
         ValueError: rates outside the range of rewards, or a number or policy that cannot be used.
-        PolicyError: a policy of your own raised.
 
     >>> found = forecast([.5, .4], visitors=2000, epsilon=[.5, 1], draws=10)
     >>> [(row.policy, row.epsilon) for row in found]
@@ -138,7 +135,7 @@ def foreseen(
         policy = entrant.policy
         size = (trial.means, trial.visitors, trial.seed, trial.steady)
         plays = plays_of(policy, *size, tell, trial.delay)
-        schedule = with_named_failures(partial(schedule_of, policy, trial.visitors), policy)
+        schedule = schedule_of(policy, trial.visitors)
         if entrant.epsilon is None:
             without[entrant.label] = losses(plays, trial)
             compared.append(foreseen_row(entrant, plays, None, shares, schedule, trial))

@@ -20,7 +20,6 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
 from dpbandits.simulation.arguments import checked, checked_workers, kept_rounds
 from dpbandits.simulation.delays import DelayLaw, checked_delay, play_late
-from dpbandits.simulation.failing.named import with_named_failures
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.runs import Kept, Recompute, Runs
 from dpbandits.simulation.sharing import Player, play_all
@@ -65,7 +64,6 @@ def simulate(
         ValueError: a number out of its range, a policy and an environment of different sizes, or
         shuffle=True for a policy over super arms, whose problem names its arms by their numbers.
         TypeError: `environment` is none.
-        PolicyError: a policy of your own raised.
     """
     rounds, runs, seed = checked(policy, environment, rounds, runs, seed)
     workers, first = checked_workers(workers), whole_number(first, "first")
@@ -207,4 +205,8 @@ def play_plain(
         seed=public_seed,
         rng=rng,
     )
-    return with_named_failures(played, policy, environment, run)
+    try:
+        return played()
+    except Exception as error:
+        error.add_note(f"In run {run} of {policy.name} on {type(environment).__name__}.")
+        raise

@@ -4,13 +4,16 @@ rewards. Audits stand on this.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from dpbandits.core.errors import Foreign
 from dpbandits.core.plan import Action, PublicRng
 from dpbandits.core.privacy import Entry
 from dpbandits.environments.base import Environment
@@ -19,9 +22,51 @@ from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback, Policy, Release
 from dpbandits.policies.turn import Asking, next_turn, open_turn
-from dpbandits.simulation.compared import Written, form_of
 from dpbandits.simulation.plain import Path, moves, play_events, seen
 from dpbandits.vault import open_vault
+
+Written = tuple[Any, ...]
+"""A public value as it was when it was answered; nothing in it can change."""
+
+PLAIN = {int, bool, str, bytes, Fraction, type(None)}
+
+
+def form_of(value: Any) -> Written:
+    """All that can be read in a value, now: it may be changed later.
+
+    `True` equals 1 and 0.0 equals -0.0, and whoever looks closely sees a difference all the same.
+
+    Raises:
+        Foreign: it is not made of numbers, text, tuples, lists, dictionaries and arrays alone, and
+            may hold what is not seen here.
+    """
+    kind = type(value)
+    if kind is float:
+        return kind, struct.pack("<d", value)  # the bits of a NaN, too
+    if kind in PLAIN:
+        return kind, value
+    if isinstance(value, (tuple, list)) and not hasattr(value, "__dict__"):
+        return kind, *map(form_of, value)
+    if kind is dict:
+        return kind, *((form_of(key), form_of(held)) for key, held in value.items())
+    if isinstance(value, np.generic) or (kind is np.ndarray and value.base is None):
+        dtype = value.dtype
+        if dtype.kind in "biufSU" and not dtype.metadata:
+            return kind, dtype.str, value.shape, value.strides, value.tobytes()
+    raise Foreign(
+        f"Its answers cannot be compared: they hold an object of type {kind.__name__}. Answer with "
+        "numbers, text, tuples, lists, or arrays of their own."
+    )
+
+
+def identical(one: object, other: object) -> bool:
+    """Whether two public values are the same to whoever reads them.
+
+    Raises:
+        Foreign: a value of a type that cannot be compared.
+    """
+    return form_of(one) == form_of(other)
+
 
 FINISH = ("finish",)
 """What was asked of the vault when no more records come."""

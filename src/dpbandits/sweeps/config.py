@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 
-from dpbandits.core.errors import ConfigError, MissingDataError, PolicyError
+from dpbandits.core.errors import ConfigError, MissingDataError
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Environment
 from dpbandits.policies.named import close_to
@@ -144,9 +144,11 @@ class Config(Spec):
         for budget in entry.budgets(self.epsilons):
             try:
                 policy = entry.build(environment.arms, rounds, budget, loaded.problem)
-            except (ValueError, TypeError, PolicyError) as error:
-                at = self._place("policies", i)
-                faults.append(ConfigError(f"policies[{at}] ({entry.policy}): {error}"))
+            except Exception as error:  # the class may be the user's own
+                at, said = self._place("policies", i), str(error)
+                if not isinstance(error, (ValueError, TypeError)):
+                    said = f"{type(error).__name__}: {error}"
+                faults.append(ConfigError(f"policies[{at}] ({entry.policy}): {said}"))
                 continue
             epsilon, rho = (
                 float(as_fraction(v, n)) if (v := getattr(policy, n, None)) else None

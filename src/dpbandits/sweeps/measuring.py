@@ -2,15 +2,12 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from time import perf_counter
 
 import numpy as np
 import polars as pl
 
-from dpbandits.core.errors import PolicyError
 from dpbandits.core.privacy import printed_epsilon, spent
-from dpbandits.simulation.failing.named import with_named_failures
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import play_plain, simulate
 from dpbandits.sweeps.cells import Cell, Facts
@@ -27,17 +24,14 @@ def measure(cell: Cell, workers: int | None = 1, first: int = 0) -> tuple[pl.Dat
     """Play the cell's runs from number `first` on. The frame has a row for each run and kept round;
     see `curve_of`.
 
-    Raises:
-        PolicyError: the cell's policy is of the user's own, and raised.
+    An error has a note that says which cell it came from.
     """
     try:
-        played = partial(measured, cell, workers, first)
-        return with_named_failures(played, cell.policy, cell.environment)
-    except PolicyError as error:
+        return measured(cell, workers, first)
+    except Exception as error:
         budget = "" if cell.epsilon is None else f" at ε = {printed_epsilon(cell.epsilon)}"
-        failed = PolicyError(f"{cell.label}{budget} on {cell.setting}: {error}")
-        failed.__cause__ = error.__cause__
-    raise failed
+        error.add_note(f"{cell.label}{budget} on {cell.setting}.")
+        raise
 
 
 def measured(cell: Cell, workers: int | None, first: int) -> tuple[pl.DataFrame, Facts]:

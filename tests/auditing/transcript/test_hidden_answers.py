@@ -1,4 +1,4 @@
-"""Exact sums that an answer holds out of sight: each of these passed, and claims epsilon = 1."""
+"""Exact sums that an answer holds out of sight: none of these may pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import Pure
 from dpbandits.noise import Noise
-from dpbandits.simulation.compared import form_of, identical
+from dpbandits.simulation.transcript import form_of, identical
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +44,6 @@ class Slotted(float):
     __slots__ = ("exact",)
 
 
-class Inherits(Slotted):
-    __slots__ = ()
-
-
 @dataclass
 class Told:
     noisy: float
@@ -57,8 +53,8 @@ class Told:
 KEPT: list[float] = [0.0, 0.0]
 
 
-def in_a_slot(noisy: float, total: int, kind: type[Slotted] = Slotted) -> float:
-    told = kind(noisy)
+def in_a_slot(noisy: float, total: int) -> float:
+    told = Slotted(noisy)
     told.exact = total  # type: ignore[attr-defined]
     return told
 
@@ -87,7 +83,6 @@ def in_an_object_that_is_kept(noisy: float, total: int) -> list[float]:
 
 HIDDEN = [
     in_a_slot,
-    functools.partial(in_a_slot, kind=Inherits),
     in_the_bits_of_nan,
     in_the_order,
     in_notes_on_the_type,
@@ -104,10 +99,10 @@ def found(hide: Any) -> LevelResult:
 @pytest.mark.parametrize("hide", HIDDEN)
 def test_exact_sums_out_of_sight_do_not_pass(hide: Any) -> None:
     level = found(hide)
-    # these are no sums of any noise, so nobody can say what would make up for the record
-    unclear = hide in (in_the_bits_of_nan, Told)
-    expected = "not applicable" if unclear else "failed"
-    assert level.outcome == expected, level
+    # what is no plain value cannot be compared; and the bits are no sum of any noise, so nobody
+    # can say what would make up for the record
+    seen = hide in (in_the_order, in_an_object_that_is_kept)
+    assert level.outcome == ("failed" if seen else "not applicable"), level
 
 
 @pytest.mark.parametrize("hide", [lambda noisy, _: noisy, lambda noisy, _: np.array([noisy])])
@@ -124,11 +119,7 @@ def test_of_what_cannot_be_compared_there_is_no_verdict(hide: Any) -> None:
     assert "cannot be compared" in level.evidence
 
 
-class Meta(type):
-    pass
-
-
-class Odd(float, metaclass=Meta):
+class Odd(float):
     pass
 
 
@@ -136,43 +127,44 @@ class Colour(Enum):
     RED = 1
 
 
-def endless() -> list[Any]:
-    held: list[Any] = []
-    held.append(held)
-    return held
-
-
 @pytest.mark.parametrize(
-    "value", [Odd(1), {1}, bytearray(b"a"), memoryview(b"a"), endless(), lambda: 0, np.void(b"a")]
+    "value",
+    [
+        Odd(1),
+        Slotted(1),
+        Colour.RED,
+        Told(1.0, 2),
+        {1},
+        bytearray(b"a"),
+        lambda: 0,
+        np.void(b"a"),
+        np.array([0, 1])[:1],
+        np.array([1, "a"], object),
+        [np.zeros(2, np.dtype(float, metadata={"exact": 1}))],
+    ],
 )
 def test_what_may_hold_more_than_is_seen_is_not_compared(value: Any) -> None:
     with pytest.raises(Foreign, match="cannot be compared"):
         form_of(value)
 
 
-def noted(exact: int, kind: type[Slotted] = Slotted) -> float:
-    return in_a_slot(1.0, exact, kind)
-
-
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        (noted(1), noted(1), True),
-        (noted(1), noted(2), False),
-        (noted(1), Slotted(1), False),
-        (noted(1, Inherits), noted(2, Inherits), False),
+        (np.zeros((2, 2)), np.zeros((2, 2)), True),
         (np.zeros((2, 2)), np.zeros((2, 2), order="F"), False),
-        (np.zeros(4)[:2], np.zeros(4)[:2], True),
-        (np.array([0, 1])[:1], np.array([0, 2])[:1], False),
-        (np.array([1, "a"], object), np.array([1, "a"], object), True),
-        (np.str_("a"), np.str_("a"), True),
-        (np.str_("a"), "a", False),
+        (np.zeros(2), np.zeros(2, np.float32), False),
+        (np.float64(1), 1.0, False),
+        ((1, 2), [1, 2], False),
+        (True, 1, False),
+        (0.0, -0.0, False),
+        (float("nan"), float("nan"), True),
         (Fraction(1, 3), Fraction(1, 3), True),
         (Fraction(1, 3), Fraction(1, 2), False),
+        (Answer(1.0, 2, 3), Answer(1.0, 2, 3), True),
+        (Answer(1.0, 2, 3), (1.0, 2, 3), False),
+        ({"a": [1]}, {"a": [1]}, True),
         (b"a", b"a", True),
-        (Colour.RED, Colour.RED, True),
-        (Told(1.0, 2), Told(1.0, 2), True),
-        (Told(1.0, 2), Told(1.0, 3), False),
     ],
 )
 def test_all_that_a_value_holds_is_compared(one: Any, other: Any, same: bool) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from polars.testing import assert_frame_equal
 
-from dpbandits import PolicyError, WorkerError
+from dpbandits import WorkerError
 from dpbandits.sweeps import Cluster, Results, SweepStep, load_config, run_sweep
 from dpbandits.sweeps.executors import cluster as room
 from tests.conftest import TINY
@@ -50,9 +50,7 @@ def test_what_fails_is_tried_twice_more(tmp_path: Path, start: Callable[..., Any
     for_ever = tmp_path / "for ever"
     for_ever.mkdir()
     sweep = write_slow_sweep(for_ever, cells=1, seconds=0, module="fails_always", fails=99)
-    with pytest.raises(
-        PolicyError, match=r"Slow failed in init\(\).*: OSError at fails_always\.py"
-    ):
+    with pytest.raises(OSError, match="The disk is full"):
         run_sweep(load_config(sweep), for_ever / "out", executor=one)
     assert len(begun(for_ever)) == 3
 

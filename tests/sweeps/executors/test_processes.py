@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits import PolicyError
 from dpbandits.sweeps import Processes, Results, load_config, run_sweep
 from dpbandits.sweeps.executors.base import THREADS, Job
 from dpbandits.sweeps.executors.processes import pool_of
@@ -61,7 +60,7 @@ def test_a_failure_keeps_what_was_finished(tmp_path: Path, workers: int) -> None
     sweep.write_text(
         whole + f'[[policies]]\nclass = "failing{workers}:Failing"\nrounds = 2\n'  # the last
     )
-    with pytest.raises(PolicyError, match=r"Failing failed in init\(\).*: RuntimeError at failing"):
+    with pytest.raises(RuntimeError, match="this policy fails"):
         run_sweep(load_config(sweep), tmp_path / "out", executor=Processes(workers))
     sweep.write_text(whole)
     results = run_sweep(load_config(sweep), tmp_path / "out", executor=Processes(1))

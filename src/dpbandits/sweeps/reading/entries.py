@@ -4,7 +4,6 @@ class, its hyper-parameters, and the budgets it is played with.
 
 from abc import abstractmethod
 from dataclasses import fields, is_dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -26,7 +25,6 @@ from dpbandits.oracles import DecisionSet
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import NO_ABOUT, close_to, policy_class
 from dpbandits.policies.sizes import size_argument
-from dpbandits.simulation.failing.named import with_named_making
 
 
 class Loaded(NamedTuple):
@@ -202,7 +200,7 @@ class PolicyEntry(BaseModel):
             arguments.setdefault("horizon", rounds)
             if arguments["horizon"] is False:
                 del arguments["horizon"]
-        return with_named_making(self.kind, partial(self.kind, **arguments))
+        return self.kind(**arguments)
 
     def name(self, policy: Policy) -> str:
         """The label; one entry under several rhos gets one label each."""

@@ -1,1 +1,0 @@
-"""What becomes of the errors of a policy of the user's own."""
