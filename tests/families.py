@@ -63,7 +63,7 @@ KEPT = {
     "campaign/believing/test_coverage.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
     "campaign/test_traffic.py::test_false_alarms_at_all_times": "1000.0-turning",
     "campaign/watching/test_answers.py::test_no_false_alarm_at_any_time": "0.0",
-    "checks/stores/test_check_store.py::test_the_suite_refuses_it": "joins no scope",
+    "service/test_check_store.py::test_the_suite_refuses_it": "joins no scope",
     "checks/test_checks.py::test_one_arm": OF_COMPILED,
     "checks/test_mutants.py::test_mutant_is_caught": r"^(?!tree|hybrid)",
     "docs/test_tutorials.py::test_tutorial": "experiment|full|practitioners",

@@ -73,6 +73,6 @@ for found in pkgutil.walk_packages(dpbandits.__path__, "dpbandits."):
         package = importlib.import_module(found.name)
         if getattr(sys.modules[parent], name) is not package:
             print(found.name)
-print(len(dpbandits.policies()) > 40)
+print(len(dpbandits.list_policies()) > 40)
 """
     assert fresh(code) == "True"

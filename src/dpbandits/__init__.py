@@ -88,7 +88,7 @@ from dpbandits.simulation.identification import Identification, identify
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import simulate
 from dpbandits.theory.bounds import lower_bound, regret_order, shariff_sheffet, upper_bound
-from dpbandits.theory.catalogue import Catalogued
+from dpbandits.theory.catalogue import list_policies
 from dpbandits.theory.minimax import instance_independent_bound
 from dpbandits.theory.samples import stopping_time_bound
 from dpbandits.version import __version__
@@ -96,9 +96,6 @@ from dpbandits.version import __version__
 if TYPE_CHECKING:
     from dpbandits.auditing.audit import audit
     from dpbandits.forecasting.forecast import forecast
-    from dpbandits.theory.catalogue import policies
-else:
-    policies.__class__ = Catalogued  # the package, which is called as the function
 
 __all__ = [
     "AuditReport",
@@ -187,7 +184,7 @@ __all__ = [
     "instance_independent_bound",
     "lower_bound",
     "open_store",
-    "policies",
+    "list_policies",
     "simulate",
     "spent",
     "recommend",

@@ -55,7 +55,7 @@ def test_estimates_say_what_they_are() -> None:
 
 
 def test_policies_print_as_a_table() -> None:
-    found = dpb.policies()
+    found = dpb.list_policies()
     head, *lines = str(found).splitlines()
     assert head.split() == ["name", "privacy", "feedback", "releases", "paper"]
     assert [line.split()[0] for line in lines] == [row.name for row in found]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dpbandits.checks.stores.suite import STORE_CHECKS
 from tests.service.conftest import Open
+from tests.service.suite.checks import STORE_CHECKS
 
 
 @pytest.mark.parametrize("check", STORE_CHECKS.values(), ids=STORE_CHECKS)

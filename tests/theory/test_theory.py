@@ -78,7 +78,7 @@ def test_orders_grow_with_rounds_or_say_nan(name: str) -> None:
 
 
 def test_table_of_policies_is_what_they_declare() -> None:
-    rows = {row.name: row for row in dpb.policies()}
+    rows = {row.name: row for row in dpb.list_policies()}
     assert list(rows) == list(POLICIES)
     for name, row in rows.items():
         guarantee = examples(name)[0].guarantee

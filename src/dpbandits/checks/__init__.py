@@ -23,7 +23,6 @@ from dpbandits.checks.sessions import (
     state_is_a_fold,
     survives_json,
 )
-from dpbandits.checks.stores.suite import check_store
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.inputs import refuse_others
 from dpbandits.policies.contract import Policy
@@ -53,7 +52,6 @@ __all__ = [
     "check_environment",
     "check_mechanism",
     "check_policy",
-    "check_store",
     "examples",
 ]
 

@@ -41,7 +41,7 @@ def as_fraction(value: Real, name: str) -> Fraction:
     if exact <= 0:
         raise ValueError(
             f"Expected {name}={value} to be > 0; a policy without privacy is another class (see "
-            "dpbandits.policies())."
+            "dpbandits.list_policies())."
         )
     return exact
 

@@ -14,34 +14,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 EXAMPLES: Mapping[str, str] = {
-    "arms": "5",
-    "actions": "5",
-    "problem": "dpbandits.UniformMatroid(arms=5, rank=2)",
-    "epsilon": "1",
-    "rho": "0.1",
-    "horizon": "10_000",
-    "alpha": "0.1",
-    "beta": "0.05",
-    "cap": "10**6",
-    "means": "[0.5, 0.4]",
-    "rewards": "[[1, 0], [0, 1]]",
-    "values": "[0, 1]",
-    "probabilities": "[[0.5, 0.5]]",
-    "low": "[0, 0]",
-    "high": "[1, 0.5]",
-    "a": "[1, 3]",
-    "b": "[1, 1]",
-    "rank": "2",
-    "k": "2",
-    "capacities": "[1, 1]",
-    "edges": "[(0, 1), (1, 2)]",
-    "vectors": "[[1, 0], [0, 1]]",
-    "sets": "[[0, 1], [1, 2]]",
-    "super_arms": "[[0, 1], [1, 2]]",
-    "source": "0",
-    "target": "2",
-    "seeds": "2",
-    "seed": "1",
     "policy": "dpbandits.DPKLUCB(arms=5, epsilon=1)",
     "rule": "dpbandits.DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1)",
     "segments": "['DE', 'FR']",
@@ -49,7 +21,7 @@ EXAMPLES: Mapping[str, str] = {
     "description": "session.description()",
     "most": "1",
 }
-"""Example values, for every argument that some constructor of this package requires."""
+"""Example values, for every argument that such a constructor requires."""
 
 
 class Explained(ABCMeta):
@@ -129,12 +101,11 @@ def misfit(cls: Callable[..., Any], given: tuple[Any, ...], named: Mapping[str, 
     )
     shown = str(getattr(cls, "example", "")) or f"{cls.__name__}({example})"
     names = ", ".join(takes.parameters) or "nothing"
-    wrong = signature_flaw(cls, parameters, given, named)
+    wrong = signature_flaw(parameters, given, named)
     return f"{cls.__name__} {wrong}. It takes {names}; for example {shown}."
 
 
 def signature_flaw(
-    cls: Callable[..., Any],
     parameters: list[Parameter],
     given: tuple[Any, ...],
     named: Mapping[str, Any],
@@ -155,7 +126,7 @@ def signature_flaw(
         return f"takes at most {len(placed)} arguments without a name, got {len(given)}"
     unknown = [name for name in named if name not in names]
     if unknown and not passes_on:
-        return f"does not take {', '.join(unknown)}{hint(cls, unknown[0], names)}"
+        return f"does not take {', '.join(unknown)}{hint(unknown[0], names)}"
     twice = [name for name in placed[: len(given)] if name in named]
     if twice:
         return f"was given {twice[0]} twice"
@@ -169,27 +140,10 @@ def signature_flaw(
     return f"needs {' and '.join(missing)}{', too' if given or named else ''}"
 
 
-def hint(cls: Callable[..., Any], unknown: str, names: list[str]) -> str:
-    """Why this class has no such argument, or which one was meant."""
-    reason: str | None = getattr(cls, "not_taken", {}).get(unknown)
-    close = get_close_matches(
-        unknown.lower(), {name.lower(): name for name in names}, n=1, cutoff=0.6
-    )
-    if reason is not None:
-        return f" ({reason})"
-    if unknown == "horizon":
-        return " (it plays for as long as it is asked)"
-    if unknown == "epsilon":
-        return (
-            " (it is private under zCDP: its budget is rho)"
-            if "rho" in names
-            else " (it has no budget)"
-        )
-    if close:
-        return f" (did you mean {next(name for name in names if name.lower() == close[0])}?)"
-    sizes = {"arms", "actions", "problem"}
-    size = next((name for name in names if name in sizes), None)
-    return f" (it is {size} here)" if unknown in sizes and size else ""
+def hint(unknown: str, names: list[str]) -> str:
+    """Which one was meant."""
+    close = get_close_matches(unknown, names, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def options_of(cls: type) -> list[str]:

@@ -2,7 +2,7 @@
 other is said before anything is played.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, NamedTuple, Self, final
 
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import numbers_in, refuse_class, shown, whole_number
 from dpbandits.core.privacy import Grid
-from dpbandits.core.signatures import Explained
 from dpbandits.policies.contract import Policy
 
 
@@ -36,7 +35,7 @@ class Records(NamedTuple):
     drawn: bool
 
 
-class Environment(metaclass=Explained):
+class Environment(ABC):
     """Rewards in [0, 1] for `arms` arms.
 
     means: each arm's expected reward, shape (arms,): what pseudo-regret is measured against.

@@ -1,6 +1,6 @@
 """Real data as an environment: a log of decisions somebody else made."""
 
-from typing import ClassVar, Self, final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,6 @@ class LoggedReplay(Environment):
         probability of what it did.
     """
 
-    example: ClassVar[str] = "LoggedReplay([0, 1, 0], [1, 0, 0], arms=2)"
     logged = True
 
     def __init__(

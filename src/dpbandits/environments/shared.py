@@ -2,7 +2,7 @@
 bounds for semi-bandits.
 """
 
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,8 +26,6 @@ class SharedCoins(Environment):
     >>> SharedCoins([0.5, 0.25], [0, 0, 1]).means.tolist()
     [0.5, 0.5, 0.25]
     """
-
-    example: ClassVar[str] = "SharedCoins([0.5, 0.25], [0, 0, 1])"
 
     def __init__(self, chances: ArrayLike, coins: ArrayLike) -> None:
         self.chances = checked_means(chances, "chances")

@@ -65,7 +65,7 @@ def forecast_class(name: object) -> type[Policy]:
         close = close_to(name, POLICIES) if isinstance(name, str) else ""
         raise ValueError(
             f"Expected policies={shown(name)} to be a policy's name or class, such as "
-            f"{DEFAULT[0]!r}{close}; `dpbandits list` and dpbandits.policies() list them."
+            f"{DEFAULT[0]!r}{close}; `dpbandits list` and dpbandits.list_policies() list them."
         )
     takes, about = {field.name for field in fields(cls)}, getattr(cls, "about", None)
     if about is None:

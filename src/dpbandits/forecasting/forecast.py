@@ -11,7 +11,6 @@ from dpbandits.campaign.people.register import MOST_CONTRIBUTIONS
 from dpbandits.campaign.ruler import Range
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number
-from dpbandits.core.signatures import with_example
 from dpbandits.forecasting.entrants import Entrant, entrants, twin_of
 from dpbandits.forecasting.naming import Schedule, named_after, plain_schedule, schedule_of
 from dpbandits.forecasting.outcome import Forecast
@@ -42,7 +41,6 @@ class ForecastTrial(NamedTuple):
     delay: int | DelayLaw | None = None
 
 
-@with_example("forecast(Prior(base=.03, best=.2, arms=4), visitors=50_000, epsilon=1)")
 def forecast(
     rates: Prior | Sequence[RateSpan],
     visitors: int,

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.core.signatures import Explained
 
 Values = Sequence[int] | NDArray[np.int64]
 """Whole grid steps."""
@@ -75,10 +74,6 @@ class Noise(Protocol):
     @abstractmethod
     def state(self) -> dict[str, Any]:
         """The source's position, as plain data a saved session keeps in its private part."""
-
-
-class ExplainedSource(Explained, type(Noise)):  # type: ignore[misc]  # what protocols are made by
-    """The kind of a noise source that explains its arguments."""
 
 
 def laplaces(noise: Noise, values: Values, *, sensitivity: int, epsilon: Fraction) -> list[int]:

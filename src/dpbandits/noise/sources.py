@@ -25,7 +25,7 @@ from dpbandits.noise.draws import (
     secure_choice,
     secure_draws,
 )
-from dpbandits.noise.protocol import ExplainedSource, Noise, Selection, Values
+from dpbandits.noise.protocol import Noise, Selection, Values
 from dpbandits.noise.words import whole_below
 
 
@@ -37,7 +37,7 @@ def scale_of(sensitivity: int, epsilon: Fraction) -> float:
         return 0.0
 
 
-class SimulatedNoise(Noise, metaclass=ExplainedSource):
+class SimulatedNoise(Noise):
     """Seeded noise for experiments. NOT private: whoever knows the seed can take the noise off
     again.
     """
@@ -120,7 +120,7 @@ class SimulatedNoise(Noise, metaclass=ExplainedSource):
         return int(self._rng.exponential(scale)) - int(self._rng.exponential(scale))
 
 
-class SecureNoise(Noise, metaclass=ExplainedSource):
+class SecureNoise(Noise):
     """Exact discrete noise: what production uses. The same draw on two different sums would give
     away their exact difference.
 

@@ -5,7 +5,7 @@ data only.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
 from inspect import signature
@@ -17,13 +17,12 @@ from numpy.typing import ArrayLike
 
 from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
-from dpbandits.core.signatures import Explained
 from dpbandits.oracles.inputs import SuperArm, bounded_whole, checked_weights, listed, shortened
 
 Covering = tuple[tuple[SuperArm, ...], SuperArm]  # a cover, and the loops it leaves out
 
 
-class DecisionSet(metaclass=Explained):
+class DecisionSet(ABC):
     """Which super arms are feasible, and how the best one is found.
 
     A super arm is a sorted tuple of base arms. A subclass sets `arms` and `size` and fills in

@@ -3,7 +3,7 @@ released values.
 """
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, final
 from dpbandits.core.inputs import MOST_ARMS
 from dpbandits.core.plan import Action, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
-from dpbandits.core.signatures import Explained
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.policies.checked import CheckedFields
@@ -71,7 +70,7 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy(CheckedFields, metaclass=Explained):
+class Policy(CheckedFields, ABC):
     """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes
     its state.
 
@@ -85,8 +84,6 @@ class Policy(CheckedFields, metaclass=Explained):
         grid: public steps per unit of reward; 1 for 0/1 rewards.
 
     Raises:
-        TypeError: arguments its constructor does not take, or lacks; the message lists the right
-            ones.
         ValueError: fewer than one arm, or more than `MOST_ARMS`.
     """
 
@@ -95,8 +92,6 @@ class Policy(CheckedFields, metaclass=Explained):
     about: ClassVar[About]
     # whether it can choose among some of its arms: by the largest index, or a draw, of those
     chooses: ClassVar[bool] = False
-    # arguments that a caller may look for here, and why there is none
-    not_taken: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
         refuse_one_text(self.arms)

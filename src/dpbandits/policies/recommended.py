@@ -4,7 +4,6 @@ from fractions import Fraction
 from typing import Any
 
 from dpbandits.core.inputs import shown, whole_number
-from dpbandits.core.signatures import with_example
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.bandit.rate import DPRateIMED
@@ -22,7 +21,6 @@ RECOMMENDED = ("DPRateIMED", "DPJointMAT", "DPJointCUCB", "RNMFTNL", "LDPKLUCB",
 """Names of all that `recommend` returns."""
 
 
-@with_example("recommend(arms=5, epsilon=1)")
 def recommend(
     *,
     epsilon: Fraction | float | str,

@@ -140,7 +140,7 @@ def require_choice(policy: Policy, what: str) -> None:
         ValueError: this one cannot.
     """
     if not policy.chooses:
-        can = "Index policies can: DPKLUCB, for example (dpbandits.policies() says which)."
+        can = "Index policies can: DPKLUCB, for example (dpbandits.list_policies() says which)."
         if hasattr(policy, "problem"):
             can = (
                 "No policy on super arms can: begin a session with a problem that has the arms "

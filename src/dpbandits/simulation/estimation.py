@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.signatures import with_example
 from dpbandits.environments.base import Environment
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
@@ -76,9 +75,6 @@ class Estimates:
         return None if guarantee is None else replace(guarantee, noise="simulated")
 
 
-@with_example(
-    "estimates(DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1), Bernoulli([0.5]), runs=100)"
-)
 def estimates(
     rule: StoppingRule,
     environment: Environment,

@@ -14,7 +14,6 @@ import numpy as np
 from dpbandits.core.arrays import Integers
 from dpbandits.core.inputs import real_number, refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.signatures import with_example
 from dpbandits.core.tables import FigureTable
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.policies.base import Identified
@@ -109,7 +108,6 @@ class Identification:
         return best
 
 
-@with_example("identify(AdaPTT(arms=2, epsilon=1), Bernoulli([0.5, 0.4]), delta=0.1)")
 def identify(
     policy: Policy,
     environment: Environment,

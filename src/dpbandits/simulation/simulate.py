@@ -11,7 +11,6 @@ import numpy as np
 
 from dpbandits.core.arrays import Integers
 from dpbandits.core.inputs import whole_number
-from dpbandits.core.signatures import with_example
 from dpbandits.environments.base import Environment
 from dpbandits.environments.reordered import Reordered, random_order
 from dpbandits.environments.shared import SharedCoins
@@ -27,7 +26,6 @@ from dpbandits.simulation.sharing import Player, play_all
 Host = Callable[..., Path]
 
 
-@with_example("simulate(DPKLUCB(arms=2, epsilon=1), Bernoulli([0.5, 0.4]), 10_000)")
 def simulate(
     policy: Policy,
     environment: Environment,

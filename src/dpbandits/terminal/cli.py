@@ -21,7 +21,7 @@ from dpbandits.terminal.commands.terminal import (
     one_line_errors,
 )
 from dpbandits.terminal.commands.usage import OneLineGroup, let_help_flow
-from dpbandits.theory.catalogue import policies
+from dpbandits.theory.catalogue import list_policies as every_policy
 from dpbandits.version import __version__
 
 app = typer.Typer(
@@ -118,7 +118,7 @@ def list_policies(
 
     rows = [
         row
-        for row in policies()
+        for row in every_policy()
         if (privacy is None or row.privacy == privacy.value)
         and (feedback is None or row.feedback == feedback.value)
         and (not recommended or row.name in RECOMMENDED)

@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable
 
 from dpbandits.core.inputs import whole_number
-from dpbandits.core.signatures import with_example
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.policies.bounds.super_arm_gaps import exchange_gaps
@@ -82,7 +81,6 @@ def matroid_lower_bound(
     return total
 
 
-@with_example("lower_bound(DPKLUCB(arms=2, epsilon=1), Bernoulli([0.5, 0.4]), 10_000)")
 def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     """The lower bound that applies to a policy of this kind of privacy, at T = `rounds`.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import NamedTuple, final
 
 from dpbandits.core.tables import aligned
@@ -38,11 +37,11 @@ class PolicyRows(tuple[PolicyRow, ...]):
     __str__ = __repr__
 
 
-def policies() -> PolicyRows:
+def list_policies() -> PolicyRows:
     """Every policy with its capabilities, non-private ones first. A tuple of `PolicyRow`, which
     prints as a table.
 
-    >>> [row.name for row in policies() if row.privacy == "zCDP"]
+    >>> [row.name for row in list_policies() if row.privacy == "zCDP"]
     ['AdaCUCB']
     """
     return PolicyRows(
@@ -61,11 +60,3 @@ def policies() -> PolicyRows:
         )
         for name, cls, about in ((name, cls, cls.about) for name, cls in POLICIES.items())
     )
-
-
-class Catalogued(ModuleType):
-    """A package that is called as `policies`. A function of the package's name would hide it:
-    `dpb.policies()` says which there are, and `import dpbandits.policies` still is the package.
-    """
-
-    __call__ = staticmethod(policies)

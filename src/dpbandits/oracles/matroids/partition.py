@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -133,8 +133,6 @@ class PartitionMatroid(Matroid):
     >>> PartitionMatroid(blocks=[[0, 3], [1, 2]], capacities=[1, 2]).rank
     3
     """
-
-    example: ClassVar[str] = "PartitionMatroid(blocks=[[0, 3], [1, 2]], capacities=[1, 2])"
 
     def __init__(
         self,

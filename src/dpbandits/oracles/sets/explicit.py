@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -34,8 +34,6 @@ class ExplicitMatroid(Matroid):
     >>> ExplicitMatroid(arms=4, bases=[(0, 1), (0, 2)]).loops
     (3,)
     """
-
-    example: ClassVar[str] = "ExplicitMatroid(arms=4, bases=[(0, 1), (0, 2)])"
 
     def __init__(
         self,

@@ -62,9 +62,6 @@ class ThompsonBeta(StatisticsPolicy):
     Regret: Σ Δ ln T/kl(μ, μ*) + o(ln T) (Kaufmann, Korda and Munos 2012).
     """
 
-    not_taken: ClassVar[Mapping[str, str]] = {
-        "grid": "a coin rounds its rewards to 0 or 1, so there is no grid to choose"
-    }
     about: ClassVar[About] = About(
         paper="Agrawal and Goyal 2012",
         algorithm="Algorithms 1 and 2 (Thompson sampling)",

@@ -58,7 +58,6 @@ class SuccessiveElimination(Policy):
         beta: failure probability.
     """
 
-    example: ClassVar[str] = "SuccessiveElimination(arms=5, horizon=10_000)"
     about: ClassVar[About] = About(
         paper="Even-Dar, Mannor and Mansour 2006",
         algorithm="Algorithm 3 (Successive Elimination)",

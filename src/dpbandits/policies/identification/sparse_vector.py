@@ -41,7 +41,6 @@ class SparseVectorSE(PrivatePolicy):
             best of the others; or "one" that is begun anew after each of K − 1 answers.
     """
 
-    example: ClassVar[str] = "SparseVectorSE(arms=5, epsilon=1, horizon=10_000)"
     about: ClassVar[About] = About(
         paper="Sajed and Sheffet 2019",
         algorithm="section 4, first attempts",

@@ -1,7 +1,7 @@
 """Thompson sampling on a matroid without privacy: CTS with Beta and Gaussian posteriors."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -55,9 +55,6 @@ class CTSBeta(SuperArmPolicy):
     constant nor its logarithms.
     """
 
-    not_taken: ClassVar[Mapping[str, str]] = {
-        "grid": "a coin rounds its rewards to 0 or 1, so there is no grid to choose"
-    }
     about: ClassVar[About] = About(
         paper="Wang and Chen 2018",
         algorithm="CTS",

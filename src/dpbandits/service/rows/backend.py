@@ -1,4 +1,4 @@
-"""What a store has to do, whatever it is made of. `dpbandits.checks.stores.suite` checks one.
+"""What a store has to do, whatever it is made of. `tests/service/suite` checks one.
 
 A store keeps rows and knows nothing of policies. Everything a transaction reads it reads under the
 campaign's lock, and all that it writes comes in one `RowChange`.

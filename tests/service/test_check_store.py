@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpbandits.checks import CheckFailed, check_store
-from dpbandits.checks.stores.suite import STORE_CHECKS
+from dpbandits.checks import CheckFailed
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.holdout import HoldoutCampaign
 from dpbandits.service.looks.campaign import ShownCampaign
@@ -19,6 +18,7 @@ from dpbandits.service.rows.memory_rows import MemoryRows
 from dpbandits.service.rows.records import EventRow, RowChange
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import WitnessFile
+from tests.service.suite.checks import STORE_CHECKS, check_store
 
 Break = Callable[[pytest.MonkeyPatch], None]
 

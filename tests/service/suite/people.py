@@ -3,16 +3,16 @@
 from fractions import Fraction
 
 from dpbandits.checks.checks import require
-from dpbandits.checks.stores.small_campaigns import (
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies.bandit.forgetful import AdaCUCB
+from dpbandits.session.session import Session
+from tests.service.suite.small_campaigns import (
     ROUNDS,
     Make,
     reward_of,
     small_campaign,
     small_policy,
 )
-from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.bandit.forgetful import AdaCUCB
-from dpbandits.session.session import Session
 
 
 def segments_learn_apart(make: Make, name: str) -> None:

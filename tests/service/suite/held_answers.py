@@ -6,9 +6,9 @@ from time import sleep
 from typing import Any
 
 from dpbandits.checks.checks import require
-from dpbandits.checks.stores.small_campaigns import Make, small_campaign, small_policy
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.session.session import Session
+from tests.service.suite.small_campaigns import Make, small_campaign, small_policy
 
 MANY = 40
 """Decisions; four of five are answered."""

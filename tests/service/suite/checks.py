@@ -12,13 +12,17 @@ from itertools import pairwise
 from threading import Thread
 
 from dpbandits.checks.checks import require
-from dpbandits.checks.stores.held_answers import held_answers_are_unseen
-from dpbandits.checks.stores.people import (
+from dpbandits.core.errors import RewardError
+from dpbandits.core.inputs import shown
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.session.session import Session
+from tests.service.suite.held_answers import held_answers_are_unseen
+from tests.service.suite.people import (
     holdout_people_are_apart,
     no_release_holds_a_person_twice,
     segments_learn_apart,
 )
-from dpbandits.checks.stores.small_campaigns import (
+from tests.service.suite.small_campaigns import (
     ROUNDS,
     Make,
     is_refused,
@@ -26,10 +30,6 @@ from dpbandits.checks.stores.small_campaigns import (
     small_campaign,
     small_policy,
 )
-from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import shown
-from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.session.session import Session
 
 
 def names_are_taken_once(make: Make, name: str) -> None:
