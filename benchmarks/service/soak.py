@@ -26,7 +26,7 @@ from dpbandits.service.looks.campaign import MOST_AT_ONCE
 from dpbandits.service.rows.sql import SqlBackend
 from dpbandits.service.rows.sql_rows import SqlRows
 from dpbandits.service.witness import WitnessFile
-from dpbandits.session.storing.changes import Watch
+from dpbandits.session.storing import Watch
 
 WRONG = ("lost", "folded twice", "folded too little", "drawn twice", "generations lost")
 CALLS = 12

@@ -84,7 +84,7 @@ from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
-from dpbandits.session.standing import SessionEvent
+from dpbandits.session.state import SessionEvent
 from dpbandits.simulation.delays import DelayLaw, FixedDelay, GeometricDelay, UniformDelay
 from dpbandits.simulation.estimation import Estimates, estimates
 from dpbandits.simulation.identification import Identification, identify

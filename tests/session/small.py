@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import dpbandits as dpb
-from dpbandits.session.saving.seal import sealed
+from dpbandits.session.saving import sealed
 
 
 def session(**kwargs: Any) -> dpb.Session:

@@ -17,7 +17,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch
 from dpbandits.noise import SimulatedNoise
 from dpbandits.vault import JointVault
-from dpbandits.vault.joint import LATE
+from dpbandits.vault import LATE
 
 ONE = Fraction(1)
 

@@ -6,7 +6,6 @@ time has passed: answers are held, by the vault, and folded in the order of aski
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Self, final
 
@@ -34,27 +33,15 @@ class AttributionWindow:
         """Whether a decision's time has passed. Nothing is changed: whoever answers asks this."""
         return id in self.due and self.due[id] <= self.time()
 
-    def asked(self, ids: Iterable[int]) -> None:
-        """Decisions were made at the time that was last looked at."""
-        for id in ids:
-            self.due.setdefault(id, self.latest + self.seconds)
-
-    def forget(self, id: int) -> None:
-        """A decision waits no more."""
-        self.due.pop(id, None)
-
-    def passed(self, waiting: Callable[[int], bool]) -> Iterator[int]:
-        """The decisions whose time has passed, oldest first; each is forgotten once it waits no
-        more.
-        """
+    def passed(self) -> list[int]:
+        """Return the decisions whose time has passed, oldest first."""
         self.latest = now = self.time()
-        while self.due:
-            id = next(iter(self.due))
-            if self.due[id] > now:
-                return
-            if waiting(id):
-                yield id
-            self.due.pop(id, None)
+        found = list[int]()
+        for id, due in self.due.items():
+            if due > now:
+                break
+            found.append(id)
+        return found
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""

@@ -16,10 +16,6 @@ WIDTH = 88
 NEWEST = 50
 """Events that are printed."""
 
-WAITS_TO_BE_READ = (
-    " (whoever comes back before their reward was read is not learned from that time)"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class StatementFacts:
@@ -32,10 +28,9 @@ class StatementFacts:
     several: whether a round has several rewards, which are protected together.
     asked: decisions; told: rounds whose rewards were recorded; unread: decisions resolved without
         reading any reward.
-    cap, span: learned rounds of a user, and in which window, in words. apart: whether no two of
-        them are read in one release. people: users that were asked for; None where they are not
-        counted here. caution: on the bias of means. waits: the attribution window, in seconds.
-        default: what counts where nobody answered.
+    cap, span: learned rounds of a user, and in which window, in words. people: users that were
+        asked for; None where they are not counted here. caution: on the bias of means. waits: the
+        attribution window, in seconds. default: what counts where nobody answered.
     """
 
     campaign: str
@@ -59,7 +54,6 @@ class StatementFacts:
     events: Sequence[tuple[str, object, int]] = ()
     cap: int | None = None
     span: str | None = None
-    apart: bool = False
     caution: str | None = None
     people: int | None = None
     several: bool = False
@@ -118,17 +112,16 @@ def price_words(facts: StatementFacts) -> str:
     """What one round costs, and what a user pays in all."""
     if facts.guarantee is None or facts.each is None:
         return ""
-    one, power = figure(facts.each), "" if facts.each.measure == "pure" or facts.apart else "²"
+    one, power = figure(facts.each), "" if facts.each.measure == "pure" else "²"
     if facts.guarantee.unit == "round":
         return (
             f"Price: {one} for each round. Whoever appears in m rounds is protected in each of "
             f"them, and in all of them together at m{power} times that."
         )
     where = "in all" if facts.span is None else f"in each window of {facts.span}"
-    apart = WAITS_TO_BE_READ if facts.apart else ""
     said = (
         f"Price: {one} for each learned round. A user has at most {facts.cap:,} of them {where}, "
-        f"their first ones{apart}, so {figure(facts.guarantee)} per user"
+        f"their first ones, so {figure(facts.guarantee)} per user"
     )
     if facts.span is None:
         return f"{said}. Rewards of further rounds are not read."

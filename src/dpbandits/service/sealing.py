@@ -12,7 +12,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from dpbandits.core.errors import StoreError
-from dpbandits.session.saving.seal import checked_key
+from dpbandits.session.saving import checked_key
 
 PLAIN, SEALED = b"p", b"s"
 

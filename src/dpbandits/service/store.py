@@ -42,7 +42,7 @@ from dpbandits.service.turns.turning import Turning
 from dpbandits.service.turns.working import CampaignSetting
 from dpbandits.service.witness import WitnessFile
 from dpbandits.session.options import require_policy
-from dpbandits.session.saving.policy import require_readable
+from dpbandits.session.saving import require_readable
 from dpbandits.session.session import Session
 
 KEYLESS = (

@@ -16,7 +16,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.campaign.watching.answers import Answers, jeffreys_mixture
 from dpbandits.noise import SimulatedNoise
-from dpbandits.session.saving.seal import sealed
+from dpbandits.session.saving import sealed
 from tests.session.interruption.interrupted import Interrupted, interrupt
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)

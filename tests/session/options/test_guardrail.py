@@ -17,7 +17,7 @@ from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
-from dpbandits.vault.blocks import ReadRewards
+from dpbandits.vault import ReadRewards
 from tests.session.interruption.interrupted import Interrupted, Silent, interrupt
 
 RAIL = dpb.Guardrail("refunds", limit=0.1)

@@ -15,7 +15,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
-from dpbandits.session.saving.seal import sealed
+from dpbandits.session.saving import sealed
 
 POLICY = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
 SEED = 987654321987

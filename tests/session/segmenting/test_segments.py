@@ -11,7 +11,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
-from dpbandits.session.saving.seal import sealed
+from dpbandits.session.saving import sealed
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=8)
 KEY = b"0123456789abcdef"

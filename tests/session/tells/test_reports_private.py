@@ -12,7 +12,7 @@ import dpbandits as dpb
 from dpbandits.local import messages
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
 from dpbandits.mechanisms.randomizers import Report
-from dpbandits.vault.arms import checked_report
+from dpbandits.vault import checked_report
 from tests.session.test_errors_private import DIGITS, Talkative, suppress_and_keep, told
 
 

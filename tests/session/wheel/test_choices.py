@@ -15,8 +15,8 @@ import pytest
 import dpbandits as dpb
 from dpbandits.campaign.watching.answers import Answers, Unanswered
 from dpbandits.policies import DPSE, DPTSMAT, LazyDPTS
-from dpbandits.session.wheel.choices import answers_in
-from dpbandits.session.wheel.chosen import HowChosen, KeptChoices, packed_action, unpacked
+from dpbandits.session.history import answers_in
+from dpbandits.session.history import HowChosen, KeptChoices, packed_action, unpacked
 from tests.session.small import resealed
 
 DRAWN = 3_000

@@ -39,7 +39,7 @@ def mark_of_key(key: bytes) -> str:
 
 @final
 class Register:
-    """Places taken, by pseudonym. An interruption loses a place at worst; none is given twice.
+    """Places taken, by pseudonym.
 
     cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
     used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
@@ -79,21 +79,14 @@ class Register:
         """Another register of the same people has seen this time."""
         self._latest = max(self._latest, latest)
 
-    def take(self, who: str, period: int) -> bool:
-        """Take a place, if one is left. In a window that has passed there is none."""
+    def taken(self, who: str, period: int) -> int:
+        """Return the places a person has taken in a window; all of them in a window that has
+        passed.
+        """
         window, taken = self.used.get(who, (period, 0))
-        taken = taken if window == period else 0
-        if window > period or taken >= self.cap:
-            return False
-        self.used[who] = period, taken + 1
-        return True
-
-    def free(self, place: Place) -> None:
-        """A decision was never carried out: its place is given back."""
-        who, period = place
-        window, taken = self.used.get(who, (period, 0))
-        if window == period and taken:
-            self.used[who] = period, taken - 1
+        if window > period:
+            return self.cap
+        return taken if window == period else 0
 
     @property
     def people(self) -> int | None:

@@ -10,15 +10,8 @@ probability for all: in the order of asking it is at most a martingale that begi
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, final
-
-from dpbandits.campaign.runs import id_runs, runs_in
-from dpbandits.core.values import part
-
-MOST_LISTED = 10**7
-"""Unanswered decisions of a document that are kept one by one: more would fill a machine's memory.
-"""
+from dataclasses import dataclass
+from typing import final
 
 
 @final
@@ -53,35 +46,6 @@ def jeffreys_mixture(told: int, missing: int) -> float:
         - math.lgamma(told + missing + 1)
         - math.log(math.pi)
     )
-
-
-@final
-@dataclass
-class Unanswered:
-    """Which decisions nobody answered: expired ones, and void ones, which count in no test."""
-
-    expired: set[int] = field(default_factory=set)
-    void: set[int] = field(default_factory=set)
-
-    def to_data(self) -> dict[str, Any]:
-        """Plain data, for JSON: runs of (first id, how many)."""
-        return {"expired": id_runs(self.expired), "void": id_runs(self.void)}
-
-
-def unanswered_from_data(data: object, asked: int) -> Unanswered | None:
-    """What `to_data` wrote; None where nobody counted, or where there are more than a machine could
-    hold: a short text can say many.
-
-    Raises:
-        DamagedSessionError: it is not that.
-    """
-    if data is None:
-        return None
-    found = part(data, "public.unanswered", "expired", "void")
-    runs = [runs_in(found[name], "public.unanswered", asked) for name in ("expired", "void")]
-    if sum(len(run) for each in runs for run in each) > MOST_LISTED:
-        return None
-    return Unanswered(*({id for run in each for id in run} for each in runs))
 
 
 def different_answers(labels: Sequence[str], answers: Answers) -> str:

@@ -16,7 +16,7 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
 from dpbandits.service.turns.asks import LONGEST_KEY
-from dpbandits.session.saving.policy import policy_made
+from dpbandits.session.saving import policy_made
 
 MOST_TELLS = 10_000
 """Answers, or decisions, of one request."""

@@ -31,7 +31,7 @@ from dpbandits.service.looks.trail import Moment, Recent, Trail, recent
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow, EventRow
 from dpbandits.service.turns.working import Working
-from dpbandits.session.standing import SessionEvent
+from dpbandits.session.state import SessionEvent
 
 MOST_AT_ONCE = 100_000
 """Decisions or answers of one call."""

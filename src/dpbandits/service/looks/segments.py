@@ -13,8 +13,8 @@ from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import LedgerLine, Summary, summary_over
 from dpbandits.service.rows.records import CampaignRow
-from dpbandits.session.segmenting.parts import ONE_SEGMENT, BySegment
-from dpbandits.session.standing import SessionEvent
+from dpbandits.session.segments import ONE_SEGMENT, BySegment
+from dpbandits.session.state import SessionEvent
 
 ShownPart = TypeVar("ShownPart", bound=ShownCampaign)
 

@@ -10,7 +10,7 @@ from dpbandits.campaign.believing.believed import Believed
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import ReleaseRow, fresh_since
 from dpbandits.service.turns.working import Working, frozen_json
-from dpbandits.session.storing.looking import Onlooker
+from dpbandits.session.storing import Onlooker
 
 MOST = 60
 """Moments that are kept."""

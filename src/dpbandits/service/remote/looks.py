@@ -23,7 +23,7 @@ from dpbandits.service.looks.reports import (
 )
 from dpbandits.service.looks.trail import Moment, Recent, Shown
 from dpbandits.service.rows.records import EventRow
-from dpbandits.session.standing import SessionEvent
+from dpbandits.session.state import SessionEvent
 
 ArmStandings = tuple[tuple[Any, str], ...]
 """Names or numbers of arms, and where each stands."""

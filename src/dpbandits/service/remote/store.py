@@ -15,7 +15,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.service.remote.campaign import RemoteCampaign
 from dpbandits.service.remote.said import error_of, fresh_key, sent_options
 from dpbandits.service.scope import Scope
-from dpbandits.session.saving.policy import policy_to_data
+from dpbandits.session.saving import policy_to_data
 
 TRIES, PAUSE = 4, 0.2
 """A call is made so often where the server is away, with twice the pause each time."""

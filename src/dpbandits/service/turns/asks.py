@@ -15,14 +15,14 @@ from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, latest_of, said_in
 from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.decisions import Decision
-from dpbandits.session.storing.people import (
+from dpbandits.session.storing import (
+    ask_unread,
     fill_places,
     not_before,
     pseudonym_in,
     read_places,
     window_of,
 )
-from dpbandits.session.storing.sides import ask_unread
 
 LONGEST_KEY = 200  # characters of a key under which a call is repeated
 

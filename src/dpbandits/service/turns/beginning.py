@@ -20,9 +20,9 @@ from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.writing import compact, head_public, next_chain, sealed_private
 from dpbandits.session.options import checked_segments
-from dpbandits.session.saving.policy import policy_to_data
+from dpbandits.session.saving import policy_to_data
 from dpbandits.session.session import Session
-from dpbandits.session.storing.parts import small_parts
+from dpbandits.session.storing import small_parts
 
 KEPT = {"campaign", "user_key", "clock"}
 """Options of a session that a store knows by itself."""

@@ -28,16 +28,17 @@ from dpbandits.service.turns.working import (
 )
 from dpbandits.service.turns.writing import change_in, compact, next_chain
 from dpbandits.service.witness import Mark, WitnessFile
-from dpbandits.session.storing.changes import Watch
-from dpbandits.session.storing.parts import (
+from dpbandits.session.storing import (
     SessionRows,
+    Watch,
     begun_anew,
     give_up,
     keeps_exact_sums,
+    not_before,
     price_of,
     small_parts,
+    window_of,
 )
-from dpbandits.session.storing.people import not_before, window_of
 
 
 def mark_of(head: HeadRow) -> Mark:

@@ -10,8 +10,8 @@ from dpbandits.service.rows.records import EventRow
 from dpbandits.service.turns.asks import LONGEST_KEY, Scratch, catch_up, marked, other_call
 from dpbandits.service.turns.working import Working
 from dpbandits.service.turns.writing import compact
-from dpbandits.session.storing.parts import counts_of
-from dpbandits.session.storing.people import (
+from dpbandits.session.storing import (
+    counts_of,
     fill_places,
     forget_decisions,
     pseudonym_in,

@@ -12,7 +12,7 @@ from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.service.turns.beginning import OPTIONS, segment_name
 from dpbandits.session.session import Session
-from dpbandits.session.storing.sides import play_only
+from dpbandits.session.storing import play_only
 
 DOUBLING = 2.0
 """By this factor the holdout people that are read grow from one reading to the next."""

@@ -9,10 +9,8 @@ from dpbandits.core.errors import DecisionError, MessageError
 from dpbandits.mechanisms.rewards import tried
 from dpbandits.service.turns.asks import CampaignDecision, Scratch
 from dpbandits.service.turns.working import Working, known_in
-from dpbandits.session.pairs import listed_tells, two_of
-from dpbandits.session.storing.beforehand import require_reward
-from dpbandits.session.storing.parts import its_time_passed, waits
-from dpbandits.session.storing.people import owned_by, read_places
+from dpbandits.session.decisions import listed_tells, two_of
+from dpbandits.session.storing import its_time_passed, owned_by, read_places, require_reward, waits
 
 TellStatus = Literal["recorded", "already", "unknown", "gone"]
 """What became of an answer. already: the decision was resolved before. unknown: there is no such

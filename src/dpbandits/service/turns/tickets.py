@@ -12,7 +12,7 @@ from dpbandits.service.turns.asks import AskedDecisions, AskOp, CampaignDecision
 from dpbandits.service.turns.working import CampaignSetting, Working
 from dpbandits.service.turns.writing import change_in, compact
 from dpbandits.session.decisions import Decision
-from dpbandits.session.storing.parts import counts_of
+from dpbandits.session.storing import counts_of
 
 
 class Op(Protocol):

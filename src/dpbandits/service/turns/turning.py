@@ -32,7 +32,7 @@ from dpbandits.service.turns.tickets import (
 )
 from dpbandits.service.turns.working import CampaignSetting, Working, working_at
 from dpbandits.service.witness import WitnessFile
-from dpbandits.session.storing.people import forget_places
+from dpbandits.session.storing import forget_places
 
 TOGETHER = 256
 """Calls that one transaction does."""

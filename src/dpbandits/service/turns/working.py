@@ -24,15 +24,15 @@ from dpbandits.service.rows.records import (
 from dpbandits.service.sealing import StoreSeal, private_place
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.session.decisions import Play
-from dpbandits.session.saving.document import VERSION
+from dpbandits.session.saving import VERSION
 from dpbandits.session.session import Session
-from dpbandits.session.storing.changes import Watch
-from dpbandits.session.storing.looking import session_to_look_at
-from dpbandits.session.storing.parts import (
+from dpbandits.session.storing import (
     SessionRows,
+    Watch,
     counts_of,
     rows_in,
     session_from_parts,
+    session_to_look_at,
 )
 
 

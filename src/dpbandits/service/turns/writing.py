@@ -20,9 +20,8 @@ from dpbandits.service.sealing import StoreSeal, private_place
 from dpbandits.service.turns.ids import DecisionIds, fresh_nonce
 from dpbandits.service.turns.working import Working
 from dpbandits.session.decisions import Play
-from dpbandits.session.saving.document import VERSION
-from dpbandits.session.storing.changes import AskedPlay, HeardRelease
-from dpbandits.session.storing.parts import counts_of, price_of, small_parts
+from dpbandits.session.saving import VERSION
+from dpbandits.session.storing import AskedPlay, HeardRelease, counts_of, price_of, small_parts
 
 
 def compact(data: Any) -> str:

@@ -1,0 +1,801 @@
+"""What a session knows, and what happened since.
+
+    State   everything known after the last release: a value that is replaced whole
+    events  what happened since, in a list that is only ever appended to
+    View    the counts that both come to; can be made again from them at any time
+
+A session is a `Log`: a state, its plan, and the events since. Appending an event is the moment at
+which it happens: before that nothing has happened, and afterwards the view is brought up to date
+or, if that was interrupted, made again. A release puts a new state in place by one assignment.
+
+`Tables` follow the events: every entry says what stands there, so applying an event twice changes
+nothing more.
+
+Nothing here checks a reward, draws noise or releases anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple, final
+
+from dpbandits.campaign.assignment import Assignment
+from dpbandits.campaign.attribution import AttributionWindow
+from dpbandits.campaign.believing.believed import Believed
+from dpbandits.campaign.guardrail import Harm
+from dpbandits.campaign.people.register import Place, Register
+from dpbandits.campaign.roster import Roster
+from dpbandits.campaign.traffic import Traffic
+from dpbandits.core.plan import FOREVER, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.turn import open_turn
+from dpbandits.session.decisions import NEW, Play, Unit
+from dpbandits.session.history import HowChosen, KeptChoices
+from dpbandits.vault import Books, OpenBlock, Parts, added
+
+SHORT = 2
+"""If answers come out of order, a joint plan's block closes with one in `SHORT` of its rounds."""
+
+
+class SessionEvent(NamedTuple):
+    """Something that was done to a session, and after how many decisions. Public.
+
+    Args:
+        what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks); with a
+            guardrail also "suspend", or "alarm" if the arm is the last one in play.
+        arm: its name or number; None if it is about all arms.
+        asked: decisions made before it.
+    """
+
+    what: str
+    arm: str | int | None
+    asked: int
+
+
+class Offer(NamedTuple):
+    """What decisions `since` to `last` play.
+
+    Args:
+        play: the one play; None if each decision draws its own from `law`.
+        law: a plan that decisions are drawn from; None: the state's own plan.
+    """
+
+    since: int
+    last: int
+    play: Play | None
+    law: Plan | None = None
+
+
+NOTHING = Offer(1, 0, None)
+
+
+class OpenPlan(NamedTuple):
+    """A joint plan whose block is open.
+
+    Args:
+        action: the super arm.
+        rounds: decisions it takes.
+        release: the arms whose sums will be read together.
+        observe: the arms that are told; None: all of the super arm.
+        step: the turn in which it was made or taken up again.
+    """
+
+    action: tuple[int, ...]
+    rounds: int
+    release: tuple[int, ...]
+    observe: tuple[int, ...] | None
+    step: int
+
+    @property
+    def hold(self) -> Hold:
+        return Hold(self.action, self.rounds, self.release, (), self.observe)
+
+
+class Answered(NamedTuple):
+    """A release that the policy has not learned from yet.
+
+    Args:
+        release: what was released; of nothing, where blocks were dropped.
+        plan: the plan it ended; None if blocks were dropped though no plan said so.
+        number: of a joint plan, its number.
+    """
+
+    release: Release
+    plan: Plan | None
+    number: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything known after the last release. No part of it is changed in place but `pending`.
+
+    Args:
+        policy: the policy at work.
+        learned: the policy's state.
+        books: what the vault keeps. Partly private.
+        believed: what was released of every arm, for intervals.
+        roster: the arms, and which of them are in play.
+        traffic: how often each arm was drawn.
+        harm: with a guardrail, what was released of every arm's harm.
+        events: what was done to the session.
+        step: turns before this one (a turn is what happens between two releases).
+        asked: decisions made. first: of them, those before this turn.
+        records: rewards that were recorded. unread: decisions resolved without a reading.
+        offer: what the next decisions play.
+        rng: position of the turn's public randomness; None if nothing was drawn.
+        told: decisions told in this turn, by unit.
+        plans: open joint plans by number.
+        answer: a release that the policy has to learn from.
+        pending: decisions that wait for their rewards, by id. It is shared with the view and
+            follows the events, for copying it at every release would take too long.
+    """
+
+    policy: Policy
+    learned: Any
+    books: Books
+    believed: Believed = field(repr=False)
+    roster: Roster
+    traffic: Traffic
+    harm: Harm | None = None
+    events: tuple[SessionEvent, ...] = ()
+    step: int = 0
+    asked: int = 0
+    first: int = 0
+    records: int = 0
+    unread: int = 0
+    offer: Offer = NOTHING
+    rng: Any = field(default=None, repr=False)
+    told: tuple[tuple[Unit, int], ...] = ()
+    plans: Mapping[int, OpenPlan] = field(default_factory=dict)
+    answer: Answered | None = None
+    pending: dict[int, Play] = field(default_factory=dict, repr=False)
+
+
+# Events
+
+
+class Look(NamedTuple):
+    """What an ask changed beside its decision.
+
+    Args:
+        offer: what the next decisions play.
+        plans: open joint plans.
+        rng: position of the public randomness.
+        traffic: how often each arm was drawn.
+    """
+
+    offer: Offer
+    plans: Mapping[int, OpenPlan]
+    rng: Any
+    traffic: Traffic
+
+
+class Asked(NamedTuple):
+    """A decision was made.
+
+    Args:
+        look: None if it follows from the offer that stands.
+        place: the person whose place it took, the window, and the places taken then.
+        due: when its time has passed.
+    """
+
+    id: int
+    play: Play
+    look: Look | None = None
+    place: tuple[str, int, int] | None = None
+    due: float | None = None
+
+
+class Told(NamedTuple):
+    """A reward was recorded. Private.
+
+    Args:
+        unit: what its decision counts as.
+        parts: what is added to which blocks.
+        answered: False if nobody answered, and the default was recorded.
+    """
+
+    id: int
+    unit: Unit
+    parts: Parts
+    answered: bool = True
+
+    def __repr__(self) -> str:
+        return f"Told(id={self.id})"
+
+
+class Unread(NamedTuple):
+    """A decision was resolved and nothing of it is read.
+
+    Args:
+        why: "told" or "expired", if nobody learns from it; "void" if it was never carried out.
+        place: the person whose place is given back, the window, and the places left taken.
+    """
+
+    id: int
+    play: Play
+    why: str
+    place: tuple[str, int, int] | None = None
+
+
+class Released(NamedTuple):
+    """A release was made, for a journal.
+
+    Args:
+        step: the number of the release. plan: the plan that it ended; None if blocks were dropped.
+        left: as in the ledger. asked: decisions until then.
+    """
+
+    step: int
+    release: Release
+    plan: Plan | None
+    left: dict[int, tuple[int, int]]
+    asked: int
+
+
+class Unlearned(NamedTuple):
+    """Nobody learns from these pending decisions any more, for a journal."""
+
+    ids: tuple[int, ...]
+
+
+Event = Asked | Told | Unread
+
+
+class Log(NamedTuple):
+    """A session: a state, the plan made from it, and the events since, which are only appended."""
+
+    state: State
+    plan: Plan
+    events: list[Any]
+
+    def __repr__(self) -> str:
+        return f"Log(step={self.state.step}, events={len(self.events)})"
+
+
+@final
+class Tables:
+    """What is known of single decisions and people, beside `State.pending`. Follows the events.
+
+    Args:
+        chosen: how each decision was chosen; None if a store keeps that.
+        expired, void: decisions that nobody answered; None if nobody counts them.
+        owners: whose place a pending decision took.
+        people: who was asked for how often; None where people do not come back.
+        window: when each pending decision's time has passed; None where answers count as they come.
+        held: answers that count only later, in grid steps, by decision. Private.
+        journal: events since a store looked last; None without a store.
+        follows: whether a recorded reward changes any of these.
+    """
+
+    __slots__ = (
+        "chosen",
+        "expired",
+        "follows",
+        "held",
+        "journal",
+        "owners",
+        "people",
+        "void",
+        "window",
+    )
+
+    def __init__(self, people: Register | None, window: AttributionWindow | None) -> None:
+        self.chosen: KeptChoices | None = KeptChoices()
+        self.expired: set[int] | None = set()
+        self.void: set[int] | None = set()
+        self.owners: dict[int, Place] = {}
+        self.people, self.window = people, window
+        self.held: dict[int, Any] = {}
+        self.journal: list[Any] | None = None
+        self.follows = people is not None or window is not None
+
+    def __repr__(self) -> str:
+        return f"Tables(held={len(self.held)})"
+
+    def follow_resolved(self, event: Told | Unread) -> None:
+        id, place = event.id, None
+        if isinstance(event, Told):
+            why = "told" if event.answered else "expired"
+        else:
+            why, place = event.why, event.place
+        if self.journal is not None:
+            self.journal.append(event)
+        if why == "expired" and self.expired is not None:
+            self.expired.add(id)
+        if why == "void" and self.void is not None:
+            self.void.add(id)
+        if self.owners:
+            self.owners.pop(id, None)
+        if place is not None and self.people is not None:
+            self.people.used[place[0]] = place[1:]
+        if self.window is not None:
+            self.window.due.pop(id, None)
+            self.held.pop(id, None)
+
+
+# Turns
+
+
+def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tuple[Log, PublicRng]:
+    """Plan from a state.
+
+    Args:
+        first: False if the turn was begun before, and goes on.
+    """
+    policy = state.policy
+    turn = open_turn(policy, state.learned, state.step, partial(PublicRng, seed))
+    plan, rng = turn.plan, turn.rng
+    if not first:
+        if state.rng is not None:
+            rng = PublicRng(seed, state.step, state.rng)
+        return Log(state, plan, events), rng
+    since, plans = state.asked + 1, state.plans
+    if policy.reader.together:
+        hold = require_hold(plan)
+        rounds = 0 if state.pending else hold.rounds
+        offer = joint_offer(state.roster, hold, since, since, rounds)
+        if not state.pending:
+            plans = {**plans, since: open_plan(hold, state.step)}
+    else:
+        offer = offer_of(state, plan, since)
+        if state.roster.active is not None or (state.pending and isinstance(plan, Hold)):
+            offer = offer._replace(last=0)  # the first ask looks ahead
+    state = replace(state, first=state.asked, offer=offer, plans=plans, rng=rng.state())
+    return Log(state, plan, events), rng
+
+
+def require_hold(plan: Plan) -> Hold:
+    """Raise TypeError unless a plan's records can be read together."""
+    if not isinstance(plan, Hold):
+        raise TypeError(
+            f"Expected a Hold, got a {type(plan).__name__}: where the rewards of a record are read "
+            "together, a plan plays one super arm."
+        )
+    return plan
+
+
+def open_plan(plan: Hold, step: int) -> OpenPlan:
+    action: Any = plan.action
+    return OpenPlan(action, plan.rounds, plan.release, plan.observe, step)
+
+
+def rounds_of(plan: Plan) -> int:
+    """Return for how many decisions a plan can be asked before something else may be better."""
+    return plan.rounds if isinstance(plan, Hold) else FOREVER
+
+
+def offer_of(state: State, plan: Plan, since: int, law: Plan | None = None) -> Offer:
+    """Return what a plan asks for from decision `since` on."""
+    last = min(FOREVER, since - 1 + rounds_of(plan))
+    if not isinstance(plan, Hold):
+        return Offer(since, last, None, law)
+    return Offer(since, last, play_of(state, plan, plan.action))
+
+
+def play_of(state: State, plan: Plan, action: Any, propensity: float | None = 1.0) -> Play:
+    """Return the play of an action of a plan."""
+    observe = (plan.observe or action) if state.policy.about.feedback == "semi" else None
+    label = state.roster.labels.of(action)
+    return Play(action, observe, label, observe or action, True, propensity)
+
+
+def joint_offer(roster: Roster, plan: Hold, number: int, since: int, rounds: int) -> Offer:
+    """Return what a joint plan asks for, for so many rounds (0: nothing yet)."""
+    action: Any = plan.action
+    observe: tuple[int, ...] = plan.observe or action
+    kept = tuple(observe.index(arm) for arm in plan.release)
+    play = Play(action, observe, roster.labels.of(action), number, True, 1.0, kept)
+    return Offer(since, min(FOREVER, since - 1 + rounds) if rounds else 0, play)
+
+
+@final
+class View:
+    """The counts and sums that a log comes to, kept up to date as events are appended.
+
+    `at` is the number of events counted. It is moved last, so a view whose `at` is not the length
+    of its log is not used: it is made again.
+    """
+
+    __slots__ = (
+        "asked",
+        "at",
+        "batch",
+        "beyond",
+        "blocks",
+        "due",
+        "events",
+        "last",
+        "log",
+        "offer",
+        "pending",
+        "plans",
+        "play",
+        "policy",
+        "position",
+        "progress",
+        "records",
+        "rng",
+        "tables",
+        "told",
+        "traffic",
+        "unread",
+    )
+
+    def __init__(
+        self,
+        seed: int,
+        log: Log,
+        tables: Tables,
+        rng: PublicRng | None = None,
+        before: View | None = None,
+    ) -> None:
+        """
+        Args:
+            rng: the turn's public randomness, if its position is the state's.
+            before: the view that ended with this log, if there is one. It is used up.
+        """
+        state = log.state
+        self.policy, self.log, self.events, self.at, self.tables = (
+            state.policy,
+            log,
+            log.events,
+            0,
+            tables,
+        )
+        self.asked, self.records, self.unread = state.asked, state.records, state.unread
+        self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
+        # a list for each open block: its count, then its sums, or one array of them
+        self.blocks = {key: counted(block) for key, block in state.books.blocks.items()}
+        self.position = state.rng
+        self.rng = rng or PublicRng(seed, state.step, state.rng)
+        self.progress: Progress | None = None
+        self.due: tuple[int, ...] | None = None
+        self.batch: list[Asked] = []
+        # by unit, decisions that the policy's state does not know of: pending, or told since. None
+        # until it is needed
+        self.beyond = None if before is None else before._still_beyond(state.plans)
+        if self.policy.reader.together:
+            self.told = dict(state.told)
+            # what closed one block may close others; later only an answer does
+            if state.asked == state.first and not state.told:
+                self.due = self._due_block()
+        else:
+            room = partial(self.policy.room, state.learned)
+            self.progress = Progress.at(log.plan, dict(state.told), room)
+            self.told, self.due = self.progress.told, self.progress.due
+        if state.answer is not None:
+            self.due = ()  # released already; the policy has to learn from it
+        self._set_offer(state.offer)
+        self.catch_up()
+        if self.position is not state.rng:
+            self.rng = PublicRng(seed, state.step, self.position)
+
+    def __repr__(self) -> str:
+        return f"View(asked={self.asked}, records={self.records})"
+
+    def _set_offer(self, offer: Offer) -> None:
+        self.offer, self.play = offer, offer.play
+        self.last = 0 if offer.play is None else offer.last
+
+    # Counting events
+
+    def catch_up(self) -> None:
+        """Count the events that were appended, up to one that makes a release due."""
+        while self.due is None and self.at < len(self.events):
+            self.apply(self.events[self.at], self.at + 1)
+
+    def apply(self, event: Any, at: int) -> None:
+        """Count one event.
+
+        Args:
+            at: the number of events counted with this one.
+        """
+        kind = type(event)
+        if kind is Told:
+            id, unit, parts, answered = event
+            self.pending.pop(id, None)
+            progress = self.progress
+            if progress is None and unit not in self.plans:
+                pass  # its block is closed: it came too late, and is never read
+            else:
+                blocks = self.blocks
+                for key, steps in parts:
+                    block = blocks.get(key)
+                    if type(steps) is not tuple:
+                        blocks[key] = (
+                            [1, steps] if block is None else [block[0] + 1, added(block[1], steps)]
+                        )
+                    elif block is None:
+                        blocks[key] = [1, *steps]
+                    elif len(steps) == 1:
+                        block[0] += 1
+                        block[1] += steps[0]
+                    else:
+                        blocks[key] = [block[0] + 1, *map(int.__add__, block[1:], steps)]
+                if progress is None:
+                    self.told[unit] = self.told.get(unit, 0) + 1
+            if progress is None:
+                self.due = self._due_block()
+            else:
+                self.due = progress.count(unit)
+            self.records += 1
+            if self.tables.follows or not answered:
+                self.tables.follow_resolved(event)
+        elif kind is Asked:
+            self._count_ask(event.play, event.look)
+            self._follow_ask(event)
+        else:
+            play = event.play
+            self.pending.pop(event.id, None)
+            if self.beyond is not None and play.learn:
+                self.beyond[play.unit] -= 1
+            self.unread += 1
+            self._set_offer(self.offer._replace(last=0))  # one decision fewer fills the plan
+            self.tables.follow_resolved(event)
+        self.at = at
+
+    def _count_ask(self, play: Play, look: Look | None) -> None:
+        self.asked += 1
+        if self.beyond is not None and play.learn:
+            self.beyond[play.unit] += 1
+        if look is not None:
+            self._set_offer(look.offer)
+            self.plans, self.position, self.traffic = look.plans, look.rng, look.traffic
+
+    def _follow_ask(self, event: Asked) -> None:
+        id, play, look, place, due = event
+        self.pending[id] = play
+        tables = self.tables
+        if tables.journal is not None:
+            tables.journal.append(event)
+        # a decision without a look was chosen as the one before it, but for the first of a turn
+        if tables.chosen is not None and (look is not None or id == self.log.state.offer.since):
+            tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
+        if place is not None:
+            assert tables.people is not None
+            tables.people.used[place[0]] = place[1:]
+            tables.owners[id] = place[:2]
+        if due is not None:
+            assert tables.window is not None
+            tables.window.due.setdefault(id, due)
+
+    def begin_batch(self) -> None:
+        """Begin to compute several decisions that will be made together."""
+        self.at, self.batch = -1, []  # the view is ahead of its log until they are made
+
+    def add_to_batch(self, event: Asked) -> None:
+        self._count_ask(event.play, event.look)
+        self.batch.append(event)
+
+    def append_asked(self, events: list[Asked]) -> None:
+        """Make the decisions of the batch."""
+        self.events.extend(events)  # this is the moment at which it happens
+        for event in events:
+            self._follow_ask(event)
+        self.batch, self.at = [], len(self.events)
+
+    def folded_whole(self) -> State:
+        """Return the state with all events, those after a release that cannot be made included."""
+        while self.at < len(self.events):
+            self.apply(self.events[self.at], self.at + 1)
+        return self.folded()
+
+    def folded(self) -> State:
+        """Return the state and the counted events in one state."""
+        return replace(
+            self.log.state,
+            books=replace(
+                self.log.state.books,
+                blocks={key: open_block(block) for key, block in self.blocks.items()},
+            ),
+            traffic=self.traffic,
+            asked=self.asked,
+            records=self.records,
+            unread=self.unread,
+            offer=self.offer,
+            rng=self.position,
+            told=tuple(self.told.items()),
+            plans=self.plans,
+            pending=self.pending,
+        )
+
+    # The next decision
+
+    def next_ask(self, eligible: Sequence[int] | None = None) -> Asked:
+        """Return the next decision. It is made when it is appended to the log.
+
+        Args:
+            eligible: the arms to choose from; None: all that are in play.
+        """
+        id = self.asked + 1
+        if id <= self.last and eligible is None:
+            return NEW(Asked, (id, self.play, None, None, None))
+        self.at = -1  # public randomness may move: this view is not used before that is recorded
+        if eligible is not None:
+            arm, propensity = self._choice(eligible)
+            return self._asked(self._arm(arm, propensity), self.offer._replace(last=0))
+        offer, plans = self.offer, self.plans
+        if id > offer.last:
+            if self.policy.reader.together:
+                offer, plans = self._look_ahead_jointly(id)
+            else:
+                offer = self._look_ahead(id)
+        play = offer.play
+        if play is None:
+            plan = offer.law or self.log.plan
+            action = plan.action_at(id - offer.since, id, self.rng)
+            play = play_of(self.log.state, plan, action, None if isinstance(plan, Draw) else 1.0)
+        return self._asked(play, offer, plans)
+
+    def _asked(self, play: Play, offer: Offer, plans: Any = None, traffic: Any = None) -> Asked:
+        plans, traffic = plans or self.plans, traffic or self.traffic
+        return Asked(self.asked + 1, play, Look(offer, plans, self.rng.state(), traffic))
+
+    def _arm(self, arm: int, propensity: float | None, learn: bool = True) -> Play:
+        label = self.log.state.roster.labels.of(arm)
+        return Play(arm, None, label, arm, learn, propensity)
+
+    def _choice(self, eligible: Sequence[int]) -> tuple[int, float | None]:
+        """Return the next of these arms, and 1; None if it was drawn from a posterior."""
+        learned, id = self.log.state.learned, self.asked + 1
+        plan = self.policy.ahead(learned, self.asked_beyond(), self.rng, eligible)
+        assert plan is not None
+        arm = plan.action_at(0, id, self.rng)
+        assert isinstance(arm, int)
+        return arm, None if isinstance(plan, Draw) else 1.0
+
+    def next_unread(self, eligible: Sequence[int] | None = None) -> Asked:
+        """Return a decision that nobody learns from: the arm with the largest released mean."""
+        self.at = -1
+        state, offer = self.log.state, self.offer._replace(last=0)
+        if self.policy.about.feedback == "bandit":
+            arms = eligible or state.roster.in_play
+            return self._asked(self._arm(state.believed.leader(arms), 1.0, False), offer)
+        play = self.play
+        if play is None:
+            plan = self.offer.law or self.log.plan
+            at = self.asked + 1
+            play = play_of(state, plan, plan.action_at(at - self.offer.since, at, self.rng))
+        return self._asked(play._replace(learn=False), offer)
+
+    def next_drawn(self, assignment: Assignment, seed: int, eligible: Sequence[int]) -> Asked:
+        """Return a decision for an arm that is drawn by chance (see `Assignment`)."""
+        self.at = -1
+        id, learned, beyond = self.asked + 1, self.log.state.learned, self.asked_beyond()
+        rooms = {
+            arm: max(0, (self.policy.room(learned, arm) or 1) - beyond.get(arm, 0))
+            for arm in eligible
+            if not learned.rounds[arm]
+        }
+        planned, certain = self._choice(eligible)
+        law = assignment.law(rooms, planned, eligible)
+        arm, share = assignment.drawn(law, eligible, seed, id)
+        # a draw from a posterior is not kept, and without it nobody knows the law
+        unknown = certain is None and assignment.needs_plan(rooms, len(eligible))
+        shares = dict(zip(eligible, law, strict=True))
+        traffic = self.traffic
+        while len(traffic.counts) < self.policy.arms:
+            traffic = traffic.with_arm()
+        traffic = traffic.played([shares.get(at, 0.0) for at in range(self.policy.arms)], arm)
+        play = self._arm(arm, None if unknown else share)
+        return self._asked(play, self.offer._replace(last=0), traffic=traffic)
+
+    def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
+        """Return whether the next decision is drawn by chance."""
+        if assignment is None:
+            return False
+        state = self.log.state
+        arms = state.roster.in_play if eligible is None else eligible
+        return assignment.min_share > 0 or not all(state.learned.rounds[arm] for arm in arms)
+
+    def asked_beyond(self) -> dict[Any, int]:
+        """Return, by unit, decisions asked for that the policy's state does not know of."""
+        return {unit: times for unit, times in self._all_beyond().items() if times > 0}
+
+    def _all_beyond(self) -> Counter[Unit]:
+        if self.beyond is None:
+            beyond = Counter(play.unit for play in self.pending.values() if play.learn)
+            beyond.update(asked.play.unit for asked in self.batch if asked.play.learn)
+            if self.progress is not None:
+                beyond.update(self.told)
+            else:
+                blocks = self.blocks
+                beyond.update({key: blocks[key][0] for key in self.plans if key in blocks})
+            self.beyond = beyond
+        return self.beyond
+
+    def _still_beyond(self, plans: Mapping[int, OpenPlan]) -> Counter[Unit] | None:
+        """The same after a release: the policy knows of what was told; of a closed block nothing
+        is counted.
+        """
+        if self.beyond is None or not self.pending:
+            return None
+        if self.progress is None:
+            return Counter({key: times for key, times in self.beyond.items() if key in plans})
+        self.beyond.subtract(self.told)
+        return +self.beyond
+
+    def _look_ahead(self, id: int) -> Offer:
+        """The plan is fully asked for, or decisions wait already: return what comes next."""
+        state = self.log.state
+        active = state.roster.active
+        plan = self.policy.ahead(state.learned, self.asked_beyond(), self.rng, active)
+        if plan is None:
+            return self.offer._replace(last=FOREVER)
+        return offer_of(state, plan, id, plan)
+
+    def _look_ahead_jointly(self, id: int) -> tuple[Offer, Mapping[int, OpenPlan]]:
+        """Return a plan of this turn that is not fully asked for; else the policy's next one, which
+        may be an older one that was left.
+        """
+        state, asked = self.log.state, self._all_beyond()
+        step, roster, plans = state.step, state.roster, dict(self.plans)
+        partly = {key: plan for key, plan in plans.items() if asked[key] < plan.rounds}
+        number = next((key for key, plan in partly.items() if plan.step == step), None)
+        if number is None:
+            full: dict[Any, int] = {
+                (key, plan.release): asked[key] for key, plan in plans.items() if key not in partly
+            }
+            plan = self.policy.ahead(state.learned, full, self.rng, None)
+            if plan is None:
+                return self._go_on_asking(id)
+            hold = require_hold(plan)
+            waiting = {play.unit for play in self.pending.values() if play.learn}
+            waiting |= {each.play.unit for each in self.batch if each.play.learn}
+            for key, old in partly.items():
+                worth = asked[key] >= self.policy.worth_reading(old.hold)
+                if number is None and (old.action, old.release) == (hold.action, hold.release):
+                    number, plans[key] = key, old._replace(step=step)
+                elif worth and key in waiting:
+                    # what was asked for it is all of its block from now on
+                    plans[key] = old._replace(rounds=asked[key])
+            if number is None:
+                number, plans[id] = id, open_plan(hold, step)
+        chosen = plans[number]
+        rounds = chosen.rounds - asked[number]
+        return joint_offer(roster, chosen.hold, number, id, rounds), plans
+
+    def _go_on_asking(self, id: int) -> tuple[Offer, Mapping[int, OpenPlan]]:
+        """The turn's plan goes on for ever: what is asked for beyond it is never read."""
+        state, plan = self.log.state, require_hold(self.log.plan)
+        number = next((k for k, each in self.plans.items() if each.step == state.step), id)
+        plans = {**self.plans, number: self.plans.get(number, open_plan(plan, state.step))}
+        return joint_offer(state.roster, plan, number, id, FOREVER), plans
+
+    def _due_block(self) -> tuple[int, ...] | None:
+        """Return the oldest joint block that is to be read: a full one; or one that is half full,
+        if a younger one has answers: they come out of order then.
+        """
+        blocks, younger = self.blocks, 0
+        if len(self.plans) > 1:
+            younger = max((key for key in self.plans if key in blocks), default=0)
+        for key, plan in self.plans.items():
+            count = blocks[key][0] if key in blocks else 0
+            if count >= plan.rounds or (key < younger and SHORT * count >= plan.rounds):
+                return (key,)
+        return None
+
+
+def counted(block: OpenBlock) -> list[Any]:
+    return [block.count, *block.sums] if type(block.sums) is tuple else [*block]
+
+
+def open_block(counted: list[Any]) -> OpenBlock:
+    count, *sums = counted
+    return OpenBlock(count, sums[0] if sums and type(sums[0]) is not int else tuple(sums))
+
+
+def told_by_action(state: State) -> tuple[tuple[Any, int], ...]:
+    """Return (action, decisions told in this turn), for a release."""
+    if not state.policy.reader.together:
+        return tuple(sorted(state.told))
+    counts = Counter[Any]()
+    for number, times in state.told:
+        plan = state.plans[number]
+        counts[plan.observe or plan.action] += times
+    return tuple(sorted(counts.items()))
