@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
-from dpbandits.campaign.people.price import policy_for_users
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import as_fraction
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
+from dpbandits.session.people import policy_for_users
 from dpbandits.simulation.failing.named import with_named_making
 
 DEFAULT = RECOMMENDED[:1]

@@ -6,8 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final
 
-from dpbandits.campaign.holdout import HoldoutRule
-from dpbandits.campaign.people.register import Clock, seconds_of
 from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import NameTakenError
 from dpbandits.core.inputs import is_line, shown
@@ -41,7 +39,9 @@ from dpbandits.service.turns.sides import asked_rule, side_sessions
 from dpbandits.service.turns.turning import Turning
 from dpbandits.service.turns.working import CampaignSetting
 from dpbandits.service.witness import WitnessFile
+from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.options import require_policy
+from dpbandits.session.people import Clock, seconds_of
 from dpbandits.session.saving import require_readable
 from dpbandits.session.session import Session
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from threading import RLock
 from typing import NamedTuple, final
 
-from dpbandits.campaign.people.register import EARLIEST
 from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import WitnessError
 from dpbandits.local.budget.file import sync_folder
+from dpbandits.session.people import EARLIEST
 
 STARTS = b'{"campaign":"', b'{"scope":"'
 """What lines begin with."""

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.campaign.watching.answers import Answers
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.core.values import damaged, entries, part, whole
 from dpbandits.policies.labels import ArmLabel, ArmLabels
+from dpbandits.session.traffic import Answers
 
 ARM, MASK, LISTED, WEIGHTS = range(4)
 """How an action is packed, by its first byte: an arm; a super arm as one bit for each arm, or as

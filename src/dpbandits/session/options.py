@@ -7,9 +7,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.people.register import Register
-from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import number, refuse_class, shown
 from dpbandits.core.privacy import Guarantee
@@ -18,6 +15,9 @@ from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.people import Register
+from dpbandits.session.ranges import Range
 
 SegmentPart = TypeVar("SegmentPart")
 

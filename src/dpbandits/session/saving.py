@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction
 from itertools import pairwise
@@ -20,27 +21,31 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct
 
-from dpbandits.campaign.assignment import assignment_from_data
-from dpbandits.campaign.attribution import AttributionWindow
-from dpbandits.campaign.believing.believed import Believed
-from dpbandits.campaign.guardrail import rail_from_data
-from dpbandits.campaign.people.price import policy_for_users
-from dpbandits.campaign.people.register import Clock, Register
-from dpbandits.campaign.roster import roster_from_data, roster_to_data
-from dpbandits.campaign.ruler import range_from_data
-from dpbandits.campaign.runs import id_runs, runs_in
-from dpbandits.campaign.traffic import Traffic
 from dpbandits.core.inputs import MOST
 from dpbandits.core.plan import EVERY
-from dpbandits.core.values import SAVES, checked_noise, checked_seed, damaged, frozen
+from dpbandits.core.values import (
+    SAVES,
+    checked_noise,
+    checked_seed,
+    damaged,
+    entries,
+    frozen,
+    whole,
+)
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, noise_from_state
 from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
+from dpbandits.session.arms import assignment_from_data, roster_from_data, roster_to_data
+from dpbandits.session.attribution import AttributionWindow
+from dpbandits.session.beliefs import Believed
 from dpbandits.session.decisions import MOST_PENDING, Play
+from dpbandits.session.guardrail import rail_from_data
 from dpbandits.session.history import chosen_from_data, chosen_to_data
+from dpbandits.session.people import Clock, Register, policy_for_users
+from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
     Offer,
     OpenPlan,
@@ -50,6 +55,7 @@ from dpbandits.session.state import (
     View,
     opened,
 )
+from dpbandits.session.traffic import Traffic
 from dpbandits.vault import Books, Ledger, Line, OpenBlock
 
 if TYPE_CHECKING:
@@ -653,6 +659,32 @@ def unanswered_of(
         return None, None
     expired, void = ({id for run in each for id in run} for each in runs)
     return expired, void
+
+
+def id_runs(ids: Iterable[int]) -> list[list[int]]:
+    """Runs for JSON: the first decision of each, and how many there are."""
+    runs = list[list[int]]()
+    for id in sorted(ids):
+        if runs and sum(runs[-1]) == id:
+            runs[-1][1] += 1
+        else:
+            runs.append([id, 1])
+    return runs
+
+
+def runs_in(data: object, what: str, asked: int) -> list[range]:
+    """What `id_runs` wrote into a part `what` of a saved session, of this many decisions.
+
+    Raises:
+        DamagedSessionError: it is not that.
+    """
+    runs, last = list[range](), 0
+    for row in entries(data, f"a part of {what}"):
+        first, many = entries(row, f"an entry of {what}", 2)
+        first = whole(first, f"a decision in {what}", last + 1, asked)
+        last = first - 1 + whole(many, f"a number in {what}", 1, asked - first + 1)
+        runs.append(range(first, last + 1))
+    return runs
 
 
 def held_of(session: Session, private: PrivatePart, state: State) -> dict[int, Any]:

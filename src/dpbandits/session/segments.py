@@ -6,25 +6,23 @@ people come back, their learned rounds are counted over all segments.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Self, TypeVar, final
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final
 
-from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.roster import ArmStanding
-from dpbandits.campaign.ruler import Range
-from dpbandits.campaign.segmented import SegmentedBeliefs, SegmentedTable, segmented_beliefs
-from dpbandits.campaign.statement import people_words
-from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
 from dpbandits.core.inputs import shown
 from dpbandits.core.plan import Plan
 from dpbandits.core.privacy import Entry, Guarantee
+from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.core.values import NAME, checked_name, checked_seed, damaged
 from dpbandits.local.messages import report_from_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.labels import ArmLabel
+from dpbandits.session.arms import ArmStanding
+from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import (
     Decision,
     Eligible,
@@ -36,13 +34,98 @@ from dpbandits.session.decisions import (
     pair_refused,
     resolved,
 )
+from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.history import DecisionTable, SegmentDecision
 from dpbandits.session.options import checked_segments, one_segment
+from dpbandits.session.ranges import Range
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
 from dpbandits.session.session import OneCall, Session
 from dpbandits.session.state import SessionEvent
+from dpbandits.session.statement import people_words
+from dpbandits.session.traffic import SampleRatio
 
 SEGMENTS_VERSION = 2
+
+
+class ReportedRows(Protocol):
+    """One segment's table, such as `Beliefs`: an iterable of named tuples of one kind."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def __len__(self) -> int: ...
+
+
+ReportedTable = TypeVar("ReportedTable", bound=ReportedRows)
+SegmentRow = TypeVar("SegmentRow", bound=tuple[Any, ...])
+
+
+class SegmentBelief(NamedTuple):
+    """One arm in one segment: see `Belief`."""
+
+    segment: str
+    label: str
+    people: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    chance_best: float | None
+
+
+@final
+@dataclass(frozen=True)
+class SegmentedTable(Tabular, Generic[ReportedTable, SegmentRow]):
+    """One table for each segment. Iterate over the rows of all of them, or take one by its name.
+
+    parts: the segments' own tables. row: makes a row of a segment's name and its table's row.
+
+    >>> from dpbandits.session.beliefs import Belief
+    >>> nothing = Beliefs((Belief("a", 0, None, None, None, None),), 0.95, None, None)
+    >>> both = segmented_beliefs({"DE": nothing, "FR": nothing})
+    >>> [(row.segment, row.label) for row in both], both["FR"] is nothing
+    ([('DE', 'a'), ('FR', 'a')], True)
+    """
+
+    parts: Mapping[str, ReportedTable]
+    row: type[SegmentRow]
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.parts)
+
+    def __iter__(self) -> Iterator[SegmentRow]:
+        for name, table in self.parts.items():
+            for each in table:
+                yield self.row(name, *each)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts.values()))
+
+    def __getitem__(self, segment: str) -> ReportedTable:
+        """One segment's table."""
+        if segment not in self.parts:
+            raise KeyError(
+                f"Expected one of the segments {', '.join(map(repr, self.parts))}, got "
+                f"{shown(segment)}."
+            )
+        return self.parts[segment]
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"Segment {name}\n{table}" for name, table in self.parts.items())
+
+    __repr__ = __str__
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return in_columns(self, self.row)
+
+
+SegmentedBeliefs = SegmentedTable[Beliefs, SegmentBelief]
+
+
+def segmented_beliefs(parts: Mapping[str, Beliefs]) -> SegmentedBeliefs:
+    """Beliefs by segment, as one table; each segment's hold with their confidence alone."""
+    return SegmentedTable(parts, SegmentBelief)
+
 
 OnePart = TypeVar("OnePart")
 

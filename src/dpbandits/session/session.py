@@ -19,19 +19,6 @@ from hashlib import sha256
 from typing import Any, Self, final, overload
 from weakref import ref
 
-from dpbandits.campaign.assignment import assignment_of
-from dpbandits.campaign.attribution import attribution_of, require_clock
-from dpbandits.campaign.believing.beliefs import Beliefs, beliefs
-from dpbandits.campaign.believing.believed import Believed
-from dpbandits.campaign.guardrail import Guardrail, Harm
-from dpbandits.campaign.people.price import per_user, policy_for_users
-from dpbandits.campaign.people.register import Clock, register_of
-from dpbandits.campaign.roster import ArmStanding, Roster
-from dpbandits.campaign.ruler import Range
-from dpbandits.campaign.statement import StatementFacts, statement
-from dpbandits.campaign.traffic import Traffic
-from dpbandits.campaign.watching.answers import Answers
-from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.core.errors import (
     DecisionError,
     HorizonError,
@@ -51,6 +38,9 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.session import saving
+from dpbandits.session.arms import ArmStanding, Roster, assignment_of
+from dpbandits.session.attribution import attribution_of, require_clock
+from dpbandits.session.beliefs import Beliefs, Believed, beliefs
 from dpbandits.session.decisions import (
     MOST_PENDING,
     NEW,
@@ -67,6 +57,7 @@ from dpbandits.session.decisions import (
     pair_refused,
 )
 from dpbandits.session.events import in_order
+from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable, answers_in
 from dpbandits.session.options import (
     checked_rewards_range,
@@ -78,6 +69,8 @@ from dpbandits.session.options import (
     too_many_pending,
     watched_mechanism,
 )
+from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
+from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
     Answered,
     Asked,
@@ -94,6 +87,8 @@ from dpbandits.session.state import (
     opened,
     told_by_action,
 )
+from dpbandits.session.statement import StatementFacts, statement
+from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 from dpbandits.vault import Vault, answered
 
 FOLD = 200

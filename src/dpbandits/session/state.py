@@ -22,18 +22,17 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, final
 
-from dpbandits.campaign.assignment import Assignment
-from dpbandits.campaign.attribution import AttributionWindow
-from dpbandits.campaign.believing.believed import Believed
-from dpbandits.campaign.guardrail import Harm
-from dpbandits.campaign.people.register import Place, Register
-from dpbandits.campaign.roster import Roster
-from dpbandits.campaign.traffic import Traffic
 from dpbandits.core.plan import FOREVER, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.turn import open_turn
+from dpbandits.session.arms import Assignment, Roster
+from dpbandits.session.attribution import AttributionWindow
+from dpbandits.session.beliefs import Believed
 from dpbandits.session.decisions import NEW, Play, Unit
+from dpbandits.session.guardrail import Harm
 from dpbandits.session.history import HowChosen, KeptChoices
+from dpbandits.session.people import Place, Register
+from dpbandits.session.traffic import Traffic
 from dpbandits.vault import Books, OpenBlock, Parts, added
 
 SHORT = 2

@@ -13,18 +13,16 @@ from dataclasses import dataclass, field, replace
 from secrets import token_bytes
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
-from dpbandits.campaign.believing.beliefs import Belief, beliefs
-from dpbandits.campaign.believing.believed import Believed
-from dpbandits.campaign.believing.rows import ArmHistory
-from dpbandits.campaign.people.register import Clock, Place, mark_of_key
-from dpbandits.campaign.roster import ArmStanding
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Answer, Around, Mechanism
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.sparse_vectors.above_threshold import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.session.arms import ArmStanding
+from dpbandits.session.beliefs import ArmHistory, Belief, Believed, beliefs
 from dpbandits.session.decisions import Decision, Play
+from dpbandits.session.people import Clock, Place, mark_of_key
 from dpbandits.session.saving import (
     LineData,
     PrivatePart,

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.ruler import Range
 from dpbandits.core.inputs import shown
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
 from dpbandits.service.turns.asks import LONGEST_KEY
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.ranges import Range
 from dpbandits.session.saving import policy_made
 
 MOST_TELLS = 10_000

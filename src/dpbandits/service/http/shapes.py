@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from dpbandits.campaign.believing.beliefs import Beliefs
-from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import NO_HOLDOUT, ShownHoldout, ShownSegments
 from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.looks.trail import Moment, Recent
 from dpbandits.service.turns.asks import CampaignDecision
+from dpbandits.session.beliefs import Beliefs
+from dpbandits.session.traffic import SampleRatio
 
 BESIDE_ROWS = ("confidence", "best", "more", "changed", "caution", "together")
 """What a table of beliefs says beside its rows."""

@@ -5,11 +5,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from dpbandits.campaign.believing.beliefs import Beliefs
-from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.holdout import Side
-from dpbandits.campaign.roster import ArmStanding
-from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
@@ -31,7 +26,12 @@ from dpbandits.service.looks.trail import Moment, Recent, Trail, recent
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow, EventRow
 from dpbandits.service.turns.working import Working
+from dpbandits.session.arms import ArmStanding
+from dpbandits.session.beliefs import Beliefs
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.holdout import Side
 from dpbandits.session.state import SessionEvent
+from dpbandits.session.traffic import SampleRatio
 
 MOST_AT_ONCE = 100_000
 """Decisions or answers of one call."""

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
-from dpbandits.campaign.believing.beliefs import Belief
-from dpbandits.campaign.ruler import Range
-from dpbandits.campaign.statement import WIDTH
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow, unseen_steps
 from dpbandits.service.turns.working import Working, frozen_json
+from dpbandits.session.beliefs import Belief
+from dpbandits.session.ranges import Range
+from dpbandits.session.statement import WIDTH
 
 
 class LedgerLine(NamedTuple):

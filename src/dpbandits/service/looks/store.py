@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Generic, Self, TypeVar, final
 
-from dpbandits.campaign.people.register import Clock
 from dpbandits.core.errors import UnknownCampaignError
 from dpbandits.core.inputs import is_line, shown
 from dpbandits.policies.contract import Policy
@@ -25,6 +24,7 @@ from dpbandits.service.turns.beginning import (
 )
 from dpbandits.service.turns.working import CampaignSetting
 from dpbandits.service.witness import WitnessFile
+from dpbandits.session.people import Clock
 
 Opened = TypeVar("Opened")
 

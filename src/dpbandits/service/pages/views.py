@@ -7,13 +7,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dpbandits.campaign.believing.beliefs import METHOD
-from dpbandits.campaign.believing.uplift import Uplift
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
 from dpbandits.service.looks.trail import Moment
 from dpbandits.service.pages.drawing import STYLES, picture_of, whiskers
+from dpbandits.session.beliefs import METHOD, Uplift
 from dpbandits.version import __version__
 
 LINES = 12

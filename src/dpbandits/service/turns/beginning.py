@@ -7,7 +7,6 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from dpbandits.campaign.holdout import HoldoutRule
 from dpbandits.core.inputs import shown
 from dpbandits.core.signatures import options_of, require_options
 from dpbandits.core.values import checked_name
@@ -19,6 +18,7 @@ from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.writing import compact, head_public, next_chain, sealed_private
+from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.options import checked_segments
 from dpbandits.session.saving import policy_to_data
 from dpbandits.session.session import Session

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dpbandits.campaign.holdout import HoldoutRule, Side, rule_of
-from dpbandits.campaign.roster import Roster
 from dpbandits.core.inputs import shown
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.service.turns.beginning import OPTIONS, segment_name
+from dpbandits.session.arms import Roster
+from dpbandits.session.holdout import HoldoutRule, Side, rule_of
 from dpbandits.session.session import Session
 from dpbandits.session.storing import play_only
 

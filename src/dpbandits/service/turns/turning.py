@@ -11,7 +11,6 @@ from contextlib import suppress
 from sys import _getframe
 from typing import Any, TypeVar, final
 
-from dpbandits.campaign.people.register import seconds_of
 from dpbandits.core.calls.forgetting import discreet, forget
 from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import Error, StoreError, WitnessError
@@ -32,6 +31,7 @@ from dpbandits.service.turns.tickets import (
 )
 from dpbandits.service.turns.working import CampaignSetting, Working, working_at
 from dpbandits.service.witness import WitnessFile
+from dpbandits.session.people import seconds_of
 from dpbandits.session.storing import forget_places
 
 TOGETHER = 256

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from dpbandits.campaign.people.register import Clock
 from dpbandits.core.errors import StoreError
 from dpbandits.core.ledger_lines import lines_of
 from dpbandits.noise.protocol import Noise
@@ -24,6 +23,7 @@ from dpbandits.service.rows.records import (
 from dpbandits.service.sealing import StoreSeal, private_place
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.session.decisions import Play
+from dpbandits.session.people import Clock
 from dpbandits.session.saving import VERSION
 from dpbandits.session.session import Session
 from dpbandits.session.storing import (

@@ -11,9 +11,9 @@ from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Self, final
 
-from dpbandits.campaign.people.person import named_bytes
 from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import read_exactly
+from dpbandits.session.people import named_bytes
 
 Side = Literal["policy", "holdout", "control"]
 """policy: learned from. holdout: gets the control arm, and only their own mean is learned. control:

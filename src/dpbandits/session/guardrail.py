@@ -11,14 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
-from dpbandits.campaign.believing.believed import Believed, MeanReader
-from dpbandits.campaign.believing.intervals import interval
-from dpbandits.campaign.believing.moments import NoiseMoments
-from dpbandits.campaign.believing.rows import ArmHistory
 from dpbandits.core.inputs import real_number, shown
 from dpbandits.core.values import checked_name, damaged, entries, part, whole
 from dpbandits.mechanisms.batches import LazyForgetful
 from dpbandits.policies.contract import Release
+from dpbandits.session.beliefs import ArmHistory, Believed, MeanReader, NoiseMoments, interval
 
 
 def within_one(value: object, name: str) -> float:

@@ -9,9 +9,9 @@ from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import Any, Self, final
 
-from dpbandits.campaign.people.register import EARLIEST, Clock, seconds_of
 from dpbandits.core.inputs import shown
 from dpbandits.core.values import damaged, entries, part, whole
+from dpbandits.session.people import EARLIEST, Clock, seconds_of
 
 
 @final

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from textwrap import fill
 
-from dpbandits.campaign.guardrail import Guardrail
 from dpbandits.core.privacy import Entry, Guarantee, printed
+from dpbandits.session.guardrail import Guardrail
 from dpbandits.version import __version__
 
 WIDTH = 88

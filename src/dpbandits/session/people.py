@@ -1,6 +1,6 @@
-"""Who takes part, where people come back: each may be learned from a limited number of times.
+"""People who come back: how often each of them is learned from, and what they pay in all.
 
-A person's place is taken when a decision is asked for, before anything is known of the answer. So
+A person's place is taken when a decision is requested, before anything is known of the answer. So
 who is learned from depends on public events only: a person's first rounds, in the order they came.
 Nothing here sees a reward, and no name is kept: a pseudonym is an HMAC-SHA256 of the name, cut to
 128 bits, whose key stays outside of what is saved.
@@ -9,12 +9,49 @@ Nothing here sees a reward, and no name is kept: a pseudonym is an HMAC-SHA256 o
 import hmac
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
+from numbers import Integral
 from typing import Any, Self, final
 
-from dpbandits.campaign.people.person import named_bytes
+import numpy as np
+
 from dpbandits.core.inputs import real_number, shown, whole_number
+from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.core.values import damaged, entries, part, whole
+from dpbandits.policies.contract import Policy
+
+LONGEST_NAME = 1_000
+"""Characters by which a person is named."""
+
+
+def named_bytes(user: object, typed: bool = False) -> bytes:
+    """A person's name or number, to be hashed. 1 and "1" are one person: a table's column of whole
+    numbers comes back from a file, or over HTTP, as text.
+
+    typed: tell them apart, as what was begun before goes on to do: else its people would be new.
+
+    Raises:
+        TypeError: no text and no whole number.
+    """
+    # what it says of itself does not count: a subclass may say something else each time
+    plain = str.__str__(user) if isinstance(user, str) else whole_name(user)
+    if plain is None or (isinstance(plain, str) and len(plain) > LONGEST_NAME):
+        raise TypeError(
+            "Expected user= to be a person's own name or number (text or a whole number), got "
+            f"an object of type {type(user).__name__}. No decision was made."
+        )
+    kind = type(plain).__name__ if typed else "str"
+    return f"{kind}:{plain}".encode(errors="surrogatepass")
+
+
+def whole_name(user: object) -> int | None:
+    """A whole number of any kind (NumPy's, too) as a plain one of moderate size; else None."""
+    if isinstance(user, (bool, np.bool_)) or not isinstance(user, Integral):
+        return None
+    plain = int.__index__(user) if isinstance(user, int) else int(user)
+    return plain if plain.bit_length() <= 256 else None
+
 
 Clock = Callable[[], Any]
 """Says the time: a `datetime`, or seconds."""
@@ -234,3 +271,36 @@ def register_of(
         )
     span = None if window is None else window.total_seconds()
     return Register(cap, window=span, clock=clock, key=checked_user_key(key))
+
+
+def policy_for_users(policy: Policy, cap: int) -> Policy:
+    """The policy at the budget of one of a user's learned rounds: k of them cost k times as much
+    (k² times under zCDP).
+
+    cap: k, the most rounds in which one user is learned from.
+
+    Raises:
+        ValueError: it has no budget, or the smaller one is too small for its grid.
+    """
+    budget = getattr(policy, "rho", None)
+    if budget is not None:
+        return policy.at(as_fraction(budget, "rho") / cap**2)
+    if not hasattr(policy, "epsilon"):
+        raise ValueError(
+            f"{policy.name} is not private: privacy_unit='user' is for policies with a budget."
+        )
+    return policy.at(as_fraction(policy.epsilon, "epsilon") / cap)
+
+
+def per_user(guarantee: Guarantee, people: Register) -> Guarantee:
+    """What a guarantee for one round's reward is for all learned rounds of one user."""
+    k = people.cap
+    return replace(
+        guarantee,
+        epsilon=None if guarantee.epsilon is None else guarantee.epsilon * k,
+        rho=None if guarantee.rho is None else guarantee.rho * k**2,
+        zero_out=None if guarantee.zero_out is None else guarantee.zero_out * k,
+        claimed=None,
+        unit="user",
+        people=people.words,
+    )

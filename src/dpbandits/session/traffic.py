@@ -1,10 +1,12 @@
-"""Is traffic as planned? An anytime-valid test of how often each arm was played against the
-probabilities in force.
+"""Tests of traffic that may be looked at after every decision: whether arms were played as often as
+planned, and whether answers come for every arm alike.
 
 Source: Lindon and Malek 2022, "Anytime-valid inference for multinomial count data" (arXiv
 2011.03567): the Bayes factor of a Dirichlet-multinomial against the planned probabilities is a
-martingale where traffic is as planned. Here the probabilities may change from decision to decision,
-as a policy's plans do; where they stay, it is theirs.
+martingale where traffic is as planned; the probabilities may change from decision to decision.
+Wasserman, Ramdas and Balakrishnan 2020, "Universal inference" (arXiv 1912.11436), for answers: the
+likelihood with a probability of answering for each arm (a mixture by Jeffreys' prior) over the
+largest likelihood with one probability for all is at most a martingale that begins at 1.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any, final
 import numpy as np
 
 from dpbandits.core.inputs import numbers_in, real_number, shown, whole_number
+from dpbandits.core.tables import Tabular
 from dpbandits.core.values import damaged, entries, part, whole
 
 CONCENTRATION = 1000.0
@@ -203,3 +206,97 @@ def restored_numbers(data: object, what: str, length: int) -> tuple[float, ...]:
     if not all(type(value) in (int, float) and 0 <= value < math.inf for value in values):
         raise damaged(f"traffic.{what} are no numbers of at least 0")
     return tuple(map(float, values))
+
+
+@final
+@dataclass(frozen=True)
+class Answers:
+    """How many of each arm's decisions were answered, and how many expired, up to the oldest one
+    that waits.
+
+    >>> Answers((900, 895), (100, 105)).evidence, Answers((900, 700), (100, 300)).evidence < 1e-6
+    (1.0, True)
+    """
+
+    told: tuple[int, ...]
+    missing: tuple[int, ...]
+
+    @property
+    def evidence(self) -> float:
+        """A p-value that may be looked at at any time: where arms make no difference, it is ever at
+        most α with probability at most α.
+        """
+        told, missing = sum(self.told), sum(self.missing)
+        apart = math.fsum(map(jeffreys_mixture, self.told, self.missing))
+        together = sum(n * math.log(n / (told + missing)) for n in (told, missing) if n)
+        return math.exp(-max(0.0, apart - together))
+
+
+def jeffreys_mixture(told: int, missing: int) -> float:
+    """ln of the likelihood of one arm's answers in their order, by Jeffreys' prior."""
+    return (
+        math.lgamma(told + 0.5)
+        + math.lgamma(missing + 0.5)
+        - math.lgamma(told + missing + 1)
+        - math.log(math.pi)
+    )
+
+
+def different_answers(labels: Sequence[str], answers: Answers) -> str:
+    """For a report: how often each arm's decisions were answered."""
+    rows = zip(labels, answers.told, answers.missing, strict=True)
+    said = ", ".join(f"{label} {told:,} of {told + none:,}" for label, told, none in rows)
+    return f"Answers by arm: {said} (evidence that arms differ: p = {answers.evidence:.2g})."
+
+
+LEVEL = 0.001
+"""How probable a false alarm may be."""
+
+
+@final
+@dataclass(frozen=True)
+class SampleRatio(Tabular):
+    """What `Traffic` says, with the arms' labels. evidence: see there. As a table:
+    label, decisions, expected.
+
+    answers: whether answers come for every arm alike; None where who answered is private, or is not
+        counted. Where the share of answers changes with time, arms that are played at other times
+        than the others look different, too: assign them "shuffled", with `min_share=`.
+    """
+
+    labels: tuple[str, ...]
+    traffic: Traffic
+    answers: Answers | None = None
+
+    @property
+    def evidence(self) -> float:
+        return self.traffic.evidence
+
+    def alarm(self, level: float = LEVEL) -> bool:
+        """Whether traffic is not as planned, or answers differ by arm; false with probability
+        `level` at most, however often one looks: each of two tests has half of it.
+        """
+        if self.answers is None:
+            return self.evidence <= level
+        return min(self.evidence, self.answers.evidence) <= level / 2.0
+
+    def _columns(self) -> dict[str, list[Any]]:
+        counts, expected = list(self.traffic.counts), list(self.traffic.expected)
+        return {"label": list(self.labels), "decisions": counts, "expected": expected}
+
+    def __str__(self) -> str:
+        counts, expected = self.traffic.counts, self.traffic.expected
+        came = ""
+        if self.answers is not None and any(self.answers.missing):
+            came = f"\n{different_answers(self.labels, self.answers)}"
+        if not any(counts):
+            return f"No decision was left to chance so far: there is nothing to test.{came}"
+        rows = zip(self.labels, counts, expected, strict=True)
+        lines = [f"{label}: {made:,} decisions, {want:,.1f} planned" for label, made, want in rows]
+        said = "is NOT" if self.evidence <= LEVEL else "may well be"
+        return "\n".join(lines) + (
+            f"\nTraffic {said} as planned (evidence against it: p = {self.evidence:.2g} at any "
+            f"time, of the {sum(counts):,} decisions that were left to chance).{came}"
+        )
+
+    __repr__ = __str__
