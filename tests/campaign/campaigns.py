@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from dpbandits import Bernoulli
-from dpbandits.campaign.believing.believed import GROWTH, Believed
-from dpbandits.campaign.believing.intervals import (
+from dpbandits.session.beliefs import GROWTH, Believed
+from dpbandits.session.beliefs import (
     counted_rows,
     in_rewards,
     level,
     row_bounds,
     row_levels,
 )
-from dpbandits.campaign.believing.moments import NoiseMoments
-from dpbandits.campaign.believing.rows import ReleasedRow
+from dpbandits.session.beliefs import NoiseMoments
+from dpbandits.session.beliefs import ReleasedRow
 from dpbandits.checks.checks import horizon_of
 from dpbandits.mechanisms.meaning import AnswerLaw
 from dpbandits.noise import SimulatedNoise

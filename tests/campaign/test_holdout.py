@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from scipy.stats import binom
 
-from dpbandits.campaign.holdout import HoldoutRule, RampStep, hashed_place, rule_of, time_of
+from dpbandits.session.holdout import HoldoutRule, RampStep, hashed_place, rule_of, time_of
 
 ALARM = 1e-6
 PEOPLE = 20_000

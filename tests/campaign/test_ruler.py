@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbandits.campaign.ruler import Range
+from dpbandits.session.ranges import Range
 from dpbandits.core.errors import RewardError
 
 BOUNDS = st.integers(-(10**12), 10**12).map(lambda thousandths: thousandths / 1000)

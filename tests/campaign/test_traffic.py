@@ -13,7 +13,7 @@ import pytest
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from dpbandits.campaign.traffic import Traffic
+from dpbandits.session.traffic import Traffic
 from dpbandits.core.errors import DamagedSessionError
 
 LAW = np.array([0.5, 0.25, 0.15, 0.1])

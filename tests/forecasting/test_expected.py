@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.believing.beliefs import Belief
+from dpbandits.session.beliefs import Belief
 from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.believing.intervals import interval
-from dpbandits.campaign.believing.moments import NoiseMoments
+from dpbandits.session.beliefs import interval
+from dpbandits.session.beliefs import NoiseMoments
 from dpbandits.forecasting.naming import (
     expected_bounds,
     named_after,

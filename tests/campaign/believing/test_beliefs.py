@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.believing.beliefs import Beliefs, beliefs
-from dpbandits.campaign.believing.believed import Believed
-from dpbandits.campaign.believing.intervals import level
+from dpbandits.session.beliefs import Beliefs, beliefs
+from dpbandits.session.beliefs import Believed
+from dpbandits.session.beliefs import level
 from dpbandits.mechanisms import Answer
 from dpbandits.policies.contract import Release
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.believing.beliefs import beliefs
-from dpbandits.campaign.believing.believed import Believed, MeanReader
+from dpbandits.session.beliefs import beliefs
+from dpbandits.session.beliefs import Believed, MeanReader
 from dpbandits.checks import examples
 from dpbandits.core.errors import DamagedSessionError
 from dpbandits.policies import POLICIES

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 import dpbandits as dpb
-from dpbandits.campaign.believing.believed import GROWTH, MeanReader
+from dpbandits.session.beliefs import GROWTH, MeanReader
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy

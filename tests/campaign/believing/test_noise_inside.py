@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits.campaign.believing.moments import (
+from dpbandits.session.beliefs import (
     NoiseMoments,
     draw_moment,
     draw_variance,

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 import dpbandits as dpb
-from dpbandits.campaign.believing.beliefs import Belief, Beliefs, beliefs
-from dpbandits.campaign.believing.uplift import Uplift, uplift_of
+from dpbandits.session.beliefs import Belief, Beliefs, beliefs
+from dpbandits.session.beliefs import Uplift, uplift_of
 from tests.campaign.campaigns import campaign
 
 ALARM, CAMPAIGNS = 1e-6, 60

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.believing.intervals import counted_rows, level, row_bounds, row_levels
-from dpbandits.campaign.believing.moments import NoiseMoments, draws_variance
+from dpbandits.session.beliefs import counted_rows, level, row_bounds, row_levels
+from dpbandits.session.beliefs import NoiseMoments, draws_variance
 from dpbandits.policies.contract import Policy
 from tests.campaign.campaigns import campaign
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.watching.answers import Answers, jeffreys_mixture
+from dpbandits.session.traffic import Answers, jeffreys_mixture
 from dpbandits.noise import SimulatedNoise
 from dpbandits.session.saving import sealed
 from tests.session.interruption.interrupted import Interrupted, interrupt

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.segmented import SegmentedTable
-from dpbandits.campaign.watching.answers import Answers
-from dpbandits.campaign.watching.ratio import SampleRatio
+from dpbandits.session.segments import SegmentedTable
+from dpbandits.session.traffic import Answers
+from dpbandits.session.traffic import SampleRatio
 from dpbandits.service.http.shapes import ratio_data
 from dpbandits.service.remote.looks import sample_ratio_of
 from dpbandits.service.store import CampaignStore

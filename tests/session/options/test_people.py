@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpbandits as dpb
-from dpbandits.campaign.people.register import Register
+from dpbandits.session.people import Register
 from dpbandits.core.errors import MessageError
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLUCB, DPSE, LDPKLUCB, UCB1, AdaCUCB, AnytimeLazyUCB

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.people.register import Register
+from dpbandits.session.people import Register
 from dpbandits.policies import DPKLUCB, AdaCUCB, AnytimeLazyUCB, LazyDPTS
 
 ROUNDS = 400

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.watching.answers import unanswered_from_data
+from dpbandits.session.traffic import unanswered_from_data
 from dpbandits.core.values import DEEPEST, SAVES
 from dpbandits.noise import SimulatedNoise
 from dpbandits.oracles import inputs

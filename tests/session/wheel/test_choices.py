@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.watching.answers import Answers, Unanswered
+from dpbandits.session.traffic import Answers, Unanswered
 from dpbandits.policies import DPSE, DPTSMAT, LazyDPTS
 from dpbandits.session.history import answers_in
 from dpbandits.session.history import HowChosen, KeptChoices, packed_action, unpacked
