@@ -202,6 +202,8 @@ class Vault:
         promised = self.guarantee
         self.price: Fraction | None = None if promised is None else promised.cost / self.width
         plain = feedback == "bandit" and randomizer is None and self.numbers == 1 and unit is None
+        self._every = tuple(range(arms))
+        self._known: tuple[int, ...] = ()  # the arms that were looked at last; plays share them
         self._quick = float(self.grid.steps) if plain and self.grid.rounding == "nearest" else None
 
     def __repr__(self) -> str:
@@ -277,14 +279,19 @@ class Vault:
     def _several(self, where: Any) -> tuple[int, ...] | None:
         """Return the arms of a record; None if it is one arm's."""
         if self.full:
-            return tuple(range(self.arms))
+            return self._every
+        if where is self._known:
+            return self._known
         arms = self.known(where if isinstance(where, tuple) else (where,))
         if not self.joint and len(arms) > self.width:
             raise RuntimeError(
                 f"Refused a record of {len(arms)} arms, for the guarantee pays for {self.width} "
                 "different arms. Correct the oracle's `size` or its answers. Nothing was recorded."
             )
-        return arms if isinstance(where, tuple) else None
+        if not isinstance(where, tuple):
+            return None
+        self._known = arms if where != arms else where
+        return arms
 
     def known(self, coordinates: Sequence[Any]) -> tuple[int, ...]:
         """Return coordinates as plain ints.

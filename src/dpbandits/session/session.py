@@ -109,8 +109,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_mark_process)
 
 
+class Call:
+    """A call under way."""
+
+    __slots__ = ("__weakref__",)
+
+
 @final
-class OneCall:
+class OneCall(Call):
     """A call under way: one at a time. `with OneCall(session) as view:` gives the current view.
 
     A session knows its calls by weak references, so one that was cut off before it could leave is
@@ -120,7 +126,7 @@ class OneCall:
         releases: whether it makes a release that an earlier call left due, before anything else.
     """
 
-    __slots__ = ("__weakref__", "_me", "_releases", "_session")
+    __slots__ = ("_me", "_releases", "_session")
 
     def __init__(self, session: Session, *, releases: bool = True) -> None:
         self._session, self._releases = session, releases
@@ -389,18 +395,19 @@ class Session:
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user)
             return made[0] if count is None else made
-        me = ref(here := OneCall(self))
+        me = ref(here := Call())
         try:
             view = self._enter(me)
             if len(view.pending) >= self.max_pending:
                 raise too_many_pending(len(view.pending), 1, self.max_pending)
             event = view.next_ask()
-            id, (action, observe, label, _, learn, *_), *_ = event
-            fields = (id, action, id, observe, self.campaign, label, learn)
-            self._newest = made_now = NEW(Decision, fields)
+            id, play = event[0], event[1]
+            # places take less time than names
+            fields = (id, play[0], id, play[1], self.campaign, play[2], play[4])
+            decision = self._newest = NEW(Decision, fields)
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
-            return made_now
+            return decision
         finally:
             self._calls.pop(me, None)
             del here
@@ -488,17 +495,22 @@ class Session:
         """
         if type(reward) is Decision:
             raise decision_first()
-        me = ref(here := OneCall(self))
+        me = ref(here := Call())
         try:
             view = self._enter(me, not self._has_window)
             id, play = find_pending(decision, view.pending, view.asked, self.campaign, self._newest)
             if self._has_window:
                 self._hold([(id, play, self._vault.checked(play.observe or play.action, reward))])
                 return
-            event = self._told(id, play, reward)
+            parts = self._vault.quick_parts(play.unit, reward) if play.learn else None
+            if parts is not None:
+                event: Event = NEW(Told, (id, play.unit, parts, True))
+            else:
+                where = play.observe or play.action
+                event = self._event(id, play, self._vault.checked(where, reward))
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
-            del decision, reward, event
+            del decision, reward, parts, event
             if view.due is not None or view.at >= FOLD:
                 self._complete(view)
         finally:
@@ -591,12 +603,6 @@ class Session:
             if window == period and taken:
                 place = who, period, taken - 1
         return Unread(id, play, "void", place)
-
-    def _told(self, id: int, play: Play, reward: object) -> Event:
-        parts = self._vault.quick_parts(play.unit, reward)
-        if parts is None or not play.learn:
-            return self._event(id, play, self._vault.checked(play.observe or play.action, reward))
-        return NEW(Told, (id, play.unit, parts, True))
 
     def _event(self, id: int, play: Play, plain: Any, why: str = "told") -> Event:
         """Return the event of a checked reward."""

@@ -206,6 +206,27 @@ def rows_in(session: Session) -> SessionRows:
     return SessionRows(session._seen.pending, due, lines, session._tables.held)
 
 
+def lines_of(
+    lines: list[list[Any]], readings: Iterable[tuple[int, int, int]], cost: str | None
+) -> list[list[Any]]:
+    """Lines as `Ledger.to_data` writes them, with further readings.
+
+    readings: of each its coordinate, its first reward and the one after its last; consecutive
+        readings of one reward share a line, as they do in the ledger itself.
+    """
+    written = [list(line) for line in lines]
+    singles = {line[0]: at for at, line in enumerate(written) if line[2] - line[1] == line[4]}
+    for coordinate, start, stop in readings:
+        at = singles.get(coordinate) if stop - start == 1 else None
+        if at is not None and written[at][2] == start:
+            written[at][2], written[at][4] = stop, written[at][4] + 1
+            continue
+        if stop - start == 1:
+            singles[coordinate] = len(written)
+        written.append([coordinate, start, stop, cost, 1])
+    return written
+
+
 def row_play(action: Any, observe: Any, label: Any, learn: bool, plan: int | None) -> Play:
     """Return the play of a decision's row. plan: the number of its joint plan."""
     unit = plan if plan is not None else observe or action

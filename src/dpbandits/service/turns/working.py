@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 from dpbandits.core.errors import StoreError
-from dpbandits.core.ledger_lines import lines_of
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
@@ -28,6 +27,7 @@ from dpbandits.session.saving import VERSION
 from dpbandits.session.session import Session
 from dpbandits.session.storing import (
     SessionRows,
+    lines_of,
     Watch,
     counts_of,
     rows_in,
