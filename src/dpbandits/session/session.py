@@ -317,7 +317,7 @@ class Session:
         """Make the view again if it is behind; release what an earlier call left due."""
         view, log = self._view, self._log
         if view.log is not log or view.at != len(log.events):
-            view = self._view = View(self.seed, log, self._tables)
+            view = self._view_again()
         if view.due is None or not releases:
             return view
         try:
@@ -336,7 +336,14 @@ class Session:
         """The view, for those who only look."""
         view, log = self._view, self._log
         if (view.log is not log or view.at != len(log.events)) and not self._calls:
-            view = self._view = View(self.seed, log, self._tables)
+            view = self._view_again()
+        return view
+
+    def _view_again(self) -> View:
+        policy = self._state.policy
+        if self._vault.arms != policy.arms:  # adding an arm was cut off before its vault
+            self._vault = self._vault_for(policy, self._vault.noise)
+        self._view = view = View(self.seed, self._log, self._tables)
         return view
 
     @property
@@ -1148,7 +1155,9 @@ class Session:
         with OneCall(self, releases=False) as view:
             failed: Exception | None = None
             try:
-                state = self._advance(self._with_due_outcomes(view)).folded()
+                # what is due first: outcomes that an earlier call appended are counted then
+                view = self._with_due_outcomes(self._advance(view))
+                state = self._advance(view).folded()
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
                 state = self._made_current(releases=False).folded_whole()
             except Exception as error:
