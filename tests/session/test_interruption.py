@@ -9,7 +9,9 @@ call; `make test-all` cuts every call at every place.
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
+import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +26,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.session import session as session_module
-from tests.session.small import Exact, content, reward_of
+from tests.session.small import Exact, content, recorded, reward_of
 
 PACKAGE = str(Path(dpb.__file__).parent)
 LONG = 30.0
@@ -219,9 +221,9 @@ def changing(game: Game, what: str = "releases", after: int = 6) -> dpb.Decision
 
 def waiting(game: Game, count: int = 2) -> dpb.Decision:
     """Some decisions wait, some rounds are played. Returns the first one that waits."""
-    decision = [game.ask() for _ in range(count)][0]
+    decisions = [game.ask() for _ in range(count)]
     game.play(7)
-    return decision
+    return decisions[0]
 
 
 def tells(decision_of: Callable[[Game], dpb.Decision]) -> Callable[[Game], Call]:
@@ -404,8 +406,8 @@ def require_whole(game: Game, call: Call, uncut: Uncut, pool: ThreadPoolExecutor
 
 
 def cut_everywhere(setup: str, name: str, wanted: Callable[[Place], bool], second: int) -> None:
-    """Cut a call at the places that are wanted. Of those, at every `second`-th one, cut the next
-    call too, at five of its places.
+    """Cut a call at the places that are wanted. Of those, at every `second`-th one, go on with a
+    copy, and cut the next call too, at four of its places.
     """
     uncut, places = Uncut(setup, name), list[Place]()
     _, call = begun(setup, name)
@@ -417,7 +419,9 @@ def cut_everywhere(setup: str, name: str, wanted: Callable[[Place], bool], secon
                 game, call = begun(setup, name)
                 with contextlib.suppress(Interrupted):
                     interrupt(call, at, each="chosen")
-                if again:
+                if again == 1:
+                    game.session = copy.deepcopy(game.session)
+                elif again:
                     with contextlib.suppress(Interrupted):
                         interrupt(game.session.settle, at * again % 89, each="chosen")
                 require_whole(game, call, uncut, pool)
@@ -456,3 +460,108 @@ def test_a_call_happens_as_a_whole_or_not_at_all(setup: str, name: str) -> None:
 @pytest.mark.parametrize(("setup", "name"), CASES, ids=IDS)
 def test_a_call_happens_as_a_whole_or_not_at_all_at_any_place(setup: str, name: str) -> None:
     cut_everywhere(setup, name, lambda place: True, 7)
+
+
+@pytest.mark.long
+def test_a_second_cut_and_a_copy_at_many_places() -> None:
+    for case in (("batches", "tell, ends a plan"), ("joint", "tell, ends a plan")):
+        cut_everywhere(*case, lambda place: place[1] % 3 == 0, 1)
+
+
+# Segments, estimators, alarms
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_segments_are_each_told_as_a_whole_or_not_at_all(first: int) -> None:
+    """And a person is not learned from more often than the cap, whichever segment was cut."""
+    names = ["DE", "FR"][:: 1 - 2 * first]
+
+    def begun() -> Any:
+        made: Any = dpb.Session(dpb.DPKLUCB(**KL), noise=Exact(1), seed=1, segments=names, **PEOPLE)
+        return made
+
+    def play(s: Any) -> None:
+        pairs = [(s.ask(segment=names[n % 2], user=f"u{n // 4}"), 0.5) for n in range(12)]
+        s.tell_many(pairs)
+        s.void(s.ask(segment=names[0], user="ann"))
+        s.ask(segment=names[1], user="ann")
+
+    places, at = interrupt(lambda: play(begun()), 0), 1
+    while at <= places:
+        s = begun()
+        with contextlib.suppress(Interrupted):
+            interrupt(lambda s=s: play(s), at)  # type: ignore[misc]
+        learned = {f"u{n}": 2 for n in range(3)} | {"ann": 2}
+        for user in learned:
+            for n in range(4):
+                s.ask(segment=names[n % 2], user=user)
+        s.tell_many([(decision, 0.5) for decision in s.pending])
+        parts = [s[name] for name in names]
+        assert sum(map(recorded, parts)) <= 2 * len(learned), at
+        assert s.unread + sum(map(recorded, parts)) == s.resolved
+        at += 23
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_estimator_takes_a_value_once(named: bool) -> None:
+    """Offered again at its place, a value is taken once. Without a place no second decision is
+    made for one value.
+    """
+    at, stopped = 0, True
+    while stopped:
+        at, stopped = at + 7, False
+        estimator = dpb.Estimator(SETUPS["stopping"][0], noise=Exact(1))
+        for number in range(3):
+            where: Any = {"at": number} if named else {}
+            cut = True
+            with contextlib.suppress(Interrupted):
+                interrupt(lambda: estimator.add(0.0, **where), at)  # noqa: B023
+                cut = False
+            if cut:
+                stopped = True
+                estimator.add(0.0, **where)
+            assert not named or estimator.offered == number + 1
+        estimator.add(0.0)
+        estimator.session.settle()
+        assert estimator.session.pending == ()
+        assert recorded(estimator.session) == estimator.offered
+        assert not named or estimator.offered == 4
+    assert at > 100
+    with pytest.raises(ValueError, match="at=9 to be at most 4, the values offered so far"):
+        dpb.Estimator.add(estimator, 0.0, at=9) if named else estimator.add(0.0, at=9)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+@pytest.mark.parametrize("setup", ["batches", "joint", "tree"])
+def test_alarms_at_any_time_lose_and_repeat_nothing(setup: str) -> None:
+    """Two thousand alarms, at random times of ask and tell. All rewards are 1."""
+    game, alarms, armed = Game(setup), 0, False
+
+    def ring(*_: object) -> None:
+        if armed:
+            raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        while alarms < 2000:
+            try:
+                armed = True
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 * (1 + alarms % 40))
+                for _ in range(50):
+                    decision = game.session.ask()
+                    game.session.tell(decision, reward_of(game.session, decision, 1.0))
+                armed = False
+            except Interrupted:
+                armed, alarms = False, alarms + 1
+            game.session.tell_many(
+                (each, reward_of(game.session, each, 1.0)) for each in game.session.pending
+            )
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    session, found = game.session, content(game.session)["public"]
+    assert (session.pending, session.resolved) == ((), recorded(session))
+    assert found["asked"] == found["records"]
+    assert session.spent == session.policy.guarantee.cost  # type: ignore[union-attr]
+    assert list(session.state.totals) == list(session.state.rounds)

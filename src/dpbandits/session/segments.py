@@ -350,8 +350,12 @@ class SegmentedSession(SegmentReports):
         for session in sessions.values():
             # one register for all, and so one call at a time: two might take one place together
             session._tables.people, session._calls = first._tables.people, first._calls
+            session._others = tuple(each for each in sessions.values() if each is not session)
         self._parts = dict(sessions)
         self._by_campaign = {each.campaign: each for each in self._parts.values()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._open(state["_parts"])
 
     def ask(
         self,

@@ -133,7 +133,11 @@ class OneCall(Call):
 
     def __enter__(self) -> View:
         self._me = ref(self)
-        return self._session._enter(self._me, self._releases)
+        try:
+            return self._session._enter(self._me, self._releases)
+        except BaseException:  # whoever keeps the error does not keep the session busy
+            self._session._calls.pop(self._me, None)
+            raise
 
     def __exit__(self, *_: object) -> None:
         self._session._calls.pop(self._me, None)
@@ -263,6 +267,7 @@ class Session:
         self._calls: dict[Any, None] = {}
         self._process = PROCESS[0]
         self._newest: Decision | None = None
+        self._others: tuple[Session, ...] = ()  # the other segments
         tables = self._tables
         self._has_window = tables.window is not None
         # whether decisions do not follow from the plan alone
@@ -278,7 +283,7 @@ class Session:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies begin with the same log, and no call under way."""
-        left = ("_view", "_calls", "_process", "_newest")
+        left = ("_view", "_calls", "_process", "_newest", "_others")
         return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -298,6 +303,8 @@ class Session:
         calls[me] = None  # calls in their order: the first one is at work
         if len(calls) > 1:
             self._require_alone(me)
+        for other in self._others:  # a call of theirs that was cut off may have taken a place
+            other._made_current(releases=False)
         if view.log is self._log and view.at == len(view.events) and view.due is None:
             return view
         return self._made_current(releases)

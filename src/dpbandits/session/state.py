@@ -279,6 +279,7 @@ class Tables:
         "journal",
         "owners",
         "people",
+        "placed",
         "void",
         "window",
     )
@@ -289,6 +290,7 @@ class Tables:
         self.void: set[int] | None = set()
         self.owners: dict[int, Place] = {}
         self.people, self.window = people, window
+        self.placed = 0  # the number of the last event that counted a place
         self.held: dict[int, Any] = {}
         self.journal: list[Any] | None = None
         self.follows = people is not None or window is not None
@@ -296,7 +298,19 @@ class Tables:
     def __repr__(self) -> str:
         return f"Tables(held={len(self.held)})"
 
-    def follow_resolved(self, event: Told | Unread) -> None:
+    def place(self, place: tuple[str, int, int], number: int) -> None:
+        """Count a person's place.
+
+        Args:
+            number: of its event, since the session began. An event that is applied again counts
+                none: another segment may have counted one of the same person since.
+        """
+        assert self.people is not None
+        if number > self.placed:
+            self.people.used[place[0]] = place[1:]
+            self.placed = number
+
+    def follow_resolved(self, event: Told | Unread, number: int) -> None:
         id, place = event.id, None
         if isinstance(event, Told):
             why = "told" if event.answered else "expired"
@@ -310,8 +324,8 @@ class Tables:
             self.void.add(id)
         if self.owners:
             self.owners.pop(id, None)
-        if place is not None and self.people is not None:
-            self.people.used[place[0]] = place[1:]
+        if place is not None:
+            self.place(place, number)
         if self.window is not None:
             self.window.due.pop(id, None)
             self.held.pop(id, None)
@@ -524,10 +538,10 @@ class View:
                 self.due = progress.count(unit)
             self.records += 1
             if self.tables.follows or not answered:
-                self.tables.follow_resolved(event)
+                self.tables.follow_resolved(event, self.number)
         elif kind is Asked:
             self._count_ask(event.play, event.look)
-            self._follow_ask(event)
+            self._follow_ask(event, self.number)
         else:
             play = event.play
             self.pending.pop(event.id, None)
@@ -535,8 +549,13 @@ class View:
                 self.beyond[play.unit] -= 1
             self.unread += 1
             self._set_offer(self.offer._replace(last=0))  # one decision fewer fills the plan
-            self.tables.follow_resolved(event)
+            self.tables.follow_resolved(event, self.number)
         self.at = at
+
+    @property
+    def number(self) -> int:
+        """The number of events since the session began: each counts in one of these."""
+        return self.asked + self.records + self.unread
 
     def _count_ask(self, play: Play, look: Look | None) -> None:
         self.asked += 1
@@ -546,7 +565,7 @@ class View:
             self._set_offer(look.offer)
             self.plans, self.position, self.traffic = look.plans, look.rng, look.traffic
 
-    def _follow_ask(self, event: Asked) -> None:
+    def _follow_ask(self, event: Asked, number: int) -> None:
         id, play, look, place, due = event
         self.pending[id] = play
         tables = self.tables
@@ -556,8 +575,7 @@ class View:
         if tables.chosen is not None and (look is not None or id == self.log.state.offer.since):
             tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
         if place is not None:
-            assert tables.people is not None
-            tables.people.used[place[0]] = place[1:]
+            tables.place(place, number)
             tables.owners[id] = place[:2]
         if due is not None:
             assert tables.window is not None
@@ -574,8 +592,8 @@ class View:
     def append_asked(self, events: list[Asked]) -> None:
         """Make the decisions of the batch."""
         self.events.extend(events)  # this is the moment at which it happens
-        for event in events:
-            self._follow_ask(event)
+        for number, event in enumerate(events, self.number - len(events) + 1):
+            self._follow_ask(event, number)
         self.batch, self.at = [], len(self.events)
 
     def folded_whole(self) -> State:
