@@ -290,7 +290,7 @@ class Vault:
             )
         if not isinstance(where, tuple):
             return None
-        self._known = arms if where != arms else where
+        self._known = arms
         return arms
 
     def known(self, coordinates: Sequence[Any]) -> tuple[int, ...]:
@@ -387,15 +387,10 @@ class Vault:
         drop: tuple[int, ...],
         answer: Callable[..., tuple[Any, tuple[Any, ...]]],
     ) -> tuple[Books, tuple[Any, ...]]:
-        memory, answers, failed = books.memory, (), None
+        memory: Any = books.memory
+        answers: tuple[Any, ...] = ()
         if block is not None:
-            try:
-                memory, answers = answer(memory, block, self.noise)
-            except Exception as error:
-                failed = error
-        if failed is not None:
-            block = memory = None
-            raise without_frames(failed)
+            memory, answers = answer(memory, block, self.noise)
         blocks, gone = dict(books.blocks), (*read, *drop)
         counts = {key: blocks.pop(key).count for key in gone if key in blocks}
         left: tuple[dict[int, int], dict[int, int]] = {}, {}

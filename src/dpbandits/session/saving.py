@@ -44,6 +44,7 @@ from dpbandits.session.beliefs import Believed
 from dpbandits.session.decisions import MOST_PENDING, Play
 from dpbandits.session.guardrail import rail_from_data
 from dpbandits.session.history import chosen_from_data, chosen_to_data
+from dpbandits.session.overdue import Overdue, OverdueRequests
 from dpbandits.session.people import Clock, Register, policy_for_users
 from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
@@ -132,6 +133,15 @@ class LedgerData(Struct, forbid_unknown_fields=True):
     lines: list[LineData]
 
 
+class OverdueData(NamedTuple):
+    """`Overdue`. blocks: (arm or number of a joint plan, `OverdueRequests`)."""
+
+    blocks: list[tuple[Count, Count, Count, Count]]
+    total: Count
+    check: Number
+    noticed: list[tuple[Count, Count]]
+
+
 class NoiseData(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """The kind of a noise source, and what everybody may know of it."""
 
@@ -173,6 +183,8 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     offer: OfferData
     rng: Any
     told: list[tuple[ActionData, Number]]
+    late: list[tuple[Count, Number]] | None
+    overdue: OverdueData
     plans: list[PlanData]
     plays: list[PlayData]
     pending: list[tuple[Number, Count]]
@@ -192,6 +204,9 @@ class PrivatePart(Struct, forbid_unknown_fields=True):
     noise: dict[str, Any]
     held: list[tuple[Number, list[int]]] = []
     seed: int | None = None
+
+    def __repr__(self) -> str:
+        return f"PrivatePart(open={len(self.sums)})"
 
 
 def public_part(session: Session, state: State, generation: int) -> PublicPart:
@@ -235,6 +250,8 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         offer=OfferData(offer.since, last, None if offer.play is None else play_data(offer.play)),
         rng=state.rng,
         told=list(state.told),
+        late=None if state.late is None else list(state.late),
+        overdue=overdue_data(state.overdue),
         plans=[PlanData(number, *plan) for number, plan in state.plans.items()],
         plays=list(plays),
         pending=pending,
@@ -261,6 +278,18 @@ def plain(steps: Any) -> list[int]:
 
 def play_data(play: Play) -> PlayData:
     return PlayData(play.action, play.observe, play.unit, play.learn, play.propensity, play.kept)
+
+
+def overdue_data(overdue: Overdue) -> OverdueData:
+    blocks = [(key, *each) for key, each in overdue.blocks.items()]
+    return OverdueData(blocks, overdue.total, overdue.check, list(overdue.noticed))
+
+
+def overdue_of(data: OverdueData, asked: int) -> Overdue:
+    blocks = {key: OverdueRequests(*each) for key, *each in data.blocks}
+    if data.total > asked or any(each.edge > asked + 1 for each in blocks.values()):
+        raise damaged("public.overdue counts more than was asked")
+    return Overdue(blocks, data.total, data.check, tuple(data.noticed))
 
 
 # Documents
@@ -466,6 +495,8 @@ def state_of(
         offer=offer,
         rng=public.rng,
         told=tuple(public.told),
+        late=None if public.late is None else tuple(public.late),
+        overdue=overdue_of(public.overdue, public.asked),
         plans=plans,
         pending=pending,
     )

@@ -378,24 +378,32 @@ class SegmentedSession(SegmentReports):
         """Several pairs, told in this order; all are checked first, so a wrong one among them
         changes nothing, in no segment (see `Session.tell_many`).
         """
-        pairs = checked_pairs(tells)
-        checked = dict[str, list[tuple[int, Play, Any]]]()
+        pairs, parts = checked_pairs(tells), self._parts
+        del tells
         with OneCall(self._first, releases=False):
-            for session in self._parts.values():
+            for session in parts.values():
                 session._made_current(releases=not session._has_window)
-            for name, id, play, plain in self._checked(pairs):
-                checked.setdefault(name, []).append((id, play, plain))
+            checked = self._checked(pairs)
             del pairs
-            for name, own in checked.items():
-                session = self._parts[name]
-                if session._has_window:
-                    session._hold(own)
-                else:
-                    session._append(session._view, [session._event(*each) for each in own])
+            if self._first._has_window:
+                for name, own in checked.items():
+                    parts[name]._hold(own)
+                return
+            told = {
+                name: [parts[name]._event(*one) for one in own] for name, own in checked.items()
+            }
+            del checked
+            names = tuple(told)
+            for name in names:
+                parts[name]._view.events.extend(told.pop(name))  # the moment at which it happens
+            for name in names:
+                parts[name]._count(parts[name]._view)
 
-    def _checked(self, pairs: list[Pair]) -> list[tuple[str, int, Play, Any]]:
-        """Read each pair once; one wrong pair refuses them all, and the error says which."""
-        found, seen, refused = list[tuple[str, int, Play, Any]](), set[tuple[str, int]](), None
+    def _checked(self, pairs: list[Pair]) -> dict[str, list[tuple[int, Play, Any]]]:
+        """Read each pair once; one wrong pair refuses them all, and the error says which. Returns
+        them by segment.
+        """
+        found, seen, refused = dict[str, list[Any]](), set[tuple[str, int]](), None
         names = {session.campaign: name for name, session in self._parts.items()}
         try:
             for decision, reward in pairs:
@@ -407,9 +415,9 @@ class SegmentedSession(SegmentReports):
                 seen.add((campaign, id))
                 session._require_time(id)
                 plain = session._vault.checked(play.observe or play.action, reward)
-                found.append((names[campaign], id, play, plain))
+                found.setdefault(names[campaign], []).append((id, play, plain))
         except Exception as error:
-            refused = pair_refused(error, pairs, len(found))
+            refused = pair_refused(error, pairs, sum(map(len, found.values())))
         if refused is not None:  # outside the handler, so that it has no context
             raise refused
         return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -28,7 +28,7 @@ from dpbandits.core.errors import (
     SharedError,
 )
 from dpbandits.core.inputs import whole_number
-from dpbandits.core.plan import Hold, Plan
+from dpbandits.core.plan import Cycle, Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.core.values import checked_name, checked_noise, checked_seed
@@ -89,11 +89,13 @@ from dpbandits.session.state import (
 )
 from dpbandits.session.statement import StatementFacts, statement
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
-from dpbandits.vault import Vault, answered
+from dpbandits.vault import Books, Vault, answered, without_frames
 
 FOLD = 200
 """Events after which a log is folded into its state though nothing is released: single rewards are
 not kept for longer."""
+
+BooksAndAnswers = tuple[Books, tuple[Any, ...]]
 
 LEAST_IS_BEST = Range(minimise=True)
 
@@ -259,6 +261,7 @@ class Session:
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
             harm,
+            late=None if self._tables.window is not None else (),
         )
 
     def _open(self, view: View) -> None:
@@ -293,12 +296,7 @@ class Session:
     # One call at a time
 
     def _enter(self, me: Any, releases: bool = True) -> View:
-        if PROCESS[0] is not self._process:
-            raise SharedError(
-                "This session was made before a fork; two processes would release its blocks "
-                "twice. Nothing was done. Save it with to_json() in the parent, and load it in the "
-                "process that goes on."
-            )
+        self._require_process()
         calls, view = self._calls, self._view
         calls[me] = None  # calls in their order: the first one is at work
         if len(calls) > 1:
@@ -308,6 +306,14 @@ class Session:
         if view.log is self._log and view.at == len(view.events) and view.due is None:
             return view
         return self._made_current(releases)
+
+    def _require_process(self) -> None:
+        if PROCESS[0] is not self._process:
+            raise SharedError(
+                "This session was made before a fork; two processes would release its blocks "
+                "twice. Nothing was done. Save it with to_json() in the parent, and load it in the "
+                "process that goes on."
+            )
 
     def _require_alone(self, me: Any) -> None:
         calls = self._calls
@@ -557,13 +563,17 @@ class Session:
                 Nothing was recorded.
         """
         pairs = checked_pairs(tells)  # before the call: what makes them may ask for decisions
+        del tells
         with OneCall(self, releases=not self._has_window) as view:
             checked = self._checked(pairs, view)
             del pairs
             if self._has_window:
                 self._hold(checked)
                 return
-            self._append(view, [self._event(id, play, plain) for id, play, plain in checked])
+            events = [self._event(id, play, plain) for id, play, plain in checked]
+            view.events.extend(events)  # this is the moment at which it happens
+            del checked, events
+            self._count(view)
 
     def _checked(self, pairs: Sequence[Pair], view: View) -> list[tuple[int, Play, Any]]:
         """Read each pair once; one wrong pair refuses them all, and the error says which."""
@@ -629,8 +639,12 @@ class Session:
     def _append(self, view: View, events: Sequence[Event]) -> None:
         """Append events, which is the moment at which they happen, and make what is due."""
         view.events.extend(events)
-        view.catch_up()
         del events
+        self._count(view)
+
+    def _count(self, view: View) -> None:
+        """Count the events that were appended, and make what is due."""
+        view.catch_up()
         if view.due is not None or view.at >= FOLD:
             self._complete(view)
 
@@ -670,14 +684,10 @@ class Session:
         """Record, in the order of asking, every decision whose time has passed: its answer, or the
         default.
         """
-        window, held = self._tables.window, self._tables.held
+        window = self._tables.window
         if window is None:
             return view
-        events = list[Event]()
-        for id in window.passed():
-            play = view.pending[id]
-            steps = held[id] if id in held else self._vault.steps(self._default(play))
-            events.append(self._counted(id, play, steps))
+        events = [self._outcome(id, view.pending[id]) for id in window.passed()]
         if not events:
             return view
         view.events.extend(events)
@@ -685,7 +695,10 @@ class Session:
         del events
         return self._advance(view)
 
-    def _counted(self, id: int, play: Play, steps: Any) -> Event:
+    def _outcome(self, id: int, play: Play) -> Event:
+        """Return the event of a decision whose time has passed."""
+        held = self._tables.held
+        steps = held[id] if id in held else self._vault.steps(self._default(play))
         if not play.learn:
             return Unread(id, play, "told")
         where = play.observe or play.action
@@ -743,11 +756,23 @@ class Session:
             read = (number,)
             if not arms:  # a plan that reads nothing
                 read, drop = (), (number,) if number in state.books.blocks else ()
-        books, answers = vault.release(state.books, read, drop, arms)
+        books, answers = self._read(vault.release, state.books, read, drop, arms)
         coordinates = due if arms is None else arms
         told = told_by_action(state)
         release = answered(coordinates, answers, state.records, told, vault.numbers)
         return replace(state, books=books, answer=Answered(release, plan, number))
+
+    def _read(self, release: Callable[..., BooksAndAnswers], *given: Any) -> BooksAndAnswers:
+        """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
+        failed: Exception | None = None
+        try:
+            found = release(*given)
+        except Exception as error:
+            failed = error
+        if failed is not None:  # outside the handler, so that it has no context
+            raise without_frames(failed)
+        self._require_process()  # the noise source may have forked
+        return found
 
     def _learned(self, state: State) -> State:
         """Return the state after the policy has learned from its answer."""
@@ -758,8 +783,16 @@ class Session:
             learned = state.policy.dropped(state.learned, release, empty)
         else:
             learned = state.policy.update(state.learned, plan, release)
+        overdue = state.overdue
+        if number is not None:
+            overdue = overdue.without(number)
+        elif not self._vault.joint:
+            played = self._log.plan
+            in_turn = played.actions if isinstance(played, Cycle) else ()
+            overdue = overdue.read((*release.coordinates, *in_turn))
         state = replace(
             state,
+            overdue=overdue,
             learned=learned,
             believed=state.believed.after(release),
             step=state.step + 1,
@@ -820,7 +853,7 @@ class Session:
             if not (isinstance(plan, Hold) and plan.release):
                 return
             state = view.folded()
-            books, answers = self._vault.finish(state.books)
+            books, answers = self._read(self._vault.finish, state.books)
             coordinates, told = tuple(range(self.policy.arms)), told_by_action(state)
             release = answered(coordinates, answers, state.records, told, self._vault.numbers)
             self._put(replace(state, books=books, answer=Answered(release, plan)))
@@ -960,13 +993,13 @@ class Session:
     @property
     def pending(self) -> tuple[Decision, ...]:
         """Decisions that wait for their rewards, oldest first."""
-        waiting = self._seen.pending.copy()
+        waiting = self._seen.shown_pending()
         return tuple(play.decision(id, self.campaign) for id, play in waiting.items())
 
     @property
     def resolved(self) -> int:
         """Decisions that were told, expired or void."""
-        return self._seen.asked - len(self._seen.pending)
+        return self._seen.asked - len(self._seen.shown_pending())
 
     @property
     def unread(self) -> int:
@@ -1053,7 +1086,8 @@ class Session:
         """
         view, chosen = self._seen, self._tables.chosen
         assert chosen is not None
-        return DecisionTable(view.asked, chosen, frozenset(view.pending), self._state.roster.labels)
+        waiting, labels = frozenset(view.shown_pending()), self._state.roster.labels
+        return DecisionTable(view.asked, chosen, waiting, labels)
 
     def sample_ratio(self) -> SampleRatio:
         """Test whether arms were drawn as often as their probabilities say, and whether answers
@@ -1166,6 +1200,8 @@ class Session:
                 view = self._with_due_outcomes(self._advance(view))
                 state = self._advance(view).folded()
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
+                if self._state.answer is not None:  # a policy's own error
+                    raise
                 state = self._made_current(releases=False).folded_whole()
             except Exception as error:
                 failed = error

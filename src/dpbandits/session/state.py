@@ -22,8 +22,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, final
 
-from dpbandits.core.plan import FOREVER, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.core.plan import FOREVER, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.arms import Assignment, Roster
 from dpbandits.session.attribution import AttributionWindow
@@ -31,6 +32,17 @@ from dpbandits.session.beliefs import Believed
 from dpbandits.session.decisions import NEW, Play, Unit
 from dpbandits.session.guardrail import Harm
 from dpbandits.session.history import HowChosen, KeptChoices
+from dpbandits.session.overdue import (
+    AskedBlock,
+    DelayedBlock,
+    Outstanding,
+    Overdue,
+    Waiting,
+    bucket_of,
+    delayed_blocks,
+    looked_through,
+    outstanding_in,
+)
 from dpbandits.session.people import Place, Register
 from dpbandits.session.traffic import Traffic
 from dpbandits.vault import Books, OpenBlock, Parts, added
@@ -69,6 +81,8 @@ class Offer(NamedTuple):
 
 
 NOTHING = Offer(1, 0, None)
+NO_OFFER: None = None
+"""The next ask looks again what to ask for."""
 
 
 class OpenPlan(NamedTuple):
@@ -129,6 +143,9 @@ class State:
         told: decisions told in this turn, by unit.
         plans: open joint plans by number.
         answer: a release that the policy has to learn from.
+        late: answers that came after further decisions were made, by how late (see
+            `overdue.bucket_of`). None if each answer has its time, so that none is overdue.
+        overdue: requests that have waited for too long.
         pending: decisions that wait for their rewards, by id. It is shared with the view and
             follows the events, for copying it at every release would take too long.
     """
@@ -151,6 +168,8 @@ class State:
     told: tuple[tuple[Unit, int], ...] = ()
     plans: Mapping[int, OpenPlan] = field(default_factory=dict)
     answer: Answered | None = None
+    late: tuple[tuple[int, int], ...] | None = ()
+    overdue: Overdue = Overdue()  # noqa: RUF009  # never changed in place
     pending: dict[int, Play] = field(default_factory=dict, repr=False)
 
 
@@ -165,12 +184,14 @@ class Look(NamedTuple):
         plans: open joint plans.
         rng: position of the public randomness.
         traffic: how often each arm was drawn.
+        overdue: requests that have waited for too long.
     """
 
     offer: Offer
     plans: Mapping[int, OpenPlan]
     rng: Any
     traffic: Traffic
+    overdue: Overdue
 
 
 class Asked(NamedTuple):
@@ -347,7 +368,12 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         if state.rng is not None:
             rng = PublicRng(seed, state.step, state.rng)
         return Log(state, plan, events), rng
-    since, plans = state.asked + 1, state.plans
+    since, plans, overdue = state.asked + 1, state.plans, state.overdue
+    if not state.pending:
+        overdue = overdue._replace(blocks={}, check=FOREVER)
+    if isinstance(plan, Cycle) and state.late is not None:  # it may be asked for once more
+        check = min(overdue.check, since + len(plan.actions) * plan.each)
+        overdue = overdue._replace(check=check)
     if policy.reader.together:
         hold = require_hold(plan)
         rounds = 0 if state.pending else hold.rounds
@@ -358,7 +384,10 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         offer = offer_of(state, plan, since)
         if state.roster.active is not None or (state.pending and isinstance(plan, Hold)):
             offer = offer._replace(last=0)  # the first ask looks ahead
-    state = replace(state, first=state.asked, offer=offer, plans=plans, rng=rng.state())
+    first_asked, position = state.asked, rng.state()
+    state = replace(
+        state, first=first_asked, offer=offer, plans=plans, rng=position, overdue=overdue
+    )
     return Log(state, plan, events), rng
 
 
@@ -418,13 +447,14 @@ class View:
         "asked",
         "at",
         "batch",
-        "beyond",
         "blocks",
         "due",
         "events",
         "last",
+        "late",
         "log",
         "offer",
+        "overdue",
         "pending",
         "plans",
         "play",
@@ -437,6 +467,7 @@ class View:
         "told",
         "traffic",
         "unread",
+        "waiting",
     )
 
     def __init__(
@@ -469,9 +500,11 @@ class View:
         self.progress: Progress | None = None
         self.due: tuple[int, ...] | None = None
         self.batch: list[Asked] = []
-        # by unit, decisions that the policy's state does not know of: pending, or told since. None
-        # until it is needed
-        self.beyond = None if before is None else before._still_beyond(state.plans)
+        self.late = None if state.late is None else dict(state.late)
+        self.overdue = state.overdue
+        # pending decisions that are not overdue, by unit; None until it is needed
+        kept = None if before is None or not self.pending else before.waiting
+        self.waiting: Waiting | None = kept
         if self.policy.reader.together:
             self.told = dict(state.told)
             # what closed one block may close others; later only an answer does
@@ -485,6 +518,8 @@ class View:
             self.due = ()  # released already; the policy has to learn from it
         self._set_offer(state.offer)
         self.catch_up()
+        while self.pending and next(reversed(self.pending)) > self.asked:
+            self.pending.popitem()  # computed, but never made
         if self.position is not state.rng:
             self.rng = PublicRng(seed, state.step, self.position)
 
@@ -493,7 +528,8 @@ class View:
 
     def _set_offer(self, offer: Offer) -> None:
         self.offer, self.play = offer, offer.play
-        self.last = 0 if offer.play is None else offer.last
+        # the last decision that needs no look at what waits
+        self.last = 0 if offer.play is None else min(offer.last, self.overdue.check - 1)
 
     # Counting events
 
@@ -512,6 +548,11 @@ class View:
         if kind is Told:
             id, unit, parts, answered = event
             self.pending.pop(id, None)
+            if id != self.asked and self.late is not None:
+                bucket = bucket_of(self.asked - id)
+                self.late[bucket] = self.late.get(bucket, 0) + 1
+            if self.waiting is not None:
+                self._waits_no_more(id, unit)
             progress = self.progress
             if progress is None and unit not in self.plans:
                 pass  # its block is closed: it came too late, and is never read
@@ -545,8 +586,8 @@ class View:
         else:
             play = event.play
             self.pending.pop(event.id, None)
-            if self.beyond is not None and play.learn:
-                self.beyond[play.unit] -= 1
+            if self.waiting is not None and play.learn:
+                self._waits_no_more(event.id, play.unit)
             self.unread += 1
             self._set_offer(self.offer._replace(last=0))  # one decision fewer fills the plan
             self.tables.follow_resolved(event, self.number)
@@ -557,13 +598,24 @@ class View:
         """The number of events since the session began: each counts in one of these."""
         return self.asked + self.records + self.unread
 
+    def _waits_no_more(self, id: int, unit: Unit) -> None:
+        assert self.waiting is not None
+        outstanding = self.waiting.get(unit)
+        if outstanding is not None and id >= outstanding.edge:
+            outstanding.count -= 1
+
     def _count_ask(self, play: Play, look: Look | None) -> None:
         self.asked += 1
-        if self.beyond is not None and play.learn:
-            self.beyond[play.unit] += 1
         if look is not None:
-            self._set_offer(look.offer)
             self.plans, self.position, self.traffic = look.plans, look.rng, look.traffic
+            self.overdue = look.overdue
+            self._set_offer(look.offer)
+        if self.waiting is not None and play.learn:
+            outstanding = self.waiting.get(play.unit)
+            if outstanding is None:
+                edge = self.overdue.of(play.unit).edge
+                outstanding = self.waiting[play.unit] = Outstanding(edge)
+            outstanding.add(self.asked)
 
     def _follow_ask(self, event: Asked, number: int) -> None:
         id, play, look, place, due = event
@@ -587,6 +639,7 @@ class View:
 
     def add_to_batch(self, event: Asked) -> None:
         self._count_ask(event.play, event.look)
+        self.pending[event.id] = event.play
         self.batch.append(event)
 
     def append_asked(self, events: list[Asked]) -> None:
@@ -618,8 +671,20 @@ class View:
             rng=self.position,
             told=tuple(self.told.items()),
             plans=self.plans,
+            late=None if self.late is None else tuple(sorted(self.late.items())),
+            overdue=self.overdue,
             pending=self.pending,
         )
+
+    def shown_pending(self) -> dict[int, Play]:
+        """Return the decisions that still take a reward. Those of events that are not counted, for
+        a release before them failed, do not.
+        """
+        waiting = self.pending.copy()
+        for event in self.events[max(0, self.at) :]:
+            if type(event) is not Asked:
+                waiting.pop(event.id, None)
+        return waiting
 
     # The next decision
 
@@ -632,26 +697,109 @@ class View:
         id = self.asked + 1
         if id <= self.last and eligible is None:
             return NEW(Asked, (id, self.play, None, None, None))
-        self.at = -1  # public randomness may move: this view is not used before that is recorded
+        self.at = -1  # this view may be ahead of its log until the decision is made
         if eligible is not None:
+            _, overdue = self._look_through(id)
             arm, propensity = self._choice(eligible)
-            return self._asked(self._arm(arm, propensity), self.offer._replace(last=0))
-        offer, plans = self.offer, self.plans
-        if id > offer.last:
-            if self.policy.reader.together:
+            return self._asked(self._arm(arm, propensity), NO_OFFER, overdue=overdue)
+        offer, plans, overdue = self.offer, self.plans, self.overdue
+        if id > min(offer.last, overdue.check - 1):
+            offer, overdue = self._look_through(id, is_fully_asked=0 < offer.last < id)
+            if id > offer.last and self.policy.reader.together:
                 offer, plans = self._look_ahead_jointly(id)
-            else:
-                offer = self._look_ahead(id)
+            elif id > offer.last:
+                offer = self._look_ahead(id, overdue)
         play = offer.play
         if play is None:
             plan = offer.law or self.log.plan
             action = plan.action_at(id - offer.since, id, self.rng)
             play = play_of(self.log.state, plan, action, None if isinstance(plan, Draw) else 1.0)
-        return self._asked(play, offer, plans)
+        return self._asked(play, offer, plans, overdue=overdue)
 
-    def _asked(self, play: Play, offer: Offer, plans: Any = None, traffic: Any = None) -> Asked:
-        plans, traffic = plans or self.plans, traffic or self.traffic
-        return Asked(self.asked + 1, play, Look(offer, plans, self.rng.state(), traffic))
+    def _asked(
+        self,
+        play: Play,
+        offer: Offer | None,
+        plans: Mapping[int, OpenPlan] | None = None,
+        traffic: Traffic | None = None,
+        overdue: Overdue | None = None,
+    ) -> Asked:
+        """
+        Args:
+            offer: None: the next ask looks again what to ask for.
+        """
+        look = Look(
+            self.offer._replace(last=0) if offer is None else offer,
+            self.plans if plans is None else plans,
+            self.rng.state(),
+            self.traffic if traffic is None else traffic,
+            self.overdue if overdue is None else overdue,
+        )
+        return Asked(self.asked + 1, play, look)
+
+    # Requests that have waited for too long
+
+    def _look_through(self, id: int, *, is_fully_asked: bool = False) -> tuple[Offer, Overdue]:
+        """Return what to ask for from decision `id` on, and which requests are overdue. If requests
+        turn out to be, others are asked for in their place.
+
+        Args:
+            is_fully_asked: whether the offer was asked for in full, so that it is time to look.
+        """
+        before, offer = self.overdue, self.offer
+        is_time = is_fully_asked or id >= before.check or before.check == FOREVER
+        if self.late is None or not is_time:
+            return offer, before
+        delays, waiting = (self.late, self.records), self._outstanding()
+        found = looked_through(before, waiting, self.pending, delays, id - 1, self._asked_block)
+        if found.total == before.total:
+            return offer, found
+        known = dict(before.noticed)
+        new = [each.arm for each in self.delayed(found) if each.arm not in known]
+        found = found._replace(noticed=(*before.noticed, *((arm, id - 1) for arm in new)))
+        keys = [key for key, each in found.blocks.items() if each.count > before.of(key).count]
+        play = offer.play
+        single = play is not None and not self.policy.reader.together and keys == [play.unit]
+        last = min(FOREVER, offer.last + found.total - before.total) if single and offer.last else 0
+        return offer._replace(last=last), found
+
+    def delayed(self, overdue: Overdue | None = None) -> list[DelayedBlock]:
+        """Return first blocks that wait for overdue requests."""
+        left = self.log.state.books.ledger.left.items()
+        released = {arm for arm, (count, dropped) in left if count > dropped}
+        found = self.overdue if overdue is None else overdue
+        return delayed_blocks(found, self.pending, self._asked_block, released)
+
+    def _asked_block(self, key: Any) -> AskedBlock | None:
+        """Return the open block that the answers of a unit fill; None if nothing but a plan closes
+        one, which asks for what is missing by itself.
+        """
+        learned, plan = self.log.state.learned, self.log.plan
+        if self.progress is None:
+            open_ = self.plans.get(key)
+            if open_ is None or not open_.release:
+                return None
+            told = self.blocks[key][0] if key in self.blocks else 0
+            is_first = not all(learned.rounds[arm] for arm in open_.release)
+            return AskedBlock(open_.rounds, told, open_.release, is_first)
+        if type(key) is not int:
+            return None
+        told, room = self.told.get(key, 0), self.policy.room(learned, key)
+        if room is not None:
+            known = learned if isinstance(learned, Statistics) else None
+            before = 0 if known is None else known.open[key]
+            is_first = known is None or not known.rounds[key]
+            return AskedBlock(room + before, told + before, (key,), is_first)
+        if isinstance(plan, Cycle) and key in plan.actions:
+            return AskedBlock(plan.each, told, (key,), False)
+        return None
+
+    def _outstanding(self) -> Waiting:
+        if self.waiting is None:
+            self.waiting = outstanding_in(self.pending, self.overdue)
+        return self.waiting
+
+    # Ways to choose
 
     def _arm(self, arm: int, propensity: float | None, learn: bool = True) -> Play:
         label = self.log.state.roster.labels.of(arm)
@@ -669,21 +817,23 @@ class View:
     def next_unread(self, eligible: Sequence[int] | None = None) -> Asked:
         """Return a decision that nobody learns from: the arm with the largest released mean."""
         self.at = -1
-        state, offer = self.log.state, self.offer._replace(last=0)
+        state = self.log.state
         if self.policy.about.feedback == "bandit":
             arms = eligible or state.roster.in_play
-            return self._asked(self._arm(state.believed.leader(arms), 1.0, False), offer)
+            return self._asked(self._arm(state.believed.leader(arms), 1.0, False), NO_OFFER)
         play = self.play
         if play is None:
             plan = self.offer.law or self.log.plan
             at = self.asked + 1
             play = play_of(state, plan, plan.action_at(at - self.offer.since, at, self.rng))
-        return self._asked(play._replace(learn=False), offer)
+        return self._asked(play._replace(learn=False), NO_OFFER)
 
     def next_drawn(self, assignment: Assignment, seed: int, eligible: Sequence[int]) -> Asked:
         """Return a decision for an arm that is drawn by chance (see `Assignment`)."""
         self.at = -1
-        id, learned, beyond = self.asked + 1, self.log.state.learned, self.asked_beyond()
+        id, learned = self.asked + 1, self.log.state.learned
+        _, overdue = self._look_through(id)
+        beyond = self.asked_beyond()
         rooms = {
             arm: max(0, (self.policy.room(learned, arm) or 1) - beyond.get(arm, 0))
             for arm in eligible
@@ -700,7 +850,7 @@ class View:
             traffic = traffic.with_arm()
         traffic = traffic.played([shares.get(at, 0.0) for at in range(self.policy.arms)], arm)
         play = self._arm(arm, None if unknown else share)
-        return self._asked(play, self.offer._replace(last=0), traffic=traffic)
+        return self._asked(play, NO_OFFER, traffic=traffic, overdue=overdue)
 
     def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
         """Return whether the next decision is drawn by chance."""
@@ -711,47 +861,57 @@ class View:
         return assignment.min_share > 0 or not all(state.learned.rounds[arm] for arm in arms)
 
     def asked_beyond(self) -> dict[Any, int]:
-        """Return, by unit, decisions asked for that the policy's state does not know of."""
-        return {unit: times for unit, times in self._all_beyond().items() if times > 0}
-
-    def _all_beyond(self) -> Counter[Unit]:
-        if self.beyond is None:
-            beyond = Counter(play.unit for play in self.pending.values() if play.learn)
-            beyond.update(asked.play.unit for asked in self.batch if asked.play.learn)
-            if self.progress is not None:
-                beyond.update(self.told)
-            else:
-                blocks = self.blocks
-                beyond.update({key: blocks[key][0] for key in self.plans if key in blocks})
-            self.beyond = beyond
-        return self.beyond
-
-    def _still_beyond(self, plans: Mapping[int, OpenPlan]) -> Counter[Unit] | None:
-        """The same after a release: the policy knows of what was told; of a closed block nothing
-        is counted.
+        """Return, by unit, decisions asked for that the policy's state does not know of. Overdue
+        requests are not among them.
         """
-        if self.beyond is None or not self.pending:
-            return None
-        if self.progress is None:
-            return Counter({key: times for key, times in self.beyond.items() if key in plans})
-        self.beyond.subtract(self.told)
-        return +self.beyond
+        asked = {unit: each.count for unit, each in self._outstanding().items() if each.count > 0}
+        for unit, times in self.told.items():
+            asked[unit] = asked.get(unit, 0) + times
+        return asked
 
-    def _look_ahead(self, id: int) -> Offer:
+    def _look_ahead(self, id: int, overdue: Overdue) -> Offer:
         """The plan is fully asked for, or decisions wait already: return what comes next."""
-        state = self.log.state
-        active = state.roster.active
-        plan = self.policy.ahead(state.learned, self.asked_beyond(), self.rng, active)
-        if plan is None:
-            return self.offer._replace(last=FOREVER)
-        return offer_of(state, plan, id, plan)
+        state, plan = self.log.state, self.log.plan
+        next: Plan | None = self._topped_up(id, overdue)
+        if next is None:
+            active = state.roster.active
+            next = self.policy.ahead(state.learned, self.asked_beyond(), self.rng, active)
+        if next is not None:
+            return offer_of(state, next, id, next)
+        offer = self.offer
+        if isinstance(plan, Cycle) and (offer.play is not None or offer.law is not None):
+            return Offer(id, FOREVER, None)
+        return offer._replace(last=FOREVER)
+
+    def _topped_up(self, id: int, overdue: Overdue) -> Hold | None:
+        """Return, for a plan that plays arms in turn and was asked for in full, an arm in place of
+        whose overdue requests others are asked for.
+        """
+        plan = self.log.plan
+        if not isinstance(plan, Cycle):
+            return None
+        if id <= self.log.state.first + len(plan.actions) * plan.each:
+            return None
+        if not any(overdue.of(arm).count for arm in plan.actions):
+            return None
+        asked = self.asked_beyond()
+        for arm in plan.actions:
+            left = plan.each - asked.get(arm, 0)
+            if left > 0:
+                return Hold(arm, left, ())
+        return None
 
     def _look_ahead_jointly(self, id: int) -> tuple[Offer, Mapping[int, OpenPlan]]:
         """Return a plan of this turn that is not fully asked for; else the policy's next one, which
         may be an older one that was left.
         """
-        state, asked = self.log.state, self._all_beyond()
-        step, roster, plans = state.step, state.roster, dict(self.plans)
+        state, plans, waiting = self.log.state, dict(self.plans), self._outstanding()
+        for key in [key for key in waiting if key not in plans]:
+            del waiting[key]  # of closed blocks
+        blocks = self.blocks
+        asked = Counter({key: each.count for key, each in waiting.items()})
+        asked.update({key: blocks[key][0] for key in plans if key in blocks})
+        step, roster = state.step, state.roster
         partly = {key: plan for key, plan in plans.items() if asked[key] < plan.rounds}
         number = next((key for key, plan in partly.items() if plan.step == step), None)
         if number is None:
@@ -762,13 +922,11 @@ class View:
             if plan is None:
                 return self._go_on_asking(id)
             hold = require_hold(plan)
-            waiting = {play.unit for play in self.pending.values() if play.learn}
-            waiting |= {each.play.unit for each in self.batch if each.play.learn}
             for key, old in partly.items():
                 worth = asked[key] >= self.policy.worth_reading(old.hold)
                 if number is None and (old.action, old.release) == (hold.action, hold.release):
                     number, plans[key] = key, old._replace(step=step)
-                elif worth and key in waiting:
+                elif worth and key in waiting and waiting[key].count:
                     # what was asked for it is all of its block from now on
                     plans[key] = old._replace(rounds=asked[key])
             if number is None:

@@ -8,7 +8,7 @@ what a session changed, so that no call's cost grows with what was decided befor
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from secrets import token_bytes
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
