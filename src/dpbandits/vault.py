@@ -280,8 +280,9 @@ class Vault:
         """Return the arms of a record; None if it is one arm's."""
         if self.full:
             return self._every
-        if where is self._known:
-            return self._known
+        seen = self._known
+        if where is seen:
+            return seen
         arms = self.known(where if isinstance(where, tuple) else (where,))
         if not self.joint and len(arms) > self.width:
             raise RuntimeError(
