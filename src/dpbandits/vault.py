@@ -203,7 +203,7 @@ class Vault:
         self.price: Fraction | None = None if promised is None else promised.cost / self.width
         plain = feedback == "bandit" and randomizer is None and self.numbers == 1 and unit is None
         self._every = tuple(range(arms))
-        self._known: tuple[int, ...] = ()  # the arms that were looked at last; plays share them
+        self._known: Any = ()  # the arms that were looked at last; plays share them
         self._quick = float(self.grid.steps) if plain and self.grid.rounding == "nearest" else None
 
     def __repr__(self) -> str:
@@ -280,8 +280,8 @@ class Vault:
         """Return the arms of a record; None if it is one arm's."""
         if self.full:
             return self._every
-        seen = self._known
-        if where is seen:
+        if where is self._known:
+            seen: tuple[int, ...] = where
             return seen
         arms = self.known(where if isinstance(where, tuple) else (where,))
         if not self.joint and len(arms) > self.width:

@@ -173,7 +173,6 @@ FAULTS: dict[str, tuple[str, Break, str]] = {
         "learned from in two segments",
     ),
     "forgets decisions of people": (
-        "no_release_holds_a_person_twice",
         answers(MemoryRows, "newest", lambda newest: {}),
         "may hold two rewards of a person",
     ),

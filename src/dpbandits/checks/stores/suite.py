@@ -15,7 +15,6 @@ from dpbandits.checks.checks import require
 from dpbandits.checks.stores.held_answers import held_answers_are_unseen
 from dpbandits.checks.stores.people import (
     holdout_people_are_apart,
-    no_release_holds_a_person_twice,
     segments_learn_apart,
 )
 from dpbandits.checks.stores.small_campaigns import (
@@ -181,7 +180,6 @@ STORE_CHECKS: dict[str, Callable[[Make, str], None]] = {
         threads_share,
         segments_learn_apart,
         holdout_people_are_apart,
-        no_release_holds_a_person_twice,
         held_answers_are_unseen,
     )
 }

@@ -98,7 +98,6 @@ class CreateBody(KeyedBody):
     max_pending: int | None = None
     privacy_unit: str | None = None
     max_contributions: int | None = None
-    max_contributions_per_release: int | None = None
     window: SomeSeconds | None = None
     attribution_window: SomeSeconds | None = None
     assignment: str | None = None

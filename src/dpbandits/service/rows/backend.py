@@ -77,12 +77,6 @@ class CampaignRows(ABC):
         """By pseudonym, the window and the places that were taken in it."""
 
     @abstractmethod
-    def newest(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """By pseudonym, this campaign's newest decision that is learned from, and its arm; of those
-        for whom `RowChange.newest` was written.
-        """
-
-    @abstractmethod
     def response(self, principal: str, key: str) -> str | None:
         """What was replied to this call before."""
 

@@ -37,7 +37,6 @@ class Tables:
     releases: list[ReleaseRow] = field(default_factory=list)
     events: list[EventRow] = field(default_factory=list)
     responses: dict[tuple[str, str], str] = field(default_factory=dict)
-    newest: dict[str, tuple[int, int]] = field(default_factory=dict)
     ends: dict[tuple[int, int], int] = field(default_factory=dict)
     staged: Happened | None = None
 
@@ -91,10 +90,6 @@ class MemoryRows(CampaignRows):
     def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
         used = self._tables.group
         return {who: used[who] for who in pseudonyms if who in used}
-
-    def newest(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        newest = self._tables.newest
-        return {who: newest[who] for who in pseudonyms if who in newest}
 
     def response(self, principal: str, key: str) -> str | None:
         return self._tables.responses.get((principal, key))
@@ -155,7 +150,6 @@ class MemoryRows(CampaignRows):
         tables.releases[releases:] = change.releases
         tables.events[events:] = change.events
         tables.group.update(change.used)
-        tables.newest.update(change.newest)
         tables.responses |= change.responses
         tables.staged = None
 

@@ -79,6 +79,7 @@ def latest_of(head: HeadRow) -> float:
 class DecisionRecord(NamedTuple):
     """A decision. action, observe, label: as JSON. pseudonym, window: whose place it took, until it
     is resolved. moved: the version that changed it last. nonce: part of its name (see `turns.ids`).
+    plan: the number of its joint plan.
     """
 
     seq: int
@@ -97,6 +98,7 @@ class DecisionRecord(NamedTuple):
     status: Status
     moved: int
     nonce: int
+    plan: int | None
 
 
 class MovedRow(NamedTuple):
@@ -110,6 +112,7 @@ class MovedRow(NamedTuple):
     due_at: float | None
     status: Status
     nonce: int
+    plan: int | None
 
 
 class StatusRow(NamedTuple):
@@ -165,8 +168,7 @@ class RowChange:
 
     private: the private part, sealed; None: as it was. resolved: decisions that wait no more, and
         their status. unlearned: those whose rewards will not be read. used: by pseudonym, a window
-        and the places taken in it. newest: by pseudonym, this campaign's newest decision that is
-        learned from, and its arm. held: answers that count only later, sealed; they are deleted
+        and the places taken in it. held: answers that count only later, sealed; they are deleted
         when their decision is resolved. held_at: the number under which they are kept. drop_held:
         delete all. responses: replies to be given again to whoever repeats a call, by principal and
         key.
@@ -180,7 +182,6 @@ class RowChange:
     releases: Sequence[ReleaseRow] = ()
     readings: Sequence[ReadingRow] = ()
     used: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    newest: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     held: Mapping[int, bytes] = field(default_factory=dict)
     held_at: int = 0
     drop_held: bool = False

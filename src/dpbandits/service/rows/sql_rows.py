@@ -129,13 +129,6 @@ class SqlRows(CampaignRows):
         )
         return {who: (window, used) for who, window, used in self._connection.execute(query)}
 
-    def newest(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        c = tables.newest.c
-        query = select(c.pseudonym, c.seq, c.arm).where(
-            c.campaign == self._uid, c.pseudonym.in_(pseudonyms)
-        )
-        return {who: (seq, arm) for who, seq, arm in self._connection.execute(query)}
-
     def response(self, principal: str, key: str) -> str | None:
         c = tables.request.c
         query = select(c.response).where(
@@ -217,9 +210,6 @@ class SqlRows(CampaignRows):
         for who, (window, many) in change.used.items():
             row = {"group": self._group, "pseudonym": who, "window": window, "used": many}
             self._put(tables.contribution, row, "group", "pseudonym")
-        for who, (seq, arm) in change.newest.items():
-            mark = {"campaign": self._uid, "pseudonym": who, "seq": seq, "arm": arm}
-            self._put(tables.newest, mark, "campaign", "pseudonym")
 
     def _insert(self, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
         self._many(insertion(table.name, ("campaign", *names)), [(self._uid, *row) for row in rows])

@@ -76,6 +76,7 @@ decision = Table(
     Column("status", String(8), nullable=False),
     Column("moved", BigInteger, nullable=False),
     Column("nonce", BigInteger, nullable=False, server_default=text("0")),
+    Column("plan", BigInteger),
     PrimaryKeyConstraint("campaign", "seq"),
     Index("decision_moved", "campaign", "moved"),
     # a campaign that is opened reads what waits, however much does not
@@ -138,16 +139,6 @@ contribution = Table(
     Column("window", BigInteger, nullable=False),
     Column("used", Integer, nullable=False),
     PrimaryKeyConstraint("group", "pseudonym"),
-)
-
-newest = Table(
-    "newest",
-    metadata,
-    Column("campaign", String(32), nullable=False),
-    Column("pseudonym", String(32), nullable=False),
-    Column("seq", BigInteger, nullable=False),
-    Column("arm", Integer, nullable=False),
-    PrimaryKeyConstraint("campaign", "pseudonym"),
 )
 
 event = Table(

@@ -136,8 +136,7 @@ def first_rows(
 ) -> Part:
     """What is written of a session as it begins. said: how it was made."""
     public, private = small_parts(session)
-    first = {name: value for name, value in private.items() if name != "seed"}
-    row = row._replace(options=compact({"shown": said, "first": [public, first]}))
+    row = row._replace(options=compact({"shown": said}))
     chain = next_chain("", row.uid, row.name)
     head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
     body = sealed_private(private, DecisionIds.fresh(), seal, row.uid)

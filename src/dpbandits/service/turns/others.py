@@ -13,7 +13,6 @@ from dpbandits.service.turns.writing import compact
 from dpbandits.session.storing import (
     counts_of,
     fill_places,
-    forget_decisions,
     pseudonym_in,
     waiting_for,
 )
@@ -42,7 +41,6 @@ class ArmOp:
             session.pause_arm(arm_of(self.arm))
         else:
             session.resume_arm(arm_of(self.arm))
-        work.watch.note("passed")
         note_event(scratch, work, f"{self.verb} arm", self.arm, self.by)
         return done  # type: ignore[no-any-return]  # the new arm's number
 
@@ -54,7 +52,6 @@ class SettleOp:
 
     def run(self, work: Working, scratch: Scratch) -> None:
         work.session.settle()
-        work.watch.note("passed")
 
 
 @final
@@ -66,7 +63,6 @@ class FinishOp:
 
     def run(self, work: Working, scratch: Scratch) -> None:
         work.session.finish()
-        work.watch.note("passed")
         note_event(scratch, work, "finish", None, self.by)
 
 
@@ -93,7 +89,6 @@ class DropOp:
 
     def run(self, work: Working, scratch: Scratch) -> None:
         work.session.drop_open()
-        work.watch.note("passed")
         note_event(scratch, work, "drop", None, self.by)
 
 
@@ -117,13 +112,10 @@ class EraseOp:
                 "to erase."
             )
         work.session.settle()  # what has passed counts, and waits no more
-        work.watch.note("passed")
         # with what an earlier call of this transaction asked for, which is not stored yet
         waiting = waiting_for(work.session, who, scratch.rows.waiting_of(who))
-        forget_decisions(work.session, scratch.rows, who)
         for seq in waiting:
             work.session.void(seq)
-        work.watch.note("void", waiting)
         catch_up(work, scratch)
         fill_places(work.session, who)
         note_event(scratch, work, "erased a person", None, self.by)

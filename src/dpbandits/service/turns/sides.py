@@ -74,7 +74,7 @@ def side_session(
         return Session(policy, campaign=name, **options)
     # with the same arms, so that an arm has one number and one name on all sides
     # nothing is left to chance here, and the seed that is given foretells the policy's side
-    own = dict.fromkeys(("min_share", "seed", "max_contributions_per_release"))
+    own = dict.fromkeys(("min_share", "seed"))
     plain = {**options, "assignment": "planned", **own}
     session = Session(single_arm_policy(policy), campaign=name, **plain)
     play_only(session, rule.control)

@@ -42,7 +42,6 @@ class TellOp:
                 if not left:
                     raise
                 continue
-            work.watch.note("told", [seq for seq, _ in valid])
             return [status for status, _ in found]
         raise AssertionError("the last try returns or raises")
 
@@ -85,7 +84,6 @@ class ExpireOp:
         for _, seq in found:
             if seq is not None:
                 work.session.expire(seq)
-                work.watch.note("expired", [seq])
         return [status for status, _ in found]
 
 
@@ -98,7 +96,6 @@ class VoidOp:
 
     def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
         work.session.settle()
-        work.watch.note("passed")
         found = placed(self.names, work, scratch)
         for _, seq in found:
             if seq is None:
@@ -108,7 +105,6 @@ class VoidOp:
                 read_places(work.session, scratch.rows, row.pseudonym)
                 owned_by(work.session, seq, row.pseudonym, row.window)
             work.session.void(seq)
-            work.watch.note("void", [seq])
         return [status for status, _ in found]
 
 
@@ -131,7 +127,6 @@ def settle_openly(work: Working) -> None:
     """
     if work.session.attribution_window is None:
         work.session.settle()
-        work.watch.note("passed")
 
 
 def placed(

@@ -53,7 +53,7 @@ UNDONE = object()
 def standing(work: Working) -> object:
     """What a refused call leaves as it was."""
     session = work.session
-    return counts_of(session), session.releases, session.unread, session.lost, session.events
+    return counts_of(session), session.releases, session.unread, session.events
 
 
 def own(error: StoreError | WitnessError) -> StoreError | WitnessError:

@@ -27,9 +27,10 @@ from dpbandits.session.saving import VERSION
 from dpbandits.session.session import Session
 from dpbandits.session.storing import (
     SessionRows,
-    lines_of,
     Watch,
     counts_of,
+    lines_of,
+    row_play,
     rows_in,
     session_from_parts,
     session_to_look_at,
@@ -212,7 +213,7 @@ def noise_to_go_on(
     if private["noise"]["kind"] == "simulated":
         return None
     if before is not None:
-        same: Noise = before.session._noise
+        same: Noise = before.session._vault.noise
         return same
     if setting.noise is not None and setting.noise.kind != private["noise"]["kind"]:
         return None
@@ -224,18 +225,24 @@ def bring_in(
 ) -> None:
     """Decisions that moved: those that wait come in, in their order; those that do no more go."""
     waiting, due = kept.waiting, kept.due
-    for seq, action, observe, label, learn, due_at, status, nonce in moved:
+    for seq, action, observe, label, learn, due_at, status, nonce, plan in moved:
         if status != "waiting":
-            dict.pop(waiting, seq, None)
+            waiting.pop(seq, None)
             due.pop(seq, None)
             nonces.pop(seq, None)
             continue
         nonces[seq] = nonce
-        key = action, observe, label, learn  # as stored: decisions that play the same share it
+        key = (
+            action,
+            observe,
+            label,
+            learn,
+            plan,
+        )  # decisions that play the same share it
         play = plays.get(key)
         if play is None:
             parts = frozen_json(action), frozen_json(observe), frozen_json(label)
-            play = plays[key] = Play(*parts, learn=learn)
+            play = plays[key] = row_play(*parts, learn, plan)
         waiting[seq] = play
         if due_at is not None:
             due[seq] = due_at

@@ -79,7 +79,6 @@ def change_in(
         releases=releases,
         readings=readings,
         used=found.used,
-        newest=found.newest,
         held=sealed_held(found.held, seal, uid),
         held_at=held_at,
         events=events,
@@ -181,4 +180,5 @@ def decision_row(
         "waiting",
         version,
         nonce,
+        play.unit if play.kept is not None else None,
     )
