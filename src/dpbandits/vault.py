@@ -463,7 +463,8 @@ def added(sums: Steps, steps: Steps) -> Steps:
 
 def without_frames(error: Exception) -> Exception:
     """Return an error without the frames it passed, whose variables hold exact sums."""
-    error.__traceback__ = error.__cause__ = error.__context__ = None
+    for name in ("__traceback__", "__cause__", "__context__"):
+        getattr(BaseException, name).__set__(error, None)  # a frozen dataclass takes no other way
     return error
 
 
