@@ -363,7 +363,7 @@ class Vault:
                 Nothing was released.
             RuntimeError: a key is named twice. Nothing was released.
         """
-        self._require_keys(books, read, drop)
+        read, drop = self._plain_keys(books, read, drop)
         block = self._block(books, read, arms) if read else None
         return self._closed(books, block, read, drop, self.mechanism.answer)
 
@@ -401,10 +401,12 @@ class Vault:
             by_coordinate[coordinate] = by_coordinate.get(coordinate, 0) + count
         return Books(blocks, memory, books.ledger.after(*left)), answers
 
-    def _require_keys(self, books: Books, read: tuple[int, ...], drop: tuple[int, ...]) -> None:
+    def _plain_keys(
+        self, books: Books, read: tuple[int, ...], drop: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         keys = (*read, *drop)
         if not (self.joint or self.full):
-            self.known(keys)
+            keys = self.known(keys)  # a user-defined policy may name arms by NumPy's numbers
         elif len(set(keys)) < len(keys) or (self.full and not {EVERY}.issuperset(keys)):
             raise RuntimeError(
                 f"Refused {keys}: a record is read or dropped whole, as {(EVERY,)}, and once. "
@@ -416,6 +418,7 @@ class Vault:
                 f"Refused to release {read}: every reward may be read once, and {empty} have no "
                 "new one since their last release. Nothing was released."
             )
+        return keys[: len(read)], keys[len(read) :]
 
     def _block(self, books: Books, read: tuple[int, ...], arms: tuple[int, ...] | None) -> Block:
         first = books.blocks[read[0]]

@@ -687,13 +687,12 @@ class Session:
         window = self._tables.window
         if window is None:
             return view
-        events = [self._outcome(id, view.pending[id]) for id in window.passed()]
-        if not events:
-            return view
-        view.events.extend(events)
-        view.catch_up()
-        del events
-        return self._advance(view)
+        for id in window.passed():
+            view.events.append(self._outcome(id, view.pending[id]))
+            view.catch_up()
+            if view.due is not None or view.at >= FOLD:
+                view = self._advance(view)
+        return view
 
     def _outcome(self, id: int, play: Play) -> Event:
         """Return the event of a decision whose time has passed."""

@@ -493,7 +493,7 @@ class View:
         )
         self.asked, self.records, self.unread = state.asked, state.records, state.unread
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
-        # a list for each open block: its count, then its sums, or one array of them
+        # [count, sums] of each open block; a single sum as a plain number
         self.blocks = {key: counted(block) for key, block in state.books.blocks.items()}
         self.position = state.rng
         self.rng = rng or PublicRng(seed, state.step, state.rng)
@@ -560,17 +560,13 @@ class View:
                 blocks = self.blocks
                 for key, steps in parts:
                     block = blocks.get(key)
-                    if type(steps) is not tuple:
-                        blocks[key] = (
-                            [1, steps] if block is None else [block[0] + 1, added(block[1], steps)]
-                        )
-                    elif block is None:
-                        blocks[key] = [1, *steps]
+                    if block is None:
+                        blocks[key] = [1, steps[0] if len(steps) == 1 else steps]
                     elif len(steps) == 1:
                         block[0] += 1
                         block[1] += steps[0]
                     else:
-                        blocks[key] = [block[0] + 1, *map(int.__add__, block[1:], steps)]
+                        blocks[key] = [block[0] + 1, added(block[1], steps)]
                 if progress is None:
                     self.told[unit] = self.told.get(unit, 0) + 1
             if progress is None:
@@ -957,12 +953,13 @@ class View:
 
 
 def counted(block: OpenBlock) -> list[Any]:
-    return [block.count, *block.sums] if type(block.sums) is tuple else [*block]
+    count, sums = block
+    return [count, sums[0] if len(sums) == 1 else sums]
 
 
 def open_block(counted: list[Any]) -> OpenBlock:
-    count, *sums = counted
-    return OpenBlock(count, sums[0] if sums and type(sums[0]) is not int else tuple(sums))
+    count, sums = counted
+    return OpenBlock(count, (sums,) if type(sums) is int else sums)
 
 
 def told_by_action(state: State) -> tuple[tuple[Any, int], ...]:
