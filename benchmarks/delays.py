@@ -15,7 +15,7 @@ import numpy as np
 
 import dpbandits as dpb
 
-POLICIES = ("DPRateIMED", "DPKLUCB", "AnytimeLazyUCB", "LazyDPTS", "NoiseAwareTS", "LDPKLUCB")
+POLICIES = ("DPRateIMED", "DPKLUCB", "AnytimeLazyUCB", "LazyDPTS", "LDPKLUCB")
 SEVERAL = ("DPJointMAT", "DPJointCUCB")
 FACTOR = 1.2
 

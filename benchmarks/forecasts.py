@@ -17,7 +17,7 @@ from typing import NamedTuple
 import dpbandits as dpb
 from benchmarks.table import Row, markdown, show
 
-POLICIES = ("DPRateIMED", "DPKLUCB", "LazyDPTS", "AnytimeLazyUCB", "LDPKLUCB", "NoiseAwareTS")
+POLICIES = ("DPRateIMED", "DPKLUCB", "LazyDPTS", "AnytimeLazyUCB", "LDPKLUCB")
 WANTED = 20
 
 TITLE = "How long a forecast takes"

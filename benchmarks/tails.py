@@ -1,11 +1,9 @@
 """Tails, which fast exact simulation makes visible. `python -m benchmarks.tails [--runs 20000]
 [--out FILE]`.
 
-1. The default DPKLUCB on every setting of the three papers: 99.9 % below 3 times the mean, mean at
-  most 1.4 times Σ Δ ln T/d_eps. Their means are at most .75; close to one the first does not hold:
-  see `benchmarks/instances.py`.
-2. NoiseAwareTS against DPKLUCB: at least 10 % less mean regret on three instances; its tail with
-  each preset.
+The default DPKLUCB on every setting of the three papers: 99.9 % below 3 times the mean, mean at
+most 1.4 times Σ Δ ln T/d_eps. Their means are at most .75; close to one the first does not hold:
+see `benchmarks/instances.py`.
 """
 
 from __future__ import annotations
@@ -72,35 +70,6 @@ def default_rows(runs: int) -> list[Row]:
     return rows
 
 
-def noise_aware_rows(runs: int) -> list[Row]:
-    rows = []
-    for name, means in INSTANCES.items():
-        for epsilon in (1, 0.1):
-            reference = summary(dpb.DPKLUCB(arms=len(means), epsilon=epsilon), means, 10**5, runs)
-            rows.append(
-                Row(
-                    f"DPKLUCB, {name}, ε = {epsilon:g}", described(reference), "the reference", None
-                )
-            )
-            for preset in dpb.NoiseAwareTS.presets:
-                s = summary(
-                    dpb.NoiseAwareTS(arms=len(means), epsilon=epsilon, preset=preset),
-                    means,
-                    10**5,
-                    runs,
-                )
-                gain = 1 - s["mean"] / reference["mean"]
-                rows.append(
-                    Row(
-                        f"… NoiseAwareTS {preset}",
-                        f"{described(s)}; {gain:.0%} less",
-                        "at least 10 % less",
-                        gain >= 0.1,
-                    )
-                )
-    return rows
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=20_000)
@@ -108,7 +77,6 @@ def main() -> None:
     args = parser.parse_args()
     parts = {
         "DPKLUCB, the default: regret at T = 10⁶": default_rows(args.runs),
-        "NoiseAwareTS: regret at T = 10⁵": noise_aware_rows(args.runs),
     }
     for title, rows in parts.items():
         show(f"{title}, {args.runs} runs", rows)

@@ -39,7 +39,6 @@ SAID = (
     "compared with."
 )
 
-SHARED = (dpb.DPKLMAT, dpb.NoiseAwareMAT)
 FREE = (dpb.OMM, dpb.KLOSM, dpb.CTSGaussian, dpb.CTSBeta)
 
 
@@ -82,10 +81,7 @@ def late(lost: Floats) -> float:
 def policies(instance: Instance) -> dict[str, tuple[dpb.Policy, float]]:
     """By name, and which share of the runs each plays: what is slow plays fewer."""
     problem, epsilon = instance.problem, instance.epsilon
-    found: list[tuple[dpb.Policy, float]] = [
-        (cls(problem=problem, epsilon=epsilon), 1.0 if cls is dpb.DPKLMAT else 0.1)
-        for cls in SHARED
-    ]
+    found: list[tuple[dpb.Policy, float]] = [(dpb.DPKLMAT(problem=problem, epsilon=epsilon), 1.0)]
     for preset in dpb.DPJointMAT.presets:
         policy = dpb.DPJointMAT(problem=problem, epsilon=epsilon, preset=preset)
         found.append((policy, 1.0 if preset == "sharp" else 0.1))

@@ -25,7 +25,6 @@ from dpbandits.core.arrays import Floats
 JUDGED = ("partition 48 × 8, ε = 1", "linear 30 × 6, ε = 1", "MovieLens small, 100 films, ε = 1")
 GRID: tuple[tuple[Any, str, tuple[float, ...]], ...] = (
     (dpb.DPKLMAT, "level", (0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 1.0)),
-    (dpb.NoiseAwareMAT, "c", (0.05, 0.1, 0.15, 0.25, 0.4, 0.6)),
 )
 """Policies that share ε out, the constant beside `first`, and its values."""
 PARTS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
@@ -49,9 +48,7 @@ def shares(instance: Instance) -> dict[str, dpb.Policy]:
 
 
 def played(policy: dpb.Policy, instance: Instance, runs: int) -> Floats:
-    """Regret of every run; what is not DPKLMAT nor of preset "sharp" is slow, and plays a quarter
-    of them.
-    """
+    """Regret of every run; presets other than "sharp" are slow, and play a quarter of them."""
     fast = isinstance(policy, dpb.DPKLMAT) or getattr(policy, "preset", "") == "sharp"
     return regret(policy, instance, runs if fast else math.ceil(runs / 4))
 

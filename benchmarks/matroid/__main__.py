@@ -1,6 +1,6 @@
 """Matroid bandits. `python -m benchmarks.matroid [--runs 100] [--data DIR] [--out FILE]`.
 
-1. The constants of DPKLMAT and NoiseAwareMAT: regret as mean / 99 % / worst, on other instances and
+1. The constants of DPKLMAT: regret as mean / 99 % / worst, on other instances and
   on the paper's two.
 2. Return on the paper's instances, beside the published policies and the non-private references.
 3. Speed against the plain loop that runs the greedy every round.
@@ -28,7 +28,6 @@ from dpbandits.policies import (
     OMM,
     CTSBeta,
     CTSGaussian,
-    NoiseAwareMAT,
 )
 
 
@@ -68,11 +67,9 @@ def return_rows(instances: dict[str, Instance], runs: int) -> list[Row]:
         policies: list[dpb.Policy] = [
             cls(problem=problem) for cls in (OMM, KLOSM, CTSBeta, CTSGaussian)
         ]
-        policies += [
-            cls(problem=problem, epsilon=eps) for cls in (DPUCBMAT, DPTSMAT, DPKLMAT, NoiseAwareMAT)
-        ]
+        policies += [cls(problem=problem, epsilon=eps) for cls in (DPUCBMAT, DPTSMAT, DPKLMAT)]
         for policy in policies:
-            ours = isinstance(policy, (DPKLMAT, NoiseAwareMAT))
+            ours = isinstance(policy, DPKLMAT)
             lost = regret(policy, instance, runs if ours else max(10, runs // 5))
             back = best - lost / instance.rounds
             text = (
@@ -133,7 +130,7 @@ def speed_rows(instance: Instance, runs: int = 20) -> list[Row]:
                     None,
                 )
             )
-    for cls in (DPTSMAT, NoiseAwareMAT):
+    for cls in (DPTSMAT,):
         policy = cls(problem=problem, epsilon=eps)
         rows.append(
             Row(

@@ -14,7 +14,6 @@ from dpbandits.datasets.films.films import Films, films_from_counts
 from dpbandits.datasets.films.movies import movielens
 from dpbandits.policies import (
     DPKLMAT,
-    NoiseAwareMAT,
 )
 
 
@@ -105,22 +104,5 @@ def variants(instance: Instance) -> dict[str, dpb.Policy]:
     ):
         found[f"DPKLMAT, first = {times}, level = {level}"] = DPKLMAT(
             problem=problem, epsilon=eps, first=first(times), level=level
-        )
-    for times, c, alpha, pool in (
-        (32, 1.0, 1.5, False),
-        (32, 0.5, 1.5, False),
-        (16, 0.5, 1.5, False),
-        (32, 0.4, 1.5, True),
-        (24, 0.4, 1.5, True),
-        (24, 0.6, 1.5, True),
-        (24, 0.4, 2.0, True),
-        (16, 0.4, 1.5, True),
-        (8, 0.5, 1.5, True),
-    ):
-        name = (
-            f"NoiseAwareMAT, first = {times}, c = {c}, alpha = {alpha}{', pooled' if pool else ''}"
-        )
-        found[name] = NoiseAwareMAT(
-            problem=problem, epsilon=eps, first=first(times), c=c, alpha=alpha, pool=pool
         )
     return found

@@ -59,7 +59,6 @@ PAGES = (
     ),
     Page("rate.safe", "regret/rate_safe.md", small=(*runs(200), "--mean-runs", "10")),
     Page("instances", "regret/instances.md", small=runs(40)),
-    Page("noise_aware", "regret/noise_aware.md", small=runs(100)),
     Page("matroid", "regret/matroid.md", runs(60), runs(2)),
     Page("matroid.growth", "regret/matroid_growth.md", small=runs(2)),
     Page("joint", "regret/joint.md", small=runs(20)),

@@ -134,17 +134,6 @@ def of_others(times: dict[str, Times]) -> list[Row]:
     return rows
 
 
-def of_samples() -> list[Row]:
-    def make(arms: int) -> dpb.NoiseAwareTS:
-        return dpb.NoiseAwareTS(arms=arms, epsilon=1)
-
-    few, many = run_time(make, 100, 10**5), run_time(make, 1000, 10**5)
-    text = f"{1e3 * few:.1f} ms and {1e3 * many:.0f} ms a run, {many / few:.1f} times the time"
-    wanted, met = "under 300 ms and 10 s, at most K²: 100 times", many / few <= 100
-    what = "NoiseAwareTS, K = 100 and 1,000, T = 10⁵"
-    return [Row(what, text, wanted, met and few < 0.3 and many < 10)]
-
-
 def in_rounds(times: Times) -> list[Row]:
     """DPKLUCB, K = 500: a release takes a few indices, and releases grow with log T."""
     said = (f"T = {POWERS[len(str(t)) - 1]}: {1e3 * times[t]:.1f} ms" for t in times)
@@ -159,4 +148,4 @@ POWERS = {5: "10⁵", 6: "10⁶", 8: "10⁸", 10: "10¹⁰", 12: "10¹²"}
 def rows(found: Measured) -> list[Row]:
     first, *others = found.in_arms.items()
     (rounds,) = found.in_rounds.values()
-    return [*in_arms(first[1]), *of_others(dict(others)), *of_samples(), *in_rounds(rounds)]
+    return [*in_arms(first[1]), *of_others(dict(others)), *in_rounds(rounds)]

@@ -73,7 +73,6 @@ def together_rows() -> list[Row]:
     together = dpb.Table(likes.astype(float), resample=True)
     problem = dpb.UniformMatroid(arms=20, rank=5)
     for policy in (
-        dpb.NoiseAwareMAT(problem=problem, epsilon=1),
         dpb.DPTSMAT(problem=problem, epsilon=1),
         dpb.OMM(problem=problem),
     ):

@@ -36,8 +36,6 @@ LAW_LINES = {
     "isp": ('path = "1221/latencies.intra"',),
     "cascade": ('path = "facebook_combined.txt"', "seeds = 3"),
     "msweb_coverage": ('path = "anonymous-msweb.data"', "k = 3"),
-    "isp_cut": ('path = "1221/latencies.intra"',),
-    "stations": ('path = "SiouxFalls_net.tntp"',),
     "films": ('path = "ml-latest-small.zip"', "films = 100", "users = true"),
 }
 

@@ -16,7 +16,6 @@ class Matroid(StrEnum):
 
     DPJointMAT = "DPJointMAT"
     DPKLMAT = "DPKLMAT"
-    NoiseAwareMAT = "NoiseAwareMAT"
 
 
 def main(

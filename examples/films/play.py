@@ -25,15 +25,13 @@ from dpbandits.datasets.films.films import Films, films_from_counts
 from dpbandits.datasets.films.movies import movielens
 from dpbandits.datasets.library import SOURCES, data_folder, find
 from dpbandits.oracles import LinearMatroid
-from dpbandits.policies import DPKLMAT, DPJointMAT, NoiseAwareMAT
+from dpbandits.policies import DPKLMAT, DPJointMAT
 from dpbandits.simulation.plain import Path as Run
 from dpbandits.simulation.simulate import play_plain
 from dpbandits.terminal.tables import SIMULATED
 
-FilmPolicy = DPJointMAT | DPKLMAT | NoiseAwareMAT
-POLICIES: dict[str, type[FilmPolicy]] = {
-    kind.__name__: kind for kind in (DPJointMAT, DPKLMAT, NoiseAwareMAT)
-}
+FilmPolicy = DPJointMAT | DPKLMAT
+POLICIES: dict[str, type[FilmPolicy]] = {kind.__name__: kind for kind in (DPJointMAT, DPKLMAT)}
 RANDOM = 1000  # random sets that are averaged
 
 

@@ -24,10 +24,10 @@ RETURNS = "Dashed: the best basis. Dotted: less the lower bound"
 COINS, USERS = "films, independent coins", "films, random users"
 ONE = (
     "There 10⁴ rounds are fewer than the first batch of ours, which play one basis throughout: the "
-    "first by arm number, not the best. NoiseAware-MAT lies on DP-KL-MAT almost everywhere"
+    "first by arm number, not the best"
 )
 COVERED = (
-    "DPUCB-MAT lies under DPTS-MAT almost everywhere, DP-KL-MAT under NoiseAware-MAT",
+    "DPUCB-MAT lies under DPTS-MAT almost everywhere",
     "DPUCB-MAT lies under DPTS-MAT",
 )
 """What captions say of curves that cannot be seen."""

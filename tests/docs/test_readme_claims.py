@@ -26,25 +26,7 @@ def test_who_loses_least_is_counted_in_the_table() -> None:
     assert all(names & (first | second) for names in lowest)
     played = {"DPKLUCB", "DPIMED", "DPRateIMED", "DPRateIMED mean", "DPRateIMED safe"}
     rows = [line for line in INSTANCES.splitlines() if "**lowest: " in line]
-    assert all(all(f"{name} " in row for name in played | {"NoiseAwareTS"}) for row in rows)
-
-
-def test_between_whose_means_noise_aware_sampling_lies_is_in_the_table() -> None:
-    said = "between `DPIMED`'s and `DPKLUCB`'s on what it was tuned on (means .25 to .9, up to five"
-    assert said in README
-    assert "arms) and on the trial above; not for fewer rounds, nor for click rates" in README
-    rows = [line for line in INSTANCES.splitlines() if "**lowest: " in line]
-    inside = {True: 0, False: 0}
-    for row in rows:
-        mean = {name: float(n) for name, n in re.findall(r"(\w+) ([\d.]+) ±", row)}
-        between = mean["DPIMED"] < mean["NoiseAwareTS"] < mean["DPKLUCB"]
-        if row.startswith(("| tuned on: ", "| trial: depression")):
-            assert between, row
-            inside[True] += 1
-        elif row.startswith("| click rates: "):
-            assert not between, row
-            inside[False] += 1
-    assert inside == {True: 8, False: 4}
+    assert all(all(f"{name} " in row for name in played) for row in rows)
 
 
 def test_where_the_default_has_a_fat_tail_is_in_the_table() -> None:
@@ -124,14 +106,14 @@ def test_what_the_preset_for_long_horizons_costs_is_in_its_table() -> None:
 
 
 def test_the_papers_settings_are_where_the_tail_is_thin() -> None:
-    tails = (TABLES / "tails.md").read_text(encoding="utf-8").split("# NoiseAwareTS")[0]
+    tails = (TABLES / "tails.md").read_text(encoding="utf-8")
     assert tails.count("| yes |") == 54
     assert "| NO |" not in tails
 
 
 def test_what_the_first_picture_says_is_in_its_table() -> None:
     found = returns((TABLES / "joint.md").read_text(encoding="utf-8"))
-    assert len(found) == 3 * 8  # budgets; the optimum, three private policies and four others
+    assert len(found) == 3 * 7  # budgets; the optimum, two private policies and four others
     assert found["1", "DPJointMAT"] > found["1", "KLOSM"]
     assert found["0.5", "DPJointMAT"] < found["0.5", "KLOSM"]
     assert "at ε = 1 earns\nmore than KL-OSM does without privacy; CTS-Beta earns more" in README

@@ -76,7 +76,6 @@ def test_rewards_are_those_of_the_actions_that_were_played() -> None:
     [
         dpb.DPKLUCB(arms=3, epsilon=4, grid=64),
         dpb.AnytimeLazyUCB(arms=3, epsilon=4, grid=64),
-        dpb.NoiseAwareTS(arms=3, epsilon=4, grid=64),
         dpb.UCB1(arms=3, grid=64),
         dpb.RNMFTNL(actions=3, epsilon=4, grid=64),
         dpb.DPKLCUCB(problem=dpb.TopK(arms=3, k=2), epsilon=4, grid=64),

@@ -34,7 +34,6 @@ def environments(order: Any) -> list[Environment]:
 POLICIES = [
     dpb.DPSE(arms=4, epsilon=1, horizon=60),
     dpb.DPKLUCB(arms=4, epsilon=8, grid=64),
-    dpb.NoiseAwareTS(arms=4, epsilon=8, grid=64),
     dpb.UCB1(arms=4, grid=64),
 ]
 

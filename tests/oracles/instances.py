@@ -18,10 +18,8 @@ from dpbandits.oracles import (
     LinearMatroid,
     Matchings,
     Matroid,
-    MaxCut,
     PartitionMatroid,
     Paths,
-    SetCover,
     SpanningTrees,
     TopK,
     TopKMax,
@@ -129,14 +127,6 @@ def influence(rng: Rng) -> Influence:
     return Influence(pairs(rng, 8, 5), seeds=2)
 
 
-def cuts(rng: Rng) -> MaxCut:
-    return MaxCut(pairs(rng, 10, 5))
-
-
-def covers(rng: Rng) -> SetCover:
-    return SetCover([np.flatnonzero(row) for row in rng.random((9, 6)) < 0.35])
-
-
 def listed(rng: Rng) -> ExplicitSet:
     return ExplicitSet(
         [np.flatnonzero(row) for row in rng.random((12, 7)) < 0.4],
@@ -156,8 +146,6 @@ OTHERS: list[Callable[[Rng], DecisionSet]] = [
     pairing,
     coverage,
     influence,
-    cuts,
-    covers,
     listed,
     top_max,
 ]

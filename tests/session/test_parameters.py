@@ -86,7 +86,7 @@ def test_bad_arms(arms: Any) -> None:
         (lambda: dpb.DPKLUCB(arms=2, epsilon=1, alpha=1.0), "alpha"),
         (lambda: dpb.DPKLUCB(arms=2, epsilon=1, first=0), "first"),
         (lambda: dpb.DPKLUCB(arms=2, epsilon=1, grid=0), "grid"),
-        (lambda: dpb.NoiseAwareTS(arms=2, epsilon=1, c=0), "c="),
+        (lambda: dpb.KLUCB(arms=2, c=-1), "c="),
         (lambda: session(default=2.0), "default"),
     ],
 )

@@ -40,20 +40,3 @@ def test_default_has_thin_tails(epsilon: float) -> None:
     s = dpb.simulate(policy, ENVIRONMENT, 10**6, runs=2000, seed=12, at=[]).summary()
     assert s["q999"] < 3 * s["mean"]
     assert s["mean"] < 1.4 * dpb.lower_bound(policy, ENVIRONMENT, 10**6)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("epsilon", [0.1, 1])
-@pytest.mark.parametrize(
-    "means", [[0.75, 0.625, 0.5, 0.375, 0.25], [0.5, 0.4, 0.4, 0.4, 0.4], [0.9, 0.8, 0.85]], ids=str
-)
-def test_noise_aware_has_ten_percent_less(means: list[float], epsilon: float) -> None:
-    environment, arms = dpb.Bernoulli(means), len(means)
-    ours, default = (
-        dpb.simulate(policy, environment, 10**5, runs=4000, seed=13, at=[]).summary()
-        for policy in (
-            dpb.NoiseAwareTS(arms=arms, epsilon=epsilon),
-            dpb.DPKLUCB(arms=arms, epsilon=epsilon),
-        )
-    )
-    assert ours["mean"] < 0.9 * default["mean"]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 import dpbandits as dpb
 from dpbandits.checks import examples
@@ -110,30 +109,6 @@ def test_third_decision_has_its_exact_law(policy: Any, compiled: bool) -> None:
     ).plays
     first = (plays[:, 0] == 2).sum()
     assert abs(first - runs * exact) < 4.9 * math.sqrt(runs * exact * (1 - exact))
-
-
-@pytest.mark.long
-def test_noise_aware_weights_are_exact() -> None:
-    """Two Gaussian arms: P(arm 0) = Φ((m0 − m1)/√(s0² + s1²)); many arms: against a fine numerical
-    integral.
-    """
-    from dpbandits.simulation.parts.largest import empty_table, set_weights
-
-    weights = np.zeros(2)
-    for m, s in (((0.5, 0.4), (0.1, 0.02)), ((0.5, 0.1), (0.05, 0.3)), ((0.7, 0.7), (1e-4, 0.2))):
-        set_weights(empty_table(2), np.array(m), np.array(s), False, weights)
-        assert weights[0] == pytest.approx(norm.cdf((m[0] - m[1]) / math.hypot(*s)), abs=1e-9)
-    means, sds = np.array([0.6, 0.55, 0.2, 0.58]), np.array([0.03, 0.1, 0.2, 0.001])
-    for optimistic in (False, True):
-        weights = np.zeros(4)
-        set_weights(empty_table(4), means, sds, optimistic, weights)
-        x = np.linspace(-1.5, 2.5, 8_000_001)
-        u = (x[None] - means[:, None]) / sds[:, None]
-        cdf = np.where(u > 0, 2 * norm.cdf(u) - 1, 0) if optimistic else norm.cdf(u)
-        for arm in range(4):
-            others = np.prod(np.delete(cdf, arm, axis=0), axis=0)
-            exact = float(np.sum(np.diff(cdf[arm]) * (others[1:] + others[:-1]) / 2))
-            assert weights[arm] == pytest.approx(exact, abs=2e-7)
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,6 @@ SUPER_ARMS: tuple[tuple[DecisionSet, tuple[float, ...]], ...] = (
     (dpb.TopKMax(arms=5, k=2), (0.1, 0.3, 0.5, 0.2, 0.6)),
     (dpb.Coverage(EDGES, k=2), (0.5, 0.5, 0.9, 0.4, 0.3, 0.2)),
     (dpb.Coverage([(0, "r"), (1, "s"), (2, "t")], k=1, normalised=True), (0.5, 0.9, 0.1)),
-    (dpb.MaxCut([(0, 1), (1, 2), (0, 2), (2, 3)]), (0.2, 0.9, 0.4, 0.1)),
-    (dpb.SetCover([["a"], ["b"], ["a", "b"]]), (0.9, 0.8, 0.3)),
 )
 
 Maker = Callable[[Any, Any, int], dpb.Policy]

@@ -22,9 +22,6 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "DPKLUCB": [{"first": 3}, {"first": 3, "preset": "robust"}],
     "DPIMED": [{"first": 3}],
     "DPRateIMED": [{"first": 3}, {"first": 3, "preset": "mean"}, {"first": 3, "preset": "safe"}],
-    "NoiseAwareTS": [
-        {"first": 3, "preset": preset} for preset in ("safe", "gaussian", "optimistic")
-    ],
     "DPSE": [
         {"epsilon": 8, "beta": 0.9},
         {"epsilon": 8},
@@ -66,7 +63,6 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "DPKLMAT": [{"first": 3}],
     "DPJointMAT": [{"first": 1.0}, {"first": 1.0, "preset": "proved"}],
     "DPJointCUCB": [{"first": 1.0}, {"first": 1.0, "preset": "level"}],
-    "NoiseAwareMAT": [{"first": 3}, {"first": 3, "pool": False}],
     "TreeFTRL": [{"horizon": 500}, {"horizon": 500, "play": "weights"}],
     "NAS": [WATCH | {"low": 0, "cap": 400}, WATCH | {"cap": 60}],
     "DPNAS": [WATCH | {"epsilon": 16, "low": 0, "cap": 400}, WATCH | {"epsilon": 16, "cap": 60}],

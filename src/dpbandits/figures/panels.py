@@ -77,7 +77,6 @@ DARK, GREY, LIGHT = "#4d4d4d", "#808080", "#a6a6a6"
 
 LOOKS: dict[str, Look] = {
     "DPKLUCB": Look(BLUE, SOLID),
-    "NoiseAwareTS": Look(VERMILION, SOLID),
     "LazyDPTS": Look(GREEN, SOLID),
     "AnytimeLazyUCB": Look(PURPLE, SOLID),
     "AdaPKLUCB": Look(ORANGE, SOLID),
@@ -108,7 +107,6 @@ LOOKS: dict[str, Look] = {
     "CUCBLDP2": Look(WINE, DASHES[1]),
     "CUCB": Look(DARK, DASHES[3]),
     "DPKLMAT": Look(BLUE, SOLID),
-    "NoiseAwareMAT": Look(VERMILION, SOLID),
     "DPUCBMAT": Look(PURPLE, SOLID),
     "DPTSMAT": Look(GREEN, SOLID),
     "OMM": Look(DARK, DASHES[1]),

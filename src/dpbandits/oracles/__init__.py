@@ -13,8 +13,6 @@ from dpbandits.oracles.matroids.linear import LinearMatroid
 from dpbandits.oracles.matroids.matroid import Matroid
 from dpbandits.oracles.matroids.partition import PartitionMatroid, TopK, TopKMax, UniformMatroid
 from dpbandits.oracles.matroids.transversal import TransversalMatroid
-from dpbandits.oracles.sets.covers import SetCover
-from dpbandits.oracles.sets.cuts import MaxCut
 from dpbandits.oracles.sets.explicit import ExplicitMatroid, ExplicitSet
 from dpbandits.oracles.sets.influence import Influence
 from dpbandits.oracles.sets.matchings import Matchings
@@ -38,8 +36,6 @@ PROBLEMS: dict[str, type[DecisionSet]] = {
         Matchings,
         Coverage,
         Influence,
-        MaxCut,
-        SetCover,
         ExplicitSet,
     )
 }
@@ -55,11 +51,9 @@ __all__ = [
     "LinearMatroid",
     "Matchings",
     "Matroid",
-    "MaxCut",
     "OracleCheckFailed",
     "PartitionMatroid",
     "Paths",
-    "SetCover",
     "SpanningTrees",
     "TopK",
     "TopKMax",

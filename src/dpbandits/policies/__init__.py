@@ -6,7 +6,6 @@ what the modules that are imported here name in their `__all__`.
 
 from dpbandits.policies.bandit.cumulative import *
 from dpbandits.policies.bandit.forgetful import *
-from dpbandits.policies.bandit.noise_aware import *
 from dpbandits.policies.bandit.rate import *
 from dpbandits.policies.bandit.thompson import *
 from dpbandits.policies.bandit.tree import *

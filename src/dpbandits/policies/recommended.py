@@ -43,7 +43,6 @@ def recommend(
     least regret among private policies; else "level", 1.9 to 2.6 times that there, whose level is
     ln t (so on small super arms its mean is above `DPKLMAT`'s, whose single runs may stay with a
     wrong one). Both are unproved. Give bases as a matroid: other super arms are taken for sums.
-    Never `NoiseAwareTS`: there is evidence that it is not consistent.
 
     Args:
         epsilon: budget for one round's reward, or rewards.

@@ -22,7 +22,6 @@ POLICIES = (
     "DPRateIMED",
     "DPKLUCB",
     "DPIMED",
-    "NoiseAwareTS",
     "AdaPUCB",
     "LazyDPTS",
     "AnytimeLazyUCB",

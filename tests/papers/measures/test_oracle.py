@@ -12,8 +12,6 @@ from dpbandits.papers.evidence import CellSetting, Evidence
 from dpbandits.papers.measures.oracle import way_to_oracle
 
 PROBLEMS = [
-    dpb.MaxCut([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)]),
-    dpb.SetCover([["a", "b"], ["b", "c"], ["c", "a"], ["a"], ["d"]]),
     dpb.Coverage([("a", 1), ("a", 2), ("b", 2), ("c", 3), ("d", 1)], k=2),
 ]
 MEANS = np.array([0.9, 0.2, 0.6, 0.3, 0.7])

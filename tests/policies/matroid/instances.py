@@ -17,7 +17,6 @@ from dpbandits.policies import (
     OMM,
     CTSBeta,
     CTSGaussian,
-    NoiseAwareMAT,
 )
 from dpbandits.simulation.plain import Path as Run
 from dpbandits.simulation.plain import play_events
@@ -27,7 +26,7 @@ SEVEN = dpb.LinearMatroid(
 )
 SEVEN_MEANS = np.array([0.80, 0.75, 0.60, 0.20, 0.30, 0.40, 0.70])
 EXACT: tuple[type[Any], ...] = (OMM, KLOSM, CTSBeta, CTSGaussian)
-PRIVATE: tuple[type[Any], ...] = (DPUCBMAT, DPTSMAT, DPKLMAT, NoiseAwareMAT)
+PRIVATE: tuple[type[Any], ...] = (DPUCBMAT, DPTSMAT, DPKLMAT)
 
 
 def every(problem: Any, epsilon: Any = 2) -> list[Any]:

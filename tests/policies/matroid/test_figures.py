@@ -10,7 +10,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.datasets.films.films import films_from_counts
-from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, OMM, CTSGaussian, NoiseAwareMAT
+from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, OMM, CTSGaussian
 from tests.places import DATA
 from tests.policies.matroid.instances import SEVEN, SEVEN_MEANS
 
@@ -50,17 +50,16 @@ def test_seven_vectors(policy: Any, reference: float, runs: int) -> None:
 
 @pytest.mark.long
 def test_ours_on_the_seven_vectors() -> None:
-    for cls in (DPKLMAT, NoiseAwareMAT):
-        regret = dpb.simulate(
-            cls(problem=SEVEN, epsilon=2),
-            dpb.Bernoulli(SEVEN_MEANS),
-            10_000,
-            runs=200,
-            seed=7,
-            at=[],
-        ).regret()
-        assert regret.mean() <= 80
-        assert np.quantile(regret, 0.99) < 120
+    regret = dpb.simulate(
+        DPKLMAT(problem=SEVEN, epsilon=2),
+        dpb.Bernoulli(SEVEN_MEANS),
+        10_000,
+        runs=200,
+        seed=7,
+        at=[],
+    ).regret()
+    assert regret.mean() <= 80
+    assert np.quantile(regret, 0.99) < 120
 
 
 @pytest.mark.long
@@ -80,9 +79,8 @@ def test_films() -> None:
     ):
         found, error = final_return(policy, means, 20_000, runs)
         assert abs(found - reference) <= 0.03 * reference + 5 * error, policy.name
-    for cls, runs in ((DPKLMAT, 20), (NoiseAwareMAT, 6)):
-        found, error = final_return(cls(problem=problem, epsilon=2), means, 20_000, runs)
-        assert found >= 6.55, cls.__name__
+    found, error = final_return(DPKLMAT(problem=problem, epsilon=2), means, 20_000, runs=20)
+    assert found >= 6.55
 
 
 def test_bounds_are_about_pairs() -> None:

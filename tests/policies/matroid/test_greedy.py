@@ -15,7 +15,7 @@ from dpbandits.checks.tape import random_tape
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.noise import SimulatedNoise
 from dpbandits.oracles.matroids.representation import tableau
-from dpbandits.policies import DPKLMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, NoiseAwareMAT
+from dpbandits.policies import DPKLMAT, DPUCBMAT, KLOSM, OMM, CTSBeta
 from dpbandits.policies.formulas import indices
 from dpbandits.simulation.parts.bases import improve
 from dpbandits.vault import open_vault
@@ -35,10 +35,6 @@ TWO = dpb.UniformMatroid(arms=2, rank=1)
         (OMM(problem=TWO), dpb.UCB1(arms=2)),
         (KLOSM(problem=TWO), dpb.KLUCB(arms=2, c=3)),
         (CTSBeta(problem=TWO), dpb.ThompsonBeta(arms=2)),
-        (
-            NoiseAwareMAT(problem=TWO, epsilon=1, first=4, c=1, pool=False),
-            dpb.NoiseAwareTS(arms=2, epsilon=1, first=4, preset="gaussian"),
-        ),
     ],
     ids=lambda p: type(p).__name__,
 )

@@ -4,7 +4,6 @@ what is refused.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +13,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks.tape import random_tape
 from dpbandits.core.plan import Draw, Hold, PublicRng
-from dpbandits.policies import DPKLMAT, NoiseAwareMAT
-from dpbandits.policies.formulas.pooling import NARROWEST, pooled, shrunk
+from dpbandits.policies import DPKLMAT, CTSGaussian
 from tests.policies.matroid.instances import EXACT, PRIVATE, SEVEN, SEVEN_MEANS, every, on_tape
 
 
@@ -42,7 +40,7 @@ def test_loops_rank_and_ledger(policy: Any) -> None:
 @pytest.mark.parametrize("cls", PRIVATE, ids=lambda c: c.__name__)
 def test_negative_indices_still_give_bases(cls: type[Any]) -> None:
     """At a tiny budget released means lie far outside [0, 1], on both sides."""
-    given = {"first": 5} if cls in (DPKLMAT, NoiseAwareMAT) else {}
+    given = {"first": 5} if cls is DPKLMAT else {}
     policy = cls(problem=SEVEN, epsilon="1/1000", **given)
     path = on_tape(policy, random_tape(7, 400, 6), 400)
     assert min(path.state.totals) < -100
@@ -66,9 +64,9 @@ def test_correlated_rewards(policy: Any) -> None:
 
 def test_cover_comes_first() -> None:
     """Bases until every element but the loops was seen; a drawing plan only afterwards."""
-    policy = NoiseAwareMAT(problem=SEVEN, epsilon=2, first=5)
+    policy = CTSGaussian(problem=SEVEN)
     state = policy.init()
-    assert policy.plan(state, PublicRng(0, 0)) == Hold((0, 1, 2), 5, (0, 1, 2))
+    assert policy.plan(state, PublicRng(0, 0)) == Hold((0, 1, 2), 1, (0, 1, 2))
     seen = state._replace(
         rounds=(5, 5, 5, 0, 5, 5, 0), draws=(1, 1, 1, 0, 1, 1, 0), totals=(3.0,) * 7, t=10
     )
@@ -79,23 +77,6 @@ def test_cover_comes_first() -> None:
         policy.plan(seen._replace(rounds=(5,) * 6 + (0,), draws=(1,) * 6 + (0,)), PublicRng(0, 0)),
         Draw,
     )
-
-
-def test_the_prior() -> None:
-    rng = np.random.default_rng(3)
-    true = np.clip(rng.normal(0.4, 0.1, 4000), 0, 1)
-    n, eps = 60, 0.5
-    noisy = rng.binomial(n, true) / n + rng.laplace(0, 1 / (eps * n), 4000)
-    centre, spread = pooled(noisy.tolist(), [n] * 4000, [1] * 4000, eps)
-    assert centre == pytest.approx(0.4, abs=0.01)
-    assert math.sqrt(spread) == pytest.approx(0.1, abs=0.01)
-    better = [shrunk(x, n, 1, eps, centre, spread)[0] for x in noisy]
-    assert np.mean((np.array(better) - true) ** 2) < 0.75 * np.mean((noisy - true) ** 2)
-    assert pooled([0.0, 0.0], [0, 0], [0, 0], 1.0) == (0.5, 1 / 12)
-    assert pooled([0.3] * 5, [10**6] * 5, [9] * 5, 1.0)[1] == NARROWEST**2
-    mean, sd = shrunk(0.7, 10**8, 30, 1.0, 0.2, 0.01)
-    assert mean == pytest.approx(0.7, abs=1e-5)
-    assert sd == pytest.approx(math.sqrt(0.21 / 10**8), rel=1e-3)
 
 
 @pytest.mark.parametrize("cls", [*EXACT, *PRIVATE], ids=lambda c: c.__name__)
@@ -109,7 +90,7 @@ def test_bad_input(cls: type[Any]) -> None:
         cls(problem=dpb.LinearMatroid([[0, 0], [0, 0]]), **budget)
     with pytest.raises(ValueError, match="arms"):
         dpb.simulate(cls(problem=SEVEN, **budget), dpb.Bernoulli([0.5, 0.5]), 10)
-    if cls in (DPKLMAT, NoiseAwareMAT):
+    if cls is DPKLMAT:
         for wrong in ({"first": 0}, {"first": 2.5}, {"alpha": 1}, {"epsilon": 0}):
             with pytest.raises(ValueError, match=next(iter(wrong))):
                 cls(problem=SEVEN, **{"epsilon": 1} | wrong)

@@ -12,7 +12,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SecureNoise, SimulatedNoise
-from dpbandits.policies import DPKLUCB, DPSE, UCB1, NoiseAwareTS, ThompsonBeta
+from dpbandits.policies import DPKLUCB, DPSE, UCB1, LazyDPTS, ThompsonBeta
 
 POLICY = DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
 
@@ -101,7 +101,6 @@ def test_decisions_have_the_probability_they_had() -> None:
     ("policy", "later"),
     [
         (dpb.LazyDPTS(arms=3, epsilon=4), {None}),
-        (NoiseAwareTS(arms=3, epsilon=4), {None, 0.05, 0.9}),  # it draws, and goes by counts
         (POLICY, {0.05, 0.9}),
     ],
 )
@@ -130,7 +129,7 @@ def decided(s: dpb.Session, count: int) -> list[Any]:
 
 @pytest.mark.parametrize(
     "policy",
-    [POLICY, UCB1(arms=3), DPSE(arms=3, epsilon=1, horizon=500), NoiseAwareTS(arms=3, epsilon=1)],
+    [POLICY, UCB1(arms=3), DPSE(arms=3, epsilon=1, horizon=500), LazyDPTS(arms=3, epsilon=1)],
 )
 def test_decisions_are_those_that_were_made(policy: Any) -> None:
     """Asked in several ways, told late, saved in between."""
@@ -148,7 +147,7 @@ def test_decisions_are_those_that_were_made(policy: Any) -> None:
         ]
         assert [row.id for row in rows if row.waiting] == [d.id for d in s.pending]
         unknown = [row for row in rows if row.propensity is None]
-        assert bool(unknown) is isinstance(policy, NoiseAwareTS)
+        assert bool(unknown) is isinstance(policy, LazyDPTS)
 
 
 @pytest.mark.parametrize(

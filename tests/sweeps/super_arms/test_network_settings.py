@@ -13,9 +13,7 @@ from dpbandits.sweeps.config import load_config
 from dpbandits.sweeps.super_arms.networks import (
     CascadeSetting,
     CoverageSetting,
-    CutSetting,
     ISPSetting,
-    StationsSetting,
 )
 from tests.places import DATA, REPOSITORY
 
@@ -69,27 +67,6 @@ def test_coverage_of_a_site() -> None:
     assert loaded.problem is not None
     assert 0 < loaded.problem.optimum(loaded.environment.means) <= 8
     assert plays(loaded.environment, loaded.problem) < 8
-
-
-@needs
-def test_cut_of_a_map_and_stations_on_roads() -> None:
-    cut = CutSetting(
-        name="c", law="isp_cut", path=DATA / "rocketfuel" / "3967.latencies.intra"
-    ).load(Path())
-    assert cut.problem is not None
-    means = cut.environment.means
-    assert cut.problem.value(cut.problem.best(means), means) >= means.sum() / 2
-    assert plays(cut.environment, cut.problem) < means.sum() / 2
-    stations = StationsSetting(
-        name="s", law="stations", path=DATA / "tntp" / "SiouxFalls" / "SiouxFalls_net.tntp"
-    ).load(Path())
-    assert stations.problem is not None
-    assert (stations.problem.arms, stations.problem.size) == (24, 13)
-    means = stations.environment.means
-    assert stations.problem.alpha * stations.problem.optimum(means) <= stations.problem.value(
-        stations.problem.best(means), means
-    )
-    assert plays(stations.environment, stations.problem) < 13
 
 
 def test_sweeps_without_their_data_are_left_out(

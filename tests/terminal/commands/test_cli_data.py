@@ -178,7 +178,6 @@ def test_films_takes_the_first_set_that_is_here(kept: Path, folder: Path) -> Non
     assert text != films("--seed", "2")
     shared = films("--epsilon", "1/2", "--policy", "dpklmat")
     assert "Ledger: 1/2 of 1/2; a round reads 4 films at 1/8 each" in shared
-    assert "NoiseAwareMAT, 3,000 rounds" in films("--policy", "NoiseAwareMAT")
     coins = films("--independent")
     assert "an independent coin a film" in coins
     assert "times on average" not in coins

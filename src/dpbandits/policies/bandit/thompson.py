@@ -1,5 +1,5 @@
 """Thompson sampling: an arm is drawn afresh every round from laws that change only when something
-is released. `NoiseAwareTS` (ours) knows the privacy noise.
+is released.
 """
 
 import math

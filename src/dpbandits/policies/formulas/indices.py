@@ -8,7 +8,6 @@ mean: released mean; n: rounds behind it; log_t: ln of the round about to be pla
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from dpbandits.policies.formulas.divergences import clip01, d_eps, d_eps_upper, kl_upper
 
@@ -126,29 +125,6 @@ def forced_rounds(t: int) -> float:
     Liu and Shroff 2020.
     """
     return 4.0 * math.log(t + 1.0)
-
-
-def neglected(
-    means: Sequence[float], rounds: Sequence[int], log_t: float, eps: float, net: float
-) -> int:
-    """The arm with the least evidence against it, n·d_eps(mean, best), if that is at most net·ln t;
-    else −1.
-
-    Arms with more rounds than the one with the best mean are passed over: what is missing there is
-    evidence about that one.
-    """
-    best, behind = 0.0, 0
-    for arm in range(len(means)):
-        if clip01(means[arm]) >= best:
-            best, behind = clip01(means[arm]), rounds[arm]
-    chosen, least = -1, net * log_t
-    for arm in range(len(means)):
-        mean = clip01(means[arm])
-        if mean < best and rounds[arm] < behind:
-            evidence = rounds[arm] * d_eps(mean, best, eps)
-            if evidence <= least:
-                chosen, least = arm, evidence
-    return chosen
 
 
 def overtakes(j: int, index_j: float, i: int, index_i: float) -> bool:

@@ -1,6 +1,4 @@
-"""Thompson sampling on a matroid: CTS with Beta and Gaussian posteriors, and NoiseAware-MAT
-(ours).
-"""
+"""Thompson sampling on a matroid without privacy: CTS with Beta and Gaussian posteriors."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,18 +9,15 @@ import numpy as np
 
 from dpbandits.core.plan import Draw, Plan, PublicRng
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
+from dpbandits.mechanisms import EachArm, Exact
 from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds.optimism import least_gaps
 from dpbandits.policies.contract import About
-from dpbandits.policies.formulas.pooling import pooled, posterior_sd, shrunk
-from dpbandits.policies.formulas.schedules import growing_batch
 from dpbandits.policies.matroid.optimistic import FIRST, matroid_of
 from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.super_arms.base import SuperArmPolicy
 
-__all__ = ["CTSBeta", "CTSGaussian", "NoiseAwareMAT"]
+__all__ = ["CTSBeta", "CTSGaussian"]
 
 
 class Betas(NamedTuple):
@@ -121,81 +116,3 @@ class CTSGaussian(SuperArmPolicy):
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoiseAwareMAT(SuperArmPolicy, PrivatePolicy):
-    """Thompson sampling whose posteriors know the privacy noise and each other, in the greedy
-    algorithm (ours).
-
-    An element's released mean has variance v = p(1 − p)/n + 2m/(eps₀² n²): of its rewards and of
-    the m noise draws in it, at eps₀ = epsilon/K. Its sample, fresh every round, is of N(mean',
-    c·sd'²): the posterior under a normal prior fitted to the released means of all elements.
-
-    Source: ours; how the constants were found: decisions/. Guarantee: epsilon-DP (post-processing
-    of lazy-cumulative releases).
-    Regret: none proved.
-
-    Args:
-        first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉.
-        alpha: growth of an element's rounds.
-        c: factor on the posterior variance.
-        pool: False for no prior, as in NoiseAwareTS.
-
-    >>> from dpbandits import UniformMatroid
-    >>> NoiseAwareMAT(problem=UniformMatroid(arms=4, rank=2), epsilon=1).first
-    48
-    """
-
-    about: ClassVar[About] = About(
-        paper="dpbandits",
-        algorithm="NoiseAwareTS in the greedy, pooled (ours)",
-        bound="none proved",
-        proof="noise_aware_mat",
-        twin="CTSGaussian",
-        feedback="semi",
-        matroid=True,
-        randomised=True,
-        theory=False,
-    )
-    first: int | None = None
-    alpha: float = 1.5
-    c: float = 0.4
-    pool: bool = True
-
-    def validate(self) -> None:
-        self._growing(24 * self.problem.size / self.budget)
-        self._number("c", 0, 1000)
-        if not isinstance(self.pool, bool):
-            raise ValueError(f"Expected pool={self.pool!r} to be True or False.")
-
-    def mechanism(self) -> EachArm:
-        return EachArm(
-            inner=LazyCumulative(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
-            width=self.width,
-        )
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
-
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        means, sds = self.posterior(state)
-        action = self.best(
-            [mean if n else FIRST for mean, n in zip(means, state.rounds, strict=True)]
-        )
-        if 0 in (state.rounds[arm] for arm in action):
-            return self.hold(state, action)
-        limits = tuple(self.batch_left(state, arm) for arm in range(self.arms))
-        return Draw(Normals(matroid_of(self.problem), means, sds), limits)
-
-    def posterior(self, s: Statistics) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Means and standard deviations of the samples; 0 where nothing was released."""
-        means = [total / n if n else 0.0 for total, n in zip(s.totals, s.rounds, strict=True)]
-        known = list(zip(means, s.rounds, s.draws, strict=True))
-        if not self.pool:
-            return tuple(means), tuple(
-                posterior_sd(m, n, d, self.share, self.c) if n else 0.0 for m, n, d in known
-            )
-        prior = pooled(means, s.rounds, s.draws, self.share)
-        laws = [shrunk(m, n, d, self.share, *prior) if n else (0.0, 0.0) for m, n, d in known]
-        return tuple(mean for mean, _ in laws), tuple(math.sqrt(self.c) * sd for _, sd in laws)

@@ -28,7 +28,6 @@ from dpbandits.policies import (
     CTSGaussian,
     CUCBDPMax,
     LazyCUCB,
-    NoiseAwareMAT,
 )
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
@@ -48,7 +47,6 @@ RULES: dict[type[Policy], int] = {
     CTSBeta: matroid.BETA,
     CTSGaussian: matroid.GAUSSIAN,
     DPTSMAT: matroid.DP_TS,
-    NoiseAwareMAT: matroid.NOISE_AWARE,
 }
 OPTIMISTIC: tuple[type[Policy], ...] = (CUCB, LazyCUCB, CUCBLDP1, CUCBLDP2, CUCBDP, CUCBDPMax)
 
@@ -94,8 +92,6 @@ def on_matroid(policy: Any, steps: int, loops: Loops = APART) -> Callable[..., A
 def index_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
     """Those of `matroid.Numbers` that are the policy's, not the matroid's."""
     rule, private = RULES[type(policy)], isinstance(policy, PrivatePolicy)
-    if isinstance(policy, NoiseAwareMAT) and policy.pool:
-        rule = matroid.POOLED
     share = policy.share if private else 1.0
     return (
         rule,

@@ -40,7 +40,6 @@ from dpbandits.policies import (
     HybridUCB,
     LazyDPTS,
     NaiveFTNL,
-    NoiseAwareTS,
     PrefixExponential,
     SuccessiveElimination,
     ThompsonBeta,
@@ -53,7 +52,6 @@ from dpbandits.simulation.kernels.batches import play_batches, play_lazy
 from dpbandits.simulation.kernels.driver import FAR
 from dpbandits.simulation.kernels.lazy_thompson import play_lazy_ts
 from dpbandits.simulation.kernels.many_arms.players import play_many, play_many_lazy
-from dpbandits.simulation.kernels.noise_aware import Numbers, play_noise_aware
 from dpbandits.simulation.kernels.several import experts
 from dpbandits.simulation.kernels.thompson import play_thompson
 from dpbandits.simulation.players.matroid_table import (
@@ -157,14 +155,6 @@ def bits(policy: CTBTT, steps: int) -> Kernel:
     return play
 
 
-def noise_aware(policy: NoiseAwareTS, steps: int) -> Kernel:
-    eps, c, net = float(policy.epsilon), float(policy.c or 1), float(policy.net or 0)
-    numbers = Numbers(
-        eps, policy.first or 1, float(policy.alpha), c, net, policy.optimistic, steps / eps
-    )
-    return partial(play_noise_aware, tuple(numbers), steps)
-
-
 def thompson(policy: ThompsonBeta, steps: int) -> Kernel:
     return lambda values, probabilities, *rest: play_thompson(probabilities, *rest)
 
@@ -211,7 +201,6 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
     AdaPTT: top_two,
     CTBTT: bits,
     LazyDPTS: lazy_samples,
-    NoiseAwareTS: noise_aware,
     ThompsonBeta: thompson,
     UCB1: lambda p, g: every_round(rounds.UCB1, g),
     KLUCB: lambda p, g: every_round(rounds.KL_UCB, g, constant=float(p.c)),

@@ -11,7 +11,7 @@ from pydantic import Field
 from dpbandits import datasets
 from dpbandits.datasets import Network
 from dpbandits.environments import Bernoulli
-from dpbandits.oracles import Coverage, Influence, MaxCut, Paths, SetCover, SpanningTrees
+from dpbandits.oracles import Coverage, Influence, Paths, SpanningTrees
 from dpbandits.sweeps.reading.entries import Loaded, Setting, data_file
 
 
@@ -120,48 +120,4 @@ class CoverageSetting(Setting):
         )
 
 
-class CutSetting(Setting):
-    """MAX-CUT on an internet provider's map (RocketFuel): two groups of routers with as much
-    latency as possible on the links between them.
-
-    An arm is a link, its reward the latency, scaled to [0, `most`].
-    """
-
-    law: Literal["isp_cut"]
-    path: Path
-    most: float = Field(default=0.9, gt=0, le=1)
-
-    def load(self, folder: Path) -> Loaded:
-        network = datasets.isp(data_file(folder, self.path)).simple()
-        environment = Bernoulli(self.most * network.scaled_costs())
-        return Loaded(
-            environment, (), f"RocketFuel, {self.path.name}", MaxCut(named_edges(network))
-        )
-
-
-class StationsSetting(Setting):
-    """Set cover on a road network (TNTP): stations such that every node has one or is next to one.
-
-    An arm is a station at a node, its cost the free-flow time of all links there, scaled to [0,
-    `most`].
-    """
-
-    law: Literal["stations"]
-    path: Path
-    most: float = Field(default=0.9, gt=0, le=1)
-
-    def load(self, folder: Path) -> Loaded:
-        network = datasets.roads(data_file(folder, self.path))
-        covered, times = [[node] for node in network.nodes], np.zeros(len(network.nodes))
-        for (u, v), time in zip(network.edges, network.cost, strict=True):
-            covered[u].append(network.nodes[v])
-            covered[v].append(network.nodes[u])
-            times[[u, v]] += time
-        source = f"road network {self.path.name}, Transportation Networks for Research"
-        means = 1 - self.most * times / (times.max() or 1.0)
-        return Loaded(Bernoulli(means), network.nodes, source, SetCover(covered))
-
-
-NetworkLaw = (
-    RoadsSetting | ISPSetting | CascadeSetting | CoverageSetting | CutSetting | StationsSetting
-)
+NetworkLaw = RoadsSetting | ISPSetting | CascadeSetting | CoverageSetting

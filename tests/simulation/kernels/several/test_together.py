@@ -30,7 +30,6 @@ POLICIES = [
     dpb.DPUCBMAT(problem=TOP, epsilon=20),
     dpb.DPTSMAT(problem=TREES, epsilon=20),
     dpb.DPKLMAT(problem=TOP, epsilon=20, first=3),
-    dpb.NoiseAwareMAT(problem=TOP, epsilon=20, first=3),
     dpb.CUCB(problem=dpb.TopK(arms=4, k=2)),
     dpb.LazyCUCB(problem=TOP, epsilon=40),
     dpb.CUCBLDP2(problem=TOP, epsilon=4),

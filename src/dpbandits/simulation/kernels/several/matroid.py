@@ -21,14 +21,11 @@ from dpbandits.simulation.parts.jit import (
     kl_level,
     kl_ucb,
     lazy_ucb,
-    pooled,
-    posterior_sd,
-    shrunk,
     ucb1,
 )
 from dpbandits.simulation.parts.primitives import laplace
 
-OMM, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS, NOISE_AWARE, POOLED = range(9)
+OMM, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS = range(7)
 # in place of a first batch: every reward read at once; batches of 1, 2, 4, … that forget
 EXACT, FORGET = 0, -1
 
@@ -62,17 +59,13 @@ class Greedy(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """Beside the basis the samples' means and standard deviations; and `now`, two numbers: elements
-    without a release that are no loops, and whether the prior is to be pooled anew.
+    """Beside the basis the samples' standard deviations; and `unseen`, one number: elements without
+    a release that are no loops.
     """
 
     greedy: Greedy
-    centres: Any
     sds: Any
-    now: Any
-
-
-UNSEEN_LEFT, FRESH = range(2)
+    unseen: Any
 
 
 @jit
@@ -87,11 +80,10 @@ def begin(p: Any, s: Any) -> Any:
 
 @jit
 def start(p: Any, s: Any) -> Any:
-    arms, now = len(s.n), np.zeros(2, np.int64)
+    arms, unseen = len(s.n), np.zeros(1, np.int64)
     for e in range(arms):
-        now[UNSEEN_LEFT] += int(np.any(p.table[e] != 0.0))
-    centres = np.zeros(arms) if p.rule == POOLED else s.means
-    return Samples(begin(p, s), centres, np.zeros(arms), now)
+        unseen[0] += int(np.any(p.table[e] != 0.0))
+    return Samples(begin(p, s), np.zeros(arms), unseen)
 
 
 @inline
@@ -105,9 +97,7 @@ def batch(p: Any, s: Any, own: Any, arm: int) -> int:
 def set_scores(
     rule: int, t: int, rank: int, means: Any, n: Any, eps: float, constant: float, weights: Any
 ) -> None:
-    """Indices at round t, and what seen elements weigh while a policy that samples covers the
-    others.
-    """
+    """Indices at round t; 0 for seen elements while a policy that samples covers the others."""
     log_t = math.log(rank * t) if rule == DP_UCB else math.log(t)
     level = kl_level(log_t, constant) if rule == KL_OSM else constant * log_t
     for e in range(len(n)):
@@ -122,14 +112,14 @@ def set_scores(
         elif rule == DP_KL:
             weights[e] = dp_klucb(means[e], n[e], level, eps)
         else:
-            weights[e] = means[e] if rule >= NOISE_AWARE else 0.0
+            weights[e] = 0.0
 
 
 @jit
 def set_samples(
     rule: int, t: int, rank: int, means: Any, n: Any, sds: Any, eps: float, weights: Any, rng: Any
 ) -> None:
-    """Samples at round t; all elements but the loops have a release behind them, or a prior."""
+    """Samples at round t; all elements but the loops have a release, or a prior."""
     bonus = 3.0 * math.log(rank * t) / eps
     for e in range(len(n)):
         if rule == BETA:
@@ -139,18 +129,6 @@ def set_samples(
             weights[e] = means[e] + bonus / max(1, n[e]) + rng.standard_normal() * sds[e]
         else:
             weights[e] = means[e] + rng.standard_normal() * sds[e]
-
-
-@jit
-def set_posterior(
-    means: Any, n: Any, draws: Any, eps: float, c: float, centres: Any, sds: Any
-) -> None:
-    """NoiseAwareMAT's samples: their means and standard deviations."""
-    centre, spread = pooled(means, n, draws, eps)
-    for e in range(len(n)):
-        if n[e] > 0:
-            centres[e], sd = shrunk(means[e], n[e], draws[e], eps, centre, spread)
-            sds[e] = math.sqrt(c) * sd
 
 
 @jit
@@ -181,7 +159,7 @@ def first_swap(greedy: Any, basis: Any, means: Any, n: Any, t: int, rounds: int,
 def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     """The greedy basis for indices, or for what seen elements weigh while others are covered."""
     basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
-    set_scores(p.rule, t, len(basis), own.centres, s.n, p.eps, p.constant, greedy.weights)
+    set_scores(p.rule, t, len(basis), s.means, s.n, p.eps, p.constant, greedy.weights)
     improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
     if p.rule != DP_UCB:
         return len(basis), FAR
@@ -195,12 +173,9 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
 def choose_sampled(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     """The greedy basis for samples, drawn every round; before that one that covers new elements."""
     basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
-    if own.now[FRESH]:
-        set_posterior(s.means, s.n, s.draws, p.eps, p.constant, own.centres, own.sds)
-        own.now[FRESH] = False
-    if own.now[UNSEEN_LEFT] > 0 and p.rule != BETA:
+    if own.unseen[0] > 0 and p.rule != BETA:
         return choose(p, s, own, t, rng)
-    set_samples(p.rule, t, len(basis), own.centres, s.n, own.sds, p.eps, greedy.weights, rng)
+    set_samples(p.rule, t, len(basis), s.means, s.n, own.sds, p.eps, greedy.weights, rng)
     order = np.argsort(-greedy.weights)
     improve(greedy.table, basis, greedy.column, greedy.weights, order, p.prime)
     return len(basis), 1
@@ -222,12 +197,8 @@ def learn_samples(p: Any, s: Any, own: Any, t: int) -> None:
     for arm in s.chosen[: p.table.shape[1]]:
         if s.open_[arm] > 0:
             continue
-        own.now[UNSEEN_LEFT] -= int(s.draws[arm] == 1)
-        own.now[FRESH] = p.rule == POOLED
-        if p.rule == NOISE_AWARE:
-            own.sds[arm] = posterior_sd(s.means[arm], s.n[arm], s.draws[arm], p.eps, p.constant)
-        elif p.rule != POOLED:
-            own.sds[arm] = 1.0 / math.sqrt(s.n[arm])
+        own.unseen[0] -= int(s.draws[arm] == 1)
+        own.sds[arm] = 1.0 / math.sqrt(s.n[arm])
 
 
 INDICES = {
