@@ -3,6 +3,7 @@ errors show a value in short.
 """
 
 import operator
+import unicodedata
 from contextlib import suppress
 from numbers import Real
 from typing import TypeGuard
@@ -50,6 +51,15 @@ def is_line(value: object, most: int) -> TypeGuard[str]:
     (True, False, False)
     """
     return isinstance(value, str) and 0 < len(value) <= most and value.isprintable()
+
+
+def normalised(text: str) -> str:
+    """A text in one spelling (Unicode's NFC): an accent may come within its letter or after it.
+
+    >>> normalised("e\u0301") == "\u00e9"
+    True
+    """
+    return unicodedata.normalize("NFC", text)
 
 
 def whole_number(value: object, name: str, low: int = 0, high: int = MOST, *, of: str = "") -> int:
