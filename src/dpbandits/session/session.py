@@ -119,9 +119,10 @@ class Session(Saved, metaclass=CheckedCall):
         eligible: the arms that may be played this time, by their names or numbers; who is eligible
             for what is public. The arm with the largest index, or posterior draw, among those
             that are in play is chosen.
-        user: who is asked for, where people come back (`privacy_unit="user"`); 3 and "3" are one
-            person, "03" is another. Beyond the cap of
-            learned rounds a person still gets a decision, the arm with the largest released mean;
+        user: who is asked for, where people come back (`privacy_unit="user"`): their own text or
+            whole number. 3 and "3" are one person, and so are two spellings of one text (Unicode's
+            NFC); "03", other capitals and other spaces are another. Beyond the cap of learned
+            rounds a person still gets a decision, the arm with the largest released mean;
             its `learn` is False, and its reward is taken and never read (in the local model, where
             a report costs the person all the same, none is asked for: it has no message).
         segment: see `segments=`.
