@@ -101,7 +101,7 @@ def test_no_user_is_learned_from_more_often_than_the_cap(window: Any, segments: 
                 ["ask", "ask", "ask", "tell", "tell", "void", "expire", "save", "wait"]
             ):
                 case "ask":
-                    user, where = rng.randrange(4), {} if segments is None else {}
+                    user = rng.randrange(4)
                     where = {} if segments is None else {"segment": rng.choice(segments)}
                     for decision in s.ask(rng.choice([1, 1, 3]), user=user, **where):
                         if decision.learn:

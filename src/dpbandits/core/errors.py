@@ -83,7 +83,7 @@ class StoreError(Error, RuntimeError):
 
 
 class NameTakenError(Error, ValueError):
-    """A campaign of this name is there already. Nothing was created."""
+    """A campaign, or an access key, of this name is there already. Nothing was created."""
 
 
 class UnknownCampaignError(Error, KeyError):

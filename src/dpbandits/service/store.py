@@ -3,6 +3,7 @@
 import secrets
 import time
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any, final
 
@@ -20,7 +21,7 @@ from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.rows.backend import Backend, Part
 from dpbandits.service.rows.memory import no_scope
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
-from dpbandits.service.scope import Scope, joined
+from dpbandits.service.scope import Scope, joined, scope_of
 from dpbandits.service.sealing import StoreSeal, private_place
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.beginning import (
@@ -38,7 +39,7 @@ from dpbandits.service.turns.others import call_key
 from dpbandits.service.turns.sides import asked_rule, side_sessions
 from dpbandits.service.turns.turning import Turning
 from dpbandits.service.turns.working import CampaignSetting
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.witness import ScopeMark, WitnessFile
 from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.options import require_policy
 from dpbandits.session.people import Clock, seconds_of
@@ -143,8 +144,8 @@ class CampaignStore(Campaigns[Campaign]):
                 or `ramp` (and `control`, an arm) a `HoldoutCampaign`.
 
         Raises:
-            ValueError: the name is taken, options contradict each other, or the scope has not so
-                much left. Nothing was created.
+            ValueError: the name is taken, options contradict each other, the scope has not so much
+                left, or its first campaign has another kind of guarantee. Nothing was created.
             StoreError: another key has been at work since this store was opened, or the database
                 cannot be written.
         """
@@ -157,6 +158,7 @@ class CampaignStore(Campaigns[Campaign]):
         place = None if key is None else (by or "", call_key(key))
         uid, rule = secrets.token_hex(16), asked_rule(policy, options)
         sessions = self._sessions(name, uid, policy, noise, options, rule)
+        guarantee = next(iter(sessions.values())).guarantee
         now = seconds_of(self._clock())
         self._require_key()
         row, parts = beginning(uid, name, sessions, self._seal, options, now, rule)
@@ -164,20 +166,27 @@ class CampaignStore(Campaigns[Campaign]):
         if place is not None:
             parts = kept_under(parts, place, said)
         try:
-            self._begin(row, parts, budget, next(iter(sessions.values())).guarantee)
+            self._begin(row, parts, budget, guarantee, options.get("window"))
         except NameTakenError:
             if place is None or self._said_of(name, place) != said:
                 raise
         return self.open(name, policy=type(policy))
 
     def _begin(
-        self, row: CampaignRow, parts: list[Part], budget: str | None, promised: Guarantee | None
+        self,
+        row: CampaignRow,
+        parts: list[Part],
+        budget: str | None,
+        guarantee: Guarantee | None,
+        window: timedelta | None,
     ) -> None:
-        """Write a new campaign, which joins the scope `budget` and promises so much."""
+        """Write a new campaign, which joins the scope `budget` with this guarantee, for this window
+        of contributions.
+        """
 
         def join(found: ScopeRow) -> ScopeRow:
-            taken = joined(self._seen(found), row.name, promised)
-            self._witness.add_scope(taken.name, taken.spent)
+            taken = joined(self._seen(found), row.name, guarantee, window)
+            self._witness.add_scope(taken.name, ScopeMark(taken.spent, taken.kind))
             return taken
 
         for part, change in parts:
@@ -221,6 +230,10 @@ class CampaignStore(Campaigns[Campaign]):
     def scope(self, name: str, epsilon: Any = None) -> Scope:
         """A budget over campaigns: those that join it spend at most so much together.
 
+        The first campaign that joins fixes what the epsilons are about: the unit (round or user),
+        the window of contributions, trust (central or local) and noise (secure or simulated).
+        Others are refused.
+
         epsilon: the budget, for a new scope; of a known one it has to be the same, or left out.
 
         Raises:
@@ -238,4 +251,4 @@ class CampaignStore(Campaigns[Campaign]):
             raise ValueError(
                 f"The scope {shown(name)} has a budget of {known.epsilon}; it stays as it is."
             )
-        return Scope(known.name, Fraction(known.epsilon), Fraction(known.spent))
+        return scope_of(known)

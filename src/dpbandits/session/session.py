@@ -396,7 +396,8 @@ class Session:
                 eligible for what is public. The arm with the largest index, or posterior draw,
                 among those in play is chosen.
             user: who the decision is for, where people come back (`privacy_unit="user"`); 3 and "3"
-                are one person, "03" is another. Beyond the cap a person still gets a decision, the
+                are one person, and so are two spellings of one text (Unicode's NFC); "03", other
+                capitals and other spaces are another. Beyond the cap a person still gets a decision, the
                 arm with the largest released mean; its `learn` is False, and its reward is accepted
                 and never read.
             segment: see `segments=`.

@@ -191,6 +191,38 @@ def test_a_name_of_another_kind_is_the_same_person() -> None:
         s.ask(user=10**5_000)
 
 
+SPELLINGS = ["Zo\u00eb \u1e69", "Zoe\u0308 s\u0323\u0307", "Zoe\u0308 s\u0307\u0323"]
+"""Of one text."""
+
+OTHERS = ["zo\u00eb \u1e69", "Zo\u00eb\u200b \u1e69", "Zo\u00eb \u1e69 ", "Zoe s"]
+
+BLANK = ["", " ", "\t\n", "\u00a0\u2003", "\u200b\ufeff", "\0"]
+
+
+@pytest.mark.parametrize("segments", [None, ["DE", "FR"]])
+def test_two_spellings_of_a_name_are_one_person(segments: Any) -> None:
+    """Texts that are another one are not: neither capitals nor spaces, nor "\u2460" beside "1"."""
+    s: Any = for_users(2) if segments is None else segmented_for_users(segments)
+    where = [{}] * 3 if segments is None else [{"segment": name} for name in ("DE", "FR", "DE")]
+    learned = [s.ask(user=name, **at).learn for name, at in zip(SPELLINGS, where, strict=True)]
+    assert learned == [True, True, False]
+    for name in *OTHERS, "1", "\u2460":
+        assert [s.ask(user=name, **at).learn for at in where] == [True, True, False], name
+
+
+def test_nobody_has_an_empty_name() -> None:
+    s = for_users(2)
+    for name in BLANK:
+        with pytest.raises(ValueError, match=r"empty or has nothing to be seen.*Nothing was done"):
+            s.ask(user=name)
+    assert not s.pending
+
+
+def segmented_for_users(segments: list[str]) -> Any:
+    people = {"privacy_unit": "user", "max_contributions": 2}
+    return dpb.Session(POLICY, noise=SimulatedNoise(1), segments=segments, **people)
+
+
 def test_what_was_begun_before_goes_on_to_know_its_people() -> None:
     """Then 7 and "7" were two; were they one from now on, both would be new, and learned from
     again.

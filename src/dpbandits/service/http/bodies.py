@@ -173,9 +173,9 @@ class UserBody(KeyedBody):
 
 
 class ScopeBody(Body):
-    """A budget over campaigns. epsilon: an exact number as text, "4" or "1/2"; of a
-    scope that there is, it may be left out. Sent again, it is the
-    same budget, so it takes no key.
+    """A budget over campaigns. epsilon: an exact number as text, "4" or "1/2"; of a scope that
+    there is, it may be left out. Sent again, it is the same budget, so it takes no key. The first
+    campaign that joins fixes unit, window, trust and noise; others are refused.
     """
 
     name: str = Field(min_length=1, max_length=100)

@@ -27,7 +27,7 @@ from dpbandits.service.http.bodies import (
     UserBody,
     policy_from,
 )
-from dpbandits.service.http.shapes import decision_data, summary_data
+from dpbandits.service.http.shapes import decision_data, scope_data, summary_data
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.turns.tells import DeviceAnswer
 
@@ -121,7 +121,7 @@ def making_routes(router: APIRouter, store: CampaignStore, access: Access) -> No
     @router.post("/scopes", status_code=201)
     def scope(body: ScopeBody, who: admin) -> dict[str, Any]:
         made = store.scope(body.name, epsilon=body.epsilon)
-        return {"name": made.name, "epsilon": str(made.epsilon), "spent": str(made.spent)}
+        return scope_data(made)
 
 
 def answer_routes(router: APIRouter, store: CampaignStore, access: Access) -> None:

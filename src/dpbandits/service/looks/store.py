@@ -14,7 +14,7 @@ from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
-from dpbandits.service.scope import Scope
+from dpbandits.service.scope import Scope, scope_of
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.beginning import (
     LONGEST_NAME,
@@ -122,9 +122,15 @@ class Campaigns(ABC, Generic[Opened]):
         return {name: rows[segment_name(row.name, name)] for name in names}
 
     def _seen(self, row: ScopeRow) -> ScopeRow:
-        """A scope as it stands; what a witness saw spent is spent, whatever a copy says."""
-        seen = Fraction(self._witness.scope(row.name) or 0)
-        return row._replace(spent=str(max(seen, Fraction(row.spent))))
+        """A scope as it stands. What a witness saw spent is spent, and what it saw fixed is fixed,
+        whatever a copy says.
+        """
+        seen = self._witness.scope(row.name)
+        if seen is None:
+            return row
+        kind = row.kind if seen.kind.unit is None else seen.kind
+        spent = max(Fraction(seen.spent), Fraction(row.spent))
+        return row._replace(spent=str(spent), **kind._asdict())
 
 
 @final
@@ -158,5 +164,4 @@ class ShownStore(Campaigns[Any]):
         known = self._backend.scope(name) if is_line(name, LONGEST_NAME) else None
         if known is None:
             raise ValueError(f"There is no scope {shown(name)} in this store.")
-        found = self._seen(known)
-        return Scope(found.name, Fraction(found.epsilon), Fraction(found.spent))
+        return scope_of(self._seen(known))

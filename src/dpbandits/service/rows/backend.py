@@ -168,8 +168,16 @@ class Backend(ABC):
         """One of them, by its hash."""
 
     @abstractmethod
+    def add_key(self, key: KeyRow) -> None:
+        """Write a new key, while nobody else does.
+
+        Raises:
+            NameTakenError: another key has its name, revoked or not. Nothing was written.
+        """
+
+    @abstractmethod
     def put_key(self, key: KeyRow) -> None:
-        """Write a key, or write it anew."""
+        """Write a key that there is anew."""
 
     @abstractmethod
     def forget(self) -> None:

@@ -101,6 +101,12 @@ class MemoryBackend(Backend):
     def key(self, hash: str) -> KeyRow | None:
         return self._keys.get(hash)
 
+    def add_key(self, key: KeyRow) -> None:
+        with self._alone():
+            if any(row.name == key.name for row in self._keys.values()):
+                raise taken_key(key.name)
+            self._keys[key.hash] = key
+
     def put_key(self, key: KeyRow) -> None:
         self._keys[key.hash] = key
 
@@ -126,6 +132,14 @@ def taken_name() -> NameTakenError:
     return NameTakenError(
         "Expected a name that no campaign of this store has; this one is taken. Open it with "
         "store[name], or choose another name. Nothing was created."
+    )
+
+
+def taken_key(name: str) -> NameTakenError:
+    return NameTakenError(
+        f"Expected a name that no key of this store has or had, got {shown(name)}: calls are "
+        "remembered by it. Choose another name, such as one with a number, and revoke the older "
+        "key if it is to be replaced. No key was made."
     )
 
 

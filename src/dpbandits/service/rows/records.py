@@ -203,9 +203,33 @@ class KeyRow(NamedTuple):
     revoked: float | None = None
 
 
+class ScopeKind(NamedTuple):
+    """What the guarantees of a scope are about, as its first campaign fixes it; all None before.
+
+    unit: "round" or "user". window: seconds, of contributions; None: for ever. trust: "central" or
+        "local". noise: "secure" or "simulated".
+    """
+
+    unit: str | None = None
+    window: float | None = None
+    trust: str | None = None
+    noise: str | None = None
+
+
 class ScopeRow(NamedTuple):
-    """A budget over campaigns. epsilon, spent: exact fractions as text."""
+    """A budget over campaigns. epsilon, spent: exact fractions as text. The others: see
+    `ScopeKind`.
+    """
 
     name: str
     epsilon: str
     spent: str
+    unit: str | None = None
+    window: float | None = None
+    trust: str | None = None
+    noise: str | None = None
+
+    @property
+    def kind(self) -> ScopeKind:
+        """What its guarantees are about."""
+        return ScopeKind(self.unit, self.window, self.trust, self.noise)

@@ -24,7 +24,7 @@ from dpbandits.service.rows.engines import (
     looking_engine,
     require_durable,
 )
-from dpbandits.service.rows.memory import no_scope, taken_name
+from dpbandits.service.rows.memory import no_scope, taken_key, taken_name
 from dpbandits.service.rows.migrating import bring_up, require_newest
 from dpbandits.service.rows.records import CampaignRow, KeyRow, ScopeRow
 from dpbandits.service.rows.sql_rows import SqlRows, columns_of
@@ -173,6 +173,15 @@ class SqlBackend(Backend):
         with self._begun(write=False) as connection:
             row = connection.exec_driver_sql(sql, (hash,)).one_or_none()
         return None if row is None else KeyRow(*row)
+
+    def add_key(self, key: KeyRow) -> None:
+        with self._begun() as connection:
+            if not self._lite:  # which has one writer
+                connection.exec_driver_sql("LOCK TABLE access_key IN SHARE ROW EXCLUSIVE MODE")
+            same = select(tables.access_key.c.hash).where(tables.access_key.c.name == key.name)
+            if connection.execute(same).first() is not None:
+                raise taken_key(key.name)
+            connection.execute(insert(tables.access_key).values(key._asdict()))
 
     def put_key(self, key: KeyRow) -> None:
         with self._begun() as connection:

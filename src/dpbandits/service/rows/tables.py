@@ -170,6 +170,10 @@ scope = Table(
     Column("name", String(200), primary_key=True),
     Column("epsilon", Text, nullable=False),
     Column("spent", Text, nullable=False),
+    Column("unit", String(8)),
+    Column("window", Float),
+    Column("trust", String(8)),
+    Column("noise", String(16)),
 )
 
 access_key = Table(

@@ -158,7 +158,8 @@ def guarded() -> Any:
         store.create("other", dpb.DPKLUCB(arms=2, epsilon=1))
 
         def client(*roles: str, campaign: str | None = None) -> Any:
-            key = Access(store.backend, open=False).create("me", roles, campaign) if roles else None
+            name = " ".join(roles)
+            key = Access(store.backend, open=False).create(name, roles, campaign) if roles else None
             return client_of(store, open=False, token=key)
 
         yield store, client
@@ -204,7 +205,7 @@ def test_a_revoked_key_opens_nothing(guarded: Any) -> None:
     store, client = guarded
     mine = client("read")
     assert mine.get("/v1/campaigns/trial").status_code == 200
-    assert Access(store.backend, open=False).revoke("me") == 1
+    assert Access(store.backend, open=False).revoke("read") == 1
     assert mine.get("/v1/campaigns/trial").status_code == 401
 
 

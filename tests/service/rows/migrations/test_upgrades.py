@@ -90,6 +90,11 @@ def test_its_people_scopes_and_keys_are_known(kept: Kept) -> None:
         assert people.tell(visit, 1) == "recorded"
         with pytest.raises(ValueError, match="has a budget of 2"):
             create(store, dpb.DPKLUCB(arms=2, epsilon="3/2"), "more", **PEOPLE)
+        if store.scope("all").unit is None:  # nobody knows of which kind its guarantees are
+            with pytest.raises(ValueError, match="begun by an earlier version"):
+                create(store, dpb.DPKLUCB(arms=2, epsilon=1), "more", **PEOPLE)
+        else:
+            create(store, dpb.DPKLUCB(arms=2, epsilon=1), "more", **PEOPLE)
         campaigns = "/v1/campaigns"
         assert client_of(store, open=False).get(campaigns).status_code == 401
         with client_of(store, open=False, token=kept.names["token"]) as client:

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0010"
-down_revision = "0004"
+down_revision = "0005"
 
 
 def upgrade() -> None:
