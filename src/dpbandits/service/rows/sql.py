@@ -1,8 +1,10 @@
 """Campaigns in a database: SQLite in one file, or PostgreSQL."""
 
+import math
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, final
 
 from sqlalchemy import Connection, insert, select, text
@@ -19,10 +21,12 @@ from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
 from dpbandits.service.rows.engines import (
     PATIENCE,
     big_engine,
+    database_file,
     known_url,
     lite_engine,
     looking_engine,
     require_durable,
+    withdraw_from_others,
 )
 from dpbandits.service.rows.memory import no_scope, taken_key, taken_name
 from dpbandits.service.rows.migrating import bring_up, require_newest
@@ -32,6 +36,9 @@ from dpbandits.service.rows.statements import KEY_OF, KEYS
 
 CAMPAIGN = columns_of(tables.campaign, CampaignRow)
 SCOPE = columns_of(tables.scope, ScopeRow)
+
+OFTEN = 2.0
+"""Seconds after which a transaction empties SQLite's log."""
 
 
 @final
@@ -50,8 +57,10 @@ class SqlBackend(Backend):
     def __init__(self, url: str | URL, *, looking: bool = False) -> None:
         self.url = known_url(url)
         self._lite = self.url.get_backend_name() == "sqlite"
+        self._looking = looking
         lite = looking_engine if looking else lite_engine
-        self._engine = lite(self.url) if self._lite else big_engine(self.url)
+        with told("opened"):
+            self._engine = lite(self.url) if self._lite else big_engine(self.url)
         try:
             with told("opened"):
                 if looking:
@@ -66,6 +75,10 @@ class SqlBackend(Backend):
         # SQLite has one writer, and lets the others sleep; threads wait here
         self._writing = CallLock()
         self._left = list[Any]()  # a parent's connections, never closed in its child
+        self._emptied = -math.inf  # a crash may have left a log behind
+        file = database_file(self.url) if self._lite and not looking else None
+        if file is not None:
+            withdraw_from_others(file)
 
     @contextmanager
     def _begun(self, *, write: bool = True) -> Iterator[Connection]:
@@ -82,6 +95,7 @@ class SqlBackend(Backend):
             yield connection
             if write:
                 connection.commit()
+                self._empty_log_in_time(connection)
 
     def _settle_in(self) -> None:
         """A forked child takes connections of its own."""
@@ -191,18 +205,35 @@ class SqlBackend(Backend):
         """SQLite's log holds older pages until it begins anew, one by one: the differences of
         open sums in it are rewards. PostgreSQL sees to its own.
         """
-        if not self._lite:
+        if not self._lite or self._looking:
             return
         self._settle_in()
         with told("written"), self._writing, self._engine.connect() as connection:
-            run = connection.exec_driver_sql
-            try:
-                run("PRAGMA busy_timeout = 0")  # nobody waits for this
-                run("PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                run(f"PRAGMA busy_timeout = {1_000 * PATIENCE}")
+            self._emptied = -math.inf  # where somebody reads, the next transaction tries again
+            self._empty_log(connection)
+
+    def _empty_log(self, connection: Connection) -> None:
+        """Begin SQLite's log anew, unless somebody is reading it."""
+        run = connection.exec_driver_sql
+        try:
+            run("PRAGMA busy_timeout = 0")  # nobody waits for this
+            busy, *_ = run("PRAGMA wal_checkpoint(TRUNCATE)").one()
+        finally:
+            run(f"PRAGMA busy_timeout = {1_000 * PATIENCE}")
+        if not busy:
+            self._emptied = time.monotonic()
+
+    def _empty_log_in_time(self, connection: Connection) -> None:
+        """After a commit: begin the log anew, now and then, for it costs as much as some commits.
+        In between it has a thousand pages at most, by SQLite's own count.
+        """
+        if self._lite and time.monotonic() - self._emptied > OFTEN:
+            with suppress(SQLAlchemyError, OSError):  # it stands, whatever becomes of older pages
+                self._empty_log(connection)
 
     def close(self) -> None:
+        with suppress(StoreError):  # other processes may keep the log open
+            self.forget()
         self._engine.dispose()
 
 
