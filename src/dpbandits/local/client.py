@@ -26,7 +26,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import final
 
-from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import MessageError, RewardError
 from dpbandits.core.inputs import is_blank, normalised
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
@@ -114,7 +113,6 @@ class Client(metaclass=Explained):
         """What each report promises its user against the server and everybody else."""
         return replace(self._randomizer.promise(), noise=self._noise.kind)
 
-    @discreet
     def answer(
         self, decision: str, reward: float | Mapping[int, float], *, datum: str | None = None
     ) -> str:

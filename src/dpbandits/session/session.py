@@ -397,9 +397,9 @@ class Session:
                 among those in play is chosen.
             user: who the decision is for, where people come back (`privacy_unit="user"`); 3 and "3"
                 are one person, and so are two spellings of one text (Unicode's NFC); "03", other
-                capitals and other spaces are another. Beyond the cap a person still gets a decision, the
-                arm with the largest released mean; its `learn` is False, and its reward is accepted
-                and never read.
+                capitals and other spaces are another. Beyond the cap a person still gets a
+                decision, the arm with the largest released mean; its `learn` is False, and its
+                reward is accepted and never read.
             segment: see `segments=`.
 
         Raises:
