@@ -20,7 +20,7 @@ from dpbandits.policies import (
     LazyDPTS,
     ThompsonBeta,
 )
-from tests.session.interruption.interrupted import Interrupted, interrupt
+from tests.session.small import counts, recorded
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 
@@ -150,9 +150,9 @@ def test_a_retired_arms_block_and_late_answers_are_never_read() -> None:
     for decision in early[:2]:
         s.tell(decision, 1.0)
     s.retire_arm("blue")
-    assert s._vault.public_state()["counts"] == [0, 0]
+    assert counts(s) == {}
     s.tell(early[2], 1.0)
-    assert (s.unread, s._vault.records, s.pending) == (1, 2, ())
+    assert (s.unread, recorded(s), s.pending) == (1, 2, ())
     assert s.ledger == ()
     assert {d.label for d in s.ask(50)} == {"green"}
     with pytest.raises(ValueError, match="does not come back"):
@@ -170,7 +170,7 @@ def test_a_paused_arm_comes_back_and_its_answers_count() -> None:
     assert {d.label for d in s.ask(20)} == {"green"}
     for decision in waiting:
         s.tell(decision, 1.0)
-    assert s._vault.public_state()["counts"][0] == 4
+    assert counts(s) == {0: 4}
     s.resume_arm("blue")
     assert [d.label for d in s.ask(4)] == ["blue"] * 4
 
@@ -203,7 +203,7 @@ def test_dropped_blocks_are_never_read_and_the_plan_begins_anew() -> None:
     for decision in asked[:5]:
         s.tell(decision, 1.0)
     s.drop_open()
-    assert s._vault.public_state()["counts"] == [0, 0]
+    assert counts(s) == {}
     for decision in asked[5:]:
         s.tell(decision, 1.0)
     again = dpb.Session.from_json(s.to_json())
@@ -214,18 +214,6 @@ def test_dropped_blocks_are_never_read_and_the_plan_begins_anew() -> None:
             each.tell(decision, 1.0)
         assert each.state.rounds == (8, 0)
         assert [(line.start, line.stop) for line in each.ledger] == [(5, 13)]
-
-
-def test_an_interrupted_ask_leaves_no_note_of_decisions_that_were_never_made() -> None:
-    s = session(DPKLUCB(arms=3, epsilon=1, first=8))
-    lines = interrupt(lambda: s.ask(5, eligible=[2]), 0)
-    for line in range(lines // 2, lines + 1, 7):
-        s = session(s.policy)
-        with pytest.raises(Interrupted):
-            interrupt(lambda s=s: s.ask(5, eligible=[2]), line)  # type: ignore[misc]
-        made = [s.ask() for _ in range(6)]
-        rows = list(s.decisions())[-6:]
-        assert [row.action for row in rows] == [decision.action for decision in made], line
 
 
 def test_numbers_of_numpy_name_arms_and_booleans_do_not() -> None:
