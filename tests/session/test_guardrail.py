@@ -5,6 +5,7 @@ much of it is suspended.
 from __future__ import annotations
 
 import copy
+import json
 from fractions import Fraction
 from typing import Any
 
@@ -17,8 +18,7 @@ from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
-from dpbandits.vault import ReadRewards
-from tests.session.interruption.interrupted import Interrupted, Silent, interrupt
+from tests.session.small import blocks, changed, resealed
 
 RAIL = dpb.Guardrail("refunds", limit=0.1)
 ARMS = ["blue", "green", "red"]
@@ -140,7 +140,7 @@ def test_other_ways_to_tell() -> None:
     of = session(dpb.Guardrail("refunds", 0.1, default=1.0), rewards=dpb.Range(0, 200))
     of.tell_many((decision, (100, 1.0)) for decision in of.ask(3))
     of.expire(of.ask())
-    assert of._vault._sums()[:2] == [3 * 512, 4 * 1024]
+    assert blocks(of) == {0: (4, [3 * 512, 4 * 1024])}
 
 
 @pytest.mark.parametrize(
@@ -176,41 +176,6 @@ def test_no_rail_no_harm() -> None:
         session("refunds")
 
 
-def test_an_interrupted_tell_suspends_once() -> None:
-    """At every line of the tell whose release suspends an arm; its noise is 0 each time."""
-    policy = dpb.DPKLUCB(arms=ARMS, epsilon=1)
-    before = dpb.Session(policy, noise=Silent(2), seed=3, guardrail=RAIL)
-    rng = np.random.default_rng(1)
-    while not before.events:
-        copied = copy.deepcopy(before)
-        decision = before.ask()
-        assert isinstance(decision.action, int)
-        pair = float(rng.random() < 0.5), float(decision.action == 1)
-        before.tell(decision, pair)
-    of = ready(copied)
-    lines = interrupt(lambda: of.tell(of.pending[0], pair), 0)
-    lost = 0
-    for line in range(1, lines + 1):
-        of = ready(copied)
-        try:
-            interrupt(lambda: of.tell(of.pending[0], pair), line)  # noqa: B023
-        except Interrupted:
-            of.settle()
-        if of.pending or of.lost:
-            lost += 1
-        else:
-            assert of.events == before.events
-            assert of.arms == before.arms
-            assert of.harm().rows == before.harm().rows
-    assert lost < lines
-
-
-def ready(of: dpb.Session) -> dpb.Session:
-    made = copy.deepcopy(of)
-    made.ask()
-    return made
-
-
 def test_the_statement_says_it() -> None:
     said = session().statement()
     assert "Guardrail: refunds, a second number" in said
@@ -218,17 +183,15 @@ def test_the_statement_says_it() -> None:
 
 
 def test_what_is_taken_for_a_pair_is_checked_as_one() -> None:
-    """An array of no dimension gave an error of numpy's; a pair that says of itself that it was
-    read was believed.
-    """
+    """An array of no dimension gave an error of numpy's."""
     of = session()
     decision = of.ask()
-    for wrong in (np.array(0.5), np.ones((2, 2)), ReadRewards((10**9, -5.0))):
+    for wrong in (np.array(0.5), np.ones((2, 2)), (10**9, -5.0)):
         with pytest.raises(dpb.RewardError, match="Nothing was recorded"):
             of.tell(decision, wrong)
     assert of.pending == (decision,)
     of.tell(decision, np.array([0.5, 0.0]))
-    assert of._vault._sums()[:2] == [512, 0]
+    assert blocks(of) == {0: (1, [512, 0])}
 
 
 def test_each_time_that_an_arm_is_resumed_is_said() -> None:
@@ -245,3 +208,40 @@ def test_each_time_that_an_arm_is_resumed_is_said() -> None:
     again = dpb.Session.from_json(of.to_json())
     again.resume_arm("green")
     assert [event.what for event in again.events] == [*seen, "suspend", "resume"]
+
+
+# Saved and continued
+
+
+@pytest.mark.parametrize("name", ["DPKLUCB", "DPRateIMED", "AdaPUCB"])
+def test_a_saved_session_goes_on_as_it_would_have(name: str) -> None:
+    whole = session(policy=getattr(dpb, name)(arms=ARMS, epsilon=1))
+    broken = copy.deepcopy(whole)
+    for part in range(6):
+        for of in (whole, broken):
+            play(of, 700, (0.0, 0.8, 0.0), part)
+        broken = dpb.Session.from_json(broken.to_json())
+        assert broken.events == whole.events
+        assert broken.state == whole.state
+    assert [event.what for event in whole.events] == ["suspend"]
+    broken.add_arm("white")
+    play(broken, 300, (0.0, 0.8, 0.0, 0.0))
+    assert [row.label for row in broken.harm()] == [*ARMS, "white"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("public.guardrail.limit", 3),
+        ("public.guardrail", None),
+        ("public.harm.alarms", [[7, 1, True]]),
+        ("public.harm.alarms", [[0, 1, 2]]),
+        ("public.harm.history", {}),
+        ("public.harm", None),
+    ],
+)
+def test_edited_documents_are_refused(path: str, value: Any) -> None:
+    of = session()
+    play(of, 200, (0.0, 0.0, 0.0))
+    with pytest.raises(dpb.DamagedSessionError):
+        dpb.Session.from_json(resealed(changed(json.loads(of.to_json()), path, value)))
