@@ -8,6 +8,7 @@ change. Sealed is its canonical text: its JSON with sorted keys and no spaces.
 import json
 from typing import Any
 
+from dpbandits.core.plan import FOREVER
 from dpbandits.core.values import (
     SAVES,
     alike,
@@ -220,7 +221,7 @@ def state_from_data(policy: Policy, data: object, asked: int) -> Any:
     fresh = policy.init()
     fits = isinstance(data, list) and len(data) == len(fresh) and all(map(kin, data, fresh))
     fits = fits and (not isinstance(fresh, Statistics) or alike(data, fresh))
-    fits = fits and largest(data) <= max(asked, largest(fresh)) + AHEAD
+    fits = fits and counts_fit(data, fresh, max(asked, largest(fresh)) + AHEAD)
     if fits and isinstance(data, list) and isinstance(fresh, JointStatistics):
         fits = all(map(alike, data, fresh))
     state = type(fresh)(*frozen(data)) if fits else None
@@ -230,6 +231,20 @@ def state_from_data(policy: Policy, data: object, asked: int) -> Any:
     ):
         raise damaged(f"public.state does not fit {type(policy).__name__}")
     return state
+
+
+def counts_fit(data: Any, fresh: Any, most: int) -> bool:
+    """Whether no count in a state is larger than `most`. A guess of the horizon may be: it is
+    doubled or squared where the rounds reach it.
+    """
+    for name, value, first in zip(fresh._fields, data, fresh, strict=True):
+        if name == "guess":
+            fits = 0 < value <= FOREVER if first else value == 0
+        else:
+            fits = largest(value) <= most
+        if not fits:
+            return False
+    return True
 
 
 def largest(value: object) -> int:
