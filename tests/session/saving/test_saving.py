@@ -177,3 +177,18 @@ def test_the_error_about_a_torn_document_does_not_keep_it() -> None:
     with pytest.raises(ValueError, match="not JSON") as error:
         dpb.Session.from_json(text[:-9])
     assert error.value.__context__ is None
+
+
+@pytest.mark.parametrize("preset", ["doubled", "squared"])
+def test_a_guess_of_the_horizon_may_be_larger_than_what_was_asked(preset: str) -> None:
+    s = dpb.Session(dpb.DPSE(arms=2, epsilon=1, preset=preset), noise=dpb.SimulatedNoise(1), seed=1)
+    while s.state.guess == 2048:
+        s.tell(s.ask(), 0.5)
+    text = s.to_json()
+    assert dpb.Session.from_json(text).state == s.state
+    data = json.loads(text)
+    place = data["public"]["state"].index(s.state.guess)
+    for guess in (0, -1, 2**62 + 1):
+        data["public"]["state"][place] = guess
+        with pytest.raises(ValueError, match="state does not fit DPSE"):
+            dpb.Session.from_json(resealed(data))
