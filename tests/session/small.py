@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import dpbandits as dpb
+from dpbandits.noise.sources import noise_from_state
 from dpbandits.session.saving.seal import sealed
 
 
@@ -27,3 +28,13 @@ def content(s: Any) -> dict[str, Any]:
 def resealed(data: dict[str, Any], key: bytes | None = None) -> str:
     """A changed document as somebody would write it who knows how seals are made."""
     return sealed({name: part for name, part in data.items() if name != "seal"}, key)
+
+
+def loaded(text: str, **options: Any) -> Any:
+    """A session that was saved without a key, with the noise that it says: no other would be taken
+    from such a document.
+    """
+    data: Any = json.loads(text)
+    kind: Any = dpb.SegmentedSession if "segments" in data else dpb.Session
+    one = json.loads(data["segments"][0][1]) if "segments" in data else data
+    return kind.from_json(text, **{"noise": noise_from_state(one["private"]["noise"]), **options})

@@ -24,6 +24,7 @@ from dpbandits.policies import (
     LazyDPTS,
     NoiseAwareTS,
 )
+from tests.session.small import loaded
 
 MEANS = (0.7, 0.5, 0.3)
 INDEX = [
@@ -147,7 +148,7 @@ def test_a_saved_session_goes_on_as_it_would_have(policy: Any) -> None:
                 told(s, queue.pop(0), rng)
         assert waiting[0][-1] == waiting[1][-1], round
         if round % 7 == 0:
-            broken = dpb.Session.from_json(broken.to_json())
+            broken = loaded(broken.to_json())
     assert whole.state == broken.state
     assert whole.ledger == broken.ledger
 

@@ -126,11 +126,11 @@ class Estimator(metaclass=Explained):
         return scaled_value(value, self._low, self._high)
 
     @discreet
-    def to_json(self, *, key: bytes | None = None) -> str:
+    def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """The estimator as it stands, as JSON with a public and a private part: see
         `Session.to_json`.
         """
-        return self.session.to_json(key=key)
+        return self.session.to_json(key=key, unsealed=unsealed)
 
     @classmethod
     @discreet

@@ -192,14 +192,17 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
             session._moved(arm, to, what)
 
     @discreet
-    def to_json(self, *, key: bytes | None = None) -> str:
+    def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).
 
         Raises:
             SharedError: another thread asked while they were written. Nothing was saved.
         """
         before = self._asked()
-        saved = [[name, session.to_json(key=key)] for name, session in self._parts.items()]
+        saved = [
+            [name, session.to_json(key=key, unsealed=unsealed)]
+            for name, session in self._parts.items()
+        ]
         if self._asked() != before:
             raise SharedError("Another thread used this session while it was saved. Save it again.")
         return sealed({"format": FORMAT, "version": 1, "segments": saved}, key)
@@ -220,10 +223,9 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
         names = checked_segments([name for name, _ in rows])
         made = {name: Session.from_json(each, key=key, **options) for name, each in rows}
         require_one_campaign({name: each.campaign for name, each in made.items()})
-        if options.get("noise") is None:  # they had one source, and would each draw the same now
-            newest = made[names[-1]]._noise  # the last one that was saved
-            for session in made.values():
-                session._noise = session._vault._noise = newest
+        newest = made[names[-1]]._noise  # the last one that was saved
+        for session in made.values():  # they had one source, and would each draw the same now
+            session._noise = session._vault._noise = newest
         loaded = cls.__new__(cls)
         loaded._open(made)
         return loaded

@@ -14,7 +14,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import CUCBDP, DPKLUCB, LDPKLUCB, AnytimeLazyUCB, DPJointMAT, TreeFTRL
-from tests.session.small import resealed
+from tests.session.small import loaded, resealed
 
 DAY = timedelta(days=1)
 TOP = dpb.UniformMatroid(arms=4, rank=2)
@@ -53,7 +53,7 @@ def rewards(s: dpb.Session, decision: dpb.Decision, value: float) -> Any:
 
 def seen(s: dpb.Session) -> Any:
     """All that is public."""
-    saved = json.loads(s.to_json())
+    saved = json.loads(s.to_json(unsealed=True))
     public = {k: v for k, v in saved["public"].items() if k != "generation"}
     shown = (repr(s), s.pending, s.resolved, s.unread, s.lost, s.releases, s.ledger, s.statement())
     return public, shown, str(s.beliefs()), list(s.decisions()), s.sample_ratio()
@@ -126,10 +126,10 @@ def test_what_is_held_is_saved_in_the_private_part_alone() -> None:
         s, clock = session(policy)
         decision = s.ask()
         s.tell(decision, rewards(s, decision, 126 / 1024))
-        document = json.loads(s.to_json())
+        document = json.loads(s.to_json(unsealed=True))
         assert "126" not in json.dumps(document["public"]["pending"])
         assert document["private"]["held"] != []
-        again = dpb.Session.from_json(s.to_json(), clock=clock)
+        again = loaded(s.to_json(unsealed=True), clock=clock)
         clock.now += DAY
         for each in (s, again):
             each.settle()
@@ -200,7 +200,7 @@ def test_what_is_void_is_held_no_more() -> None:
     decision = s.ask()
     s.tell(decision, 1.0)
     s.void(decision)
-    assert dpb.Session.from_json(s.to_json(), clock=clock).pending == ()
+    assert loaded(s.to_json(unsealed=True), clock=clock).pending == ()
 
 
 def test_a_session_that_records_answers_at_once_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

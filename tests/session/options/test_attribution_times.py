@@ -9,7 +9,7 @@ import pytest
 
 import dpbandits as dpb
 from tests.session.options.test_attribution import DAY, session
-from tests.session.small import resealed
+from tests.session.small import loaded, resealed
 
 
 def test_a_decision_whose_time_was_not_written_down_still_has_one() -> None:
@@ -36,8 +36,8 @@ def test_times_that_were_made_good_late_can_be_saved() -> None:
     s._attribution.due.pop(first.id)  # as if its ask had been interrupted as it ended
     clock.now += timedelta(hours=1)
     s.ask(2)
-    document = json.loads(s.to_json())
-    again = dpb.Session.from_json(resealed(document), clock=clock)
+    document = json.loads(s.to_json(unsealed=True))
+    again = loaded(resealed(document), clock=clock)
     clock.now += timedelta(hours=23)
     again.settle()
     assert [d.id for d in again.pending] == [4, 5]

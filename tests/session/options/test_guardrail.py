@@ -19,6 +19,7 @@ from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from dpbandits.vault.blocks import ReadRewards
 from tests.session.interruption.interrupted import Interrupted, Silent, interrupt
+from tests.session.small import loaded
 
 RAIL = dpb.Guardrail("refunds", limit=0.1)
 ARMS = ["blue", "green", "red"]
@@ -242,6 +243,6 @@ def test_each_time_that_an_arm_is_resumed_is_said() -> None:
         assert [event.what for event in of.events] == seen
         while dict(of.arms)["green"] == "active":
             of.tell(of.ask(eligible=["green"]), (1.0, 1.0))
-    again = dpb.Session.from_json(of.to_json())
+    again = loaded(of.to_json())
     again.resume_arm("green")
     assert [event.what for event in again.events] == [*seen, "suspend", "resume"]

@@ -17,6 +17,7 @@ from dpbandits.campaign.people.register import Register
 from dpbandits.core.errors import MessageError
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLUCB, DPSE, LDPKLUCB, UCB1, AdaCUCB, AnytimeLazyUCB
+from tests.session.small import loaded
 
 KEY = b"0123456789abcdef"
 POLICY = DPKLUCB(arms=["a", "b"], epsilon=1)
@@ -90,7 +91,7 @@ def test_no_user_is_learned_from_more_often_than_the_cap(data: st.DataObject) ->
                 user = data.draw(st.integers(0, 3))
                 whose[s.ask(user=user).id] = user
             case "save":
-                s = dpb.Session.from_json(s.to_json(), user_key=KEY)
+                s = loaded(s.to_json(), user_key=KEY)
             case what:
                 if not s.pending:
                     continue
@@ -118,7 +119,7 @@ def test_names_are_not_kept_and_a_key_is_needed_to_save() -> None:
     for wrong in (None, b"another key of 16"):
         with pytest.raises(ValueError, match="user_key="):
             dpb.Session.from_json(text, user_key=wrong)
-    again = dpb.Session.from_json(text, user_key=KEY)
+    again = loaded(text, user_key=KEY)
     assert again.guarantee == s.guarantee
     assert not again.ask(user="a very particular name").learn
 

@@ -16,6 +16,7 @@ from dpbandits.campaign.people.spacing import Spacing
 from dpbandits.policies import DPKLUCB, AdaCUCB
 from tests.session.interruption.interrupted import Interrupted, interrupt
 from tests.session.options.test_user_level import loss
+from tests.session.small import loaded
 
 KEY = b"0123456789abcdef"
 CAP = 3
@@ -192,7 +193,7 @@ def test_segments_release_apart() -> None:
     assert session.ask(user=0, segment="DE").learn
     assert session.ask(user=0, segment="FR").learn
     assert not session.ask(user=0, segment="DE").learn
-    again = dpb.SegmentedSession.from_json(session.to_json(), user_key=KEY)
+    again = loaded(session.to_json(), user_key=KEY)
     assert [again.ask(user=0, segment=name).learn for name in ("DE", "FR")] == [False, False]
 
 

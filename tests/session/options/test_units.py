@@ -14,6 +14,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.policies import DPKLUCB, LDPKLUCB, TreeFTRL
 from tests.session.options.test_people import session
+from tests.session.small import loaded
 
 
 def test_rewards_in_the_users_units() -> None:
@@ -26,7 +27,7 @@ def test_rewards_in_the_users_units() -> None:
     assert second.mean == pytest.approx(250, abs=250 / 1024)
     with pytest.raises(dpb.RewardError, match="NaN"):
         s.tell(s.ask(), float("nan"))
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s.to_json())
     assert again.rewards == s.rewards
     assert list(again.beliefs()) == list(s.beliefs())
 
@@ -49,7 +50,7 @@ def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(rewards: Any, defa
     s = session(rewards=rewards)
     assert s.default == default
     s.expire(s.ask())
-    assert dpb.Session.from_json(s.to_json()).default == default
+    assert loaded(s.to_json()).default == default
 
 
 def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
@@ -94,7 +95,7 @@ def test_beliefs_are_of_released_values_only_and_follow_the_roster() -> None:
     assert str(s.beliefs()) == before
     s.add_arm("c")
     assert [row.label for row in s.beliefs()] == ["a", "b", "c"]
-    assert list(dpb.Session.from_json(s.to_json()).beliefs()) == list(s.beliefs())
+    assert list(loaded(s.to_json()).beliefs()) == list(s.beliefs())
     json.loads(s.to_json())
 
 
@@ -103,7 +104,7 @@ def test_a_default_of_any_kind_of_number_can_be_saved(default: Any) -> None:
     """It was kept as it came, and no session with a fraction could be written."""
     s = session(rewards=dpb.Range(0, 1), default=default)
     assert type(s.default) is float
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s.to_json())
     for each in (s, again):
         each.expire(each.ask())
     assert again._vault._sums() == s._vault._sums()

@@ -10,7 +10,7 @@ import pytest
 
 import dpbandits as dpb
 from tests.session.options.test_guardrail import ARMS, play, session
-from tests.session.small import resealed
+from tests.session.small import loaded, resealed
 
 
 @pytest.mark.parametrize("name", ["DPKLUCB", "DPRateIMED", "AdaPUCB"])
@@ -20,7 +20,7 @@ def test_a_saved_session_goes_on_as_it_would_have(name: str) -> None:
     for part in range(6):
         for of in (whole, broken):
             play(of, 700, (0.0, 0.8, 0.0), part)
-        broken = dpb.Session.from_json(broken.to_json())
+        broken = loaded(broken.to_json())
         assert broken.events == whole.events
         assert broken.state == whole.state
     assert [event.what for event in whole.events] == ["suspend"]

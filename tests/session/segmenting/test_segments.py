@@ -12,6 +12,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.session.saving.seal import sealed
+from tests.session.small import loaded
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=8)
 KEY = b"0123456789abcdef"
@@ -61,7 +62,7 @@ def test_a_person_counts_over_all_segments() -> None:
     s = segmented(privacy_unit="user", max_contributions=2, user_key=KEY)
     asked = [s.ask(segment=name, user="ann") for name in ("DE", "FR", "DE", "FR")]
     assert [decision.learn for decision in asked] == [True, True, False, False]
-    again = dpb.SegmentedSession.from_json(s.to_json(), user_key=KEY)
+    again = loaded(s.to_json(), user_key=KEY)
     assert not again.ask(segment="FR", user="ann").learn
     assert [again.ask(segment=n, user="ben").learn for n in ("DE", "FR", "DE")] == [
         True,
@@ -159,7 +160,7 @@ def test_what_is_due_is_recorded_as_the_segments_are_saved() -> None:
     s = segmented(attribution_window=timedelta(days=1), clock=lambda: now[0])
     s.ask(segment="FR")
     now[0] = 90_000.0
-    again = dpb.SegmentedSession.from_json(s.to_json(), clock=lambda: now[0])
+    again = loaded(s.to_json(unsealed=True), clock=lambda: now[0])
     assert again.pending == s.pending == ()
 
 
@@ -193,23 +194,23 @@ def test_segments_of_a_campaign_without_a_name_can_be_loaded(options: Any) -> No
     """From the second one on they were called by the first one's name, too, and refused."""
     s = unnamed("DE", "FR", "IT", **options)
     s.tell(s.ask(segment="IT"), 1.0)
-    again = dpb.SegmentedSession.from_json(s.to_json())
+    again = loaded(s.to_json())
     for name in s.segments:
         base = s["DE"].campaign.removesuffix("/DE")
         assert again[name].campaign == s[name].campaign == f"{base}/{name}"
         assert again[name].state == s[name].state
     for name in ("FR", "IT"):  # as they were written then
         s[name].campaign = f"{base}/DE/{name}"
-    assert dpb.SegmentedSession.from_json(s.to_json()).segments == s.segments
+    assert loaded(s.to_json()).segments == s.segments
     s["IT"].campaign = "other/IT"
     with pytest.raises(dpb.DamagedSessionError, match="segments"):
-        dpb.SegmentedSession.from_json(s.to_json())
+        loaded(s.to_json())
 
 
 def test_names_that_would_be_too_long_together_are_refused_before_anything_is_told() -> None:
     """They were taken, saved, and could not be loaded."""
     s = unnamed("s" * 50, campaign="c" * 149)
-    assert dpb.SegmentedSession.from_json(s.to_json()).segments == s.segments
+    assert loaded(s.to_json()).segments == s.segments
     with pytest.raises(ValueError, match="at most 199 characters together, got 150 and 50"):
         unnamed("s" * 50, campaign="c" * 150)
 
@@ -217,7 +218,7 @@ def test_names_that_would_be_too_long_together_are_refused_before_anything_is_to
 def test_segments_draw_from_one_source_after_they_are_loaded() -> None:
     """Each had a copy of it, and the same noise as the others."""
     s = unnamed("DE", "FR", seed=1)
-    again = dpb.SegmentedSession.from_json(s.to_json())
+    again = loaded(s.to_json())
     for each in (s, again):
         for name in ("DE", "FR"):
             for _ in range(16):

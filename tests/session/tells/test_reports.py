@@ -13,6 +13,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.policies import DPKLUCB, DPSE, UCB1, NoiseAwareTS, ThompsonBeta
+from tests.session.small import loaded
 
 POLICY = DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
 
@@ -76,7 +77,7 @@ def test_every_arm_keeps_its_least_share_and_the_test_of_traffic_finds_nothing()
     assert not found.alarm(0.01)
     assert list(found.traffic.counts) == [sum(d.action == k for d in made) for k in range(3)]
     assert sum(found.traffic.expected) == pytest.approx(3_000)
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s.to_json())
     assert again.sample_ratio() == found
     assert [again.ask() for _ in range(50)] == [s.ask() for _ in range(50)]
 
@@ -141,7 +142,7 @@ def test_decisions_are_those_that_were_made(policy: Any) -> None:
         made.append(s.ask(eligible=[1, 2]))
         s.retire_arm(0)
     made += [s.ask(), *s.ask(5)]
-    for each in (s, dpb.Session.from_json(s.to_json())):
+    for each in (s, loaded(s.to_json())):
         rows = list(each.decisions())
         assert [(row.id, row.action, row.label) for row in rows] == [
             (d.id, d.action, d.label) for d in made

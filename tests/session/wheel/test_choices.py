@@ -17,7 +17,7 @@ from dpbandits.campaign.watching.answers import Answers, Unanswered
 from dpbandits.policies import DPSE, DPTSMAT, LazyDPTS
 from dpbandits.session.wheel.choices import answers_in
 from dpbandits.session.wheel.chosen import HowChosen, KeptChoices, packed_action, unpacked
-from tests.session.small import resealed
+from tests.session.small import loaded, resealed
 
 DRAWN = 3_000
 """Decisions, enough for what columns keep in reserve to be small beside them."""
@@ -63,7 +63,7 @@ def test_a_decision_is_kept_in_few_bytes(
     assert len(json.dumps(said, separators=(",", ":"))) < in_json * DRAWN
     rows = list(s.decisions())
     assert [(row.id, row.action) for row in rows] == made
-    assert list(dpb.Session.from_json(text).decisions()) == rows
+    assert list(loaded(text).decisions()) == rows
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_choices_are_read_strictly(policy: Any, changed: dict[str, Any]) -> None
     data = json.loads(s.to_json())
     damaged = copy.deepcopy(data)
     damaged["public"]["chosen"] |= changed
-    assert dpb.Session.from_json(resealed(data)).decisions().asked == 9
+    assert loaded(resealed(data)).decisions().asked == 9
     with pytest.raises(ValueError, match=r"public\.chosen|action"):
         dpb.Session.from_json(resealed(damaged))
 

@@ -29,7 +29,7 @@ from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.stopping.empirical import StoppingRule
 from dpbandits.policies.super_arms.joint_statistics import JointStatistics
 from dpbandits.session.saving.policy import data_of, given_for_users, policy_from_data
-from dpbandits.session.saving.seal import sealed, unsealed
+from dpbandits.session.saving.seal import WIDTH, sealed, unsealed
 from dpbandits.session.saving.segments import FORMAT as SEGMENTED
 
 VERSION = 6
@@ -51,7 +51,21 @@ def write_document(
             "could not be loaded."
         )
     head = {"format": FORMAT, "version": VERSION, "policy": data_of(policy)}
-    return sealed(head | {"public": public, "private": private}, key)
+    return sealed(head | {"public": public, "private": private}, key, room_of(policy, public))
+
+
+def room_of(policy: Policy, public: dict[str, Any]) -> int:
+    """Characters that rewards may take which are held until their time has passed, were all told.
+
+    Who answered is private: an encrypted document has the same length whoever did.
+    """
+    if public["attribution"] is None:
+        return 0
+    several, room = policy.arms if policy.about.feedback == "full" else BOTH, len("[]")
+    for _, many, _, observe, _ in public["pending"]:
+        numbers = 1 + (several if observe is None else len(observe))  # with the decision's id
+        room += many * (numbers * (WIDTH + 1) + 4)
+    return room
 
 
 def read_document(

@@ -4,7 +4,7 @@ from typing import Any
 
 from dpbandits.core.values import checked_noise, damaged, part
 from dpbandits.noise.protocol import Noise
-from dpbandits.noise.sources import SecureNoise, noise_from_state
+from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state
 
 
 def noise_to_data(noise: Noise) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def noise_to_data(noise: Noise) -> dict[str, Any]:
 
 def noise_to_continue(said: object, saved: dict[str, Any], given: Noise | None) -> Noise:
     """The noise to go on with: the given source or, without one, the saved one's. Its kind stays,
-    and it gets no weaker.
+    and it gets no weaker. Simulated noise of the same seed goes on from where it stood.
 
     said: the public part's word, as `noise_to_data` wrote it; the private part has to say the same.
     """
@@ -41,8 +41,10 @@ def noise_to_continue(said: object, saved: dict[str, Any], given: Noise | None) 
         raise ValueError(
             "This session was played with noise that is never drawn ahead, for machines that are "
             "restored from snapshots. "
-            "Go on with noise=SecureNoise(pool=False), or leave noise= out."
+            "Go on with noise=SecureNoise(pool=False)."
         )
+    if type(given) is type(source) is SimulatedNoise and given.seed == source.seed:
+        return source
     return given
 
 
@@ -54,3 +56,17 @@ def source_of(said: object, private: dict[str, Any] | None, given: Noise | None)
         silent: Noise = checked_noise(given)
         return silent
     return noise_to_continue(said, private["noise"], given)
+
+
+def require_said(noise: Noise | None, key: bytes | None) -> None:
+    """Refuse to take a source of noise from a document that anybody may have changed.
+
+    Raises:
+        ValueError: no source is given, and no key that says the document's is the one it had.
+    """
+    if noise is None and key is None:
+        raise ValueError(
+            "Expected noise=dpbandits.SecureNoise(), or noise=dpbandits.SimulatedNoise(seed) for "
+            "an experiment: a document that is saved without a key may have been changed to name "
+            "a weaker one. One that is saved and loaded with key= goes on with the noise it had."
+        )

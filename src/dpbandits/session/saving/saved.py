@@ -17,7 +17,7 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import read_document, write_document
-from dpbandits.session.saving.noises import noise_to_data, source_of
+from dpbandits.session.saving.noises import noise_to_data, require_said, source_of
 from dpbandits.session.saving.position import (
     position,
     position_to_data,
@@ -50,8 +50,11 @@ def require_use(public: dict[str, Any], private: dict[str, Any], user_key: objec
 class Saved(SpecialAsks):
     """A session that can be saved, and continued from what was saved."""
 
+    _keyed = False
+    """Whether it was saved or loaded with a key before."""
+
     @discreet
-    def to_json(self, *, key: bytes | None = None) -> str:
+    def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """The whole session as a JSON document in two parts.
 
         "public" may be shown to anyone. "private" holds open sums, mechanism memory and, where arms
@@ -60,19 +63,43 @@ class Saved(SpecialAsks):
         noised once. Each further continuation of one copy costs the people in its open blocks (with
         a tree: all its people) another epsilon.
 
-        key: a secret of at least 16 bytes. The document then carries a MAC, and is loaded with the
-            same key only: nobody without it can change what is read again. Without a key a checksum
-            finds accidents, not intent.
+        Args:
+            key: a secret of at least 16 bytes. The private part is then encrypted, the document
+                carries a MAC, and it is loaded with the same key only: nobody without it can read
+                the one or change the other. Without a key a checksum finds accidents, not intent.
+            unsealed: whether it may be saved without a key though outcomes of single people stand
+                in it (`attribution_window=`), or though it had a key before.
 
         Raises:
+            ValueError: it needs a key. Nothing was saved.
             NotRecordedError: a release or plan that was begun, and failed, fails again. Nothing
             was saved.
         """
         self._gate.enter()
         try:
+            self._require_key(key, unsealed)
             return self._written(key)
         finally:
             self._gate.leave()
+
+    def _require_key(self, key: bytes | None, unsealed: bool) -> None:
+        """Refuse to write in clear what single people answered, or what was under a key before.
+
+        Raises:
+            ValueError: so it is. Nothing was saved.
+        """
+        if key is not None or unsealed is True or not (self._keyed or self._attribution):
+            return
+        why = (
+            "this session had a key before"
+            if self._attribution is None
+            else "the outcomes of single people that this session holds until their time has "
+            "passed (attribution_window=) would stand in the document in clear"
+        )
+        raise ValueError(
+            f"Expected key=secrets.token_bytes(32), a secret that is kept apart from the document: "
+            f"{why}. To write it without one all the same say unsealed=True. Nothing was saved."
+        )
 
     def _written(self, key: bytes | None) -> str:
         if self._people is not None and self._people.own_key:
@@ -91,6 +118,7 @@ class Saved(SpecialAsks):
         public, private = self._public(self.generation + 1), self._private()
         text = write_document(self.policy, public, private, key)
         self.generation += 1
+        self._keyed = self._keyed or key is not None
         return text
 
     @classmethod
@@ -113,20 +141,24 @@ class Saved(SpecialAsks):
             policy: the policy, or its class, where it is one of your own: a document names no code.
                 The policy, where its problem is your own (a `UserDecisionSet`): it goes on with the
                 oracle that is given.
-            noise: another source of the same kind to go on with; by default fresh secure noise, or
-                the simulated one where it was.
+            noise: the source to go on with, of the same kind as before and not weaker; simulated
+                noise of the same seed goes on from where it stood. It may be left out with `key`:
+                then it is secure noise as before, or the simulated one where it was.
             key: the key it was saved with.
             clock, user_key: as the session was made with, where people come back.
 
         Raises:
             ValueError: the text is no such document, was changed, contradicts itself, is of another
             version, was saved with another key, or of another policy than the given one; or `noise`
-            is of another kind than the saved one, or weaker.
+            is of another kind than the saved one, or weaker, or is not said without a key.
         """
         require_clock(clock)
         parts = read_document(text, policy, key)
         require_use(*parts[1:], user_key)
-        return cls._continued(*parts, noise, clock, user_key)
+        session = cls._continued(*parts, noise, clock, user_key)
+        require_said(noise, key)
+        session._keyed = key is not None
+        return session
 
     @classmethod
     def _continued(
