@@ -17,7 +17,7 @@ from dpbandits.service.campaign import Campaign
 from dpbandits.service.remote import RemoteCampaign
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.session.segments import SegmentedSession
-from tests.session.small import session
+from tests.session.small import loaded, session
 
 
 @pytest.mark.parametrize("epsilon", [38, 50, 800, 10**6])
@@ -175,7 +175,7 @@ def test_seeds_and_defaults_are_read_at_once(given: dict[str, Any], what: str) -
 def test_numbers_of_other_libraries_can_be_saved() -> None:
     given: dict[str, Any] = {"seed": np.int64(3), "default": np.float32(0.5)}
     s = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(np.int64(1)), **given)  # type: ignore[arg-type]
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s.to_json())
     assert (type(s.seed), s.seed, again.seed, again.default) == (int, 3, 3, 0.5)
 
 

@@ -18,7 +18,7 @@ from dpbandits.mechanisms import EachAction, LazyForgetful, NoisyMax
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.policies import NaiveFTNL
 from dpbandits.vault import ArmVault, VectorVault
-from tests.session.small import session
+from tests.session.small import loaded, session
 
 ONE = Fraction(1)
 
@@ -174,7 +174,7 @@ def test_counts_are_whole_numbers(count: Any) -> None:
 def test_a_seed_that_no_document_could_hold_is_refused() -> None:
     """A session is called by its seed: it was saved with a name that was too long to be loaded."""
     longest = dpb.Session(dpb.UCB1(arms=1), noise=dpb.SimulatedNoise(1), seed=16**200 - 1)
-    assert dpb.Session.from_json(longest.to_json()).seed == longest.seed
+    assert loaded(longest.to_json()).seed == longest.seed
     for seed in (16**200, 10**5000):
         with pytest.raises(ValueError, match="200 hexadecimal digits"):
             dpb.Session(dpb.UCB1(arms=1), noise=dpb.SimulatedNoise(1), seed=seed)

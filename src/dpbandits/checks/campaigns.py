@@ -33,7 +33,7 @@ def unplanned_drops(policy: Policy) -> None:
                 "What was dropped did not leave its block.",
             )
         if round % 97 == 50:
-            session = Session.from_json(session.to_json(), policy=policy)
+            session = Session.from_json(session.to_json(), policy=policy, noise=SimulatedNoise(32))
     require_sound(session)
 
 
@@ -83,7 +83,9 @@ def arms_come_and_go(policy: Policy) -> None:
             session.retire_arm(1)
             read = [line for line in session.ledger if line.coordinate == 1]
         if round == 200:
-            session = Session.from_json(session.to_json(), policy=session.policy)
+            session = Session.from_json(
+                session.to_json(), policy=session.policy, noise=SimulatedNoise(35)
+            )
     if policy.arms > 1:
         rows = list(session.decisions())
         require(

@@ -31,7 +31,7 @@ def survives_json(policy: Policy) -> None:
     for t in range(rounds):
         if t % 37 == 5 or t < 12:
             text = broken.to_json()
-            broken = Session.from_json(text, policy=policy)
+            broken = Session.from_json(text, policy=policy, noise=SimulatedNoise(13))
             require(
                 content(text) == content(broken.to_json()),
                 f"A loaded session saves differently at round {t}.",

@@ -46,6 +46,13 @@ from dpbandits.session.people import Clock, seconds_of
 from dpbandits.session.saving import require_readable
 from dpbandits.session.session import Session
 
+CLEAR = (
+    "Expected a store with a key: with attribution_window= single people's outcomes are held in "
+    "the database until their time has passed, and without a key they lie there in clear. Open a "
+    "new store with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep "
+    "that key apart from the database; or say unsealed=True. Nothing was created."
+)
+
 KEYLESS = (
     "Expected a store with a key: people are known by pseudonyms that are made with it. Open it "
     "with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep that key "
@@ -128,6 +135,7 @@ class CampaignStore(Campaigns[Campaign]):
         scope: str | Scope | None = None,
         by: str | None = None,
         key: str | None = None,
+        unsealed: bool = False,
         **options: Any,
     ) -> Campaign:
         """A new campaign.
@@ -139,6 +147,8 @@ class CampaignStore(Campaigns[Campaign]):
             scope: a budget over campaigns that it joins (see `scope`).
             by: who makes it.
             key: a word of theirs; the call made again with it gives the campaign that it made.
+            unsealed: whether it may have an `attribution_window` in a database without a key, where
+                single people's outcomes then lie in clear until their time has passed.
             options: those of `Session`. Arms are assigned "shuffled" by default, where the policy
                 can choose among them. With `segments` it is a `SegmentedCampaign`, with `holdout`
                 or `ramp` (and `control`, an arm) a `HoldoutCampaign`.
@@ -155,13 +165,14 @@ class CampaignStore(Campaigns[Campaign]):
         budget = None if scope is None else str(getattr(scope, "name", scope))
         if budget is not None and not is_line(budget, LONGEST_NAME):
             raise no_scope(budget)
+        known = {**options, "unsealed": True} if self._lies_in_clear(options, unsealed) else options
         place = None if key is None else (by or "", call_key(key))
         uid, rule = secrets.token_hex(16), asked_rule(policy, options)
         sessions = self._sessions(name, uid, policy, noise, options, rule)
         guarantee = next(iter(sessions.values())).guarantee
         now = seconds_of(self._clock())
         self._require_key()
-        row, parts = beginning(uid, name, sessions, self._seal, options, now, rule)
+        row, parts = beginning(uid, name, sessions, self._seal, known, now, rule)
         said = creation_mark(policy, row, budget)
         if place is not None:
             parts = kept_under(parts, place, said)
@@ -171,6 +182,19 @@ class CampaignStore(Campaigns[Campaign]):
             if place is None or self._said_of(name, place) != said:
                 raise
         return self.open(name, policy=type(policy))
+
+    def _lies_in_clear(self, options: dict[str, Any], unsealed: object) -> bool:
+        """Whether single people's outcomes will lie in the database as they are.
+
+        Raises:
+            ValueError: they would, and it is not said that they may. Nothing was created.
+        """
+        held = options.get("attribution_window") is not None
+        if not held or not self._backend.durable or self._seal.user_key("") is not None:
+            return False
+        if unsealed is not True:
+            raise ValueError(CLEAR)
+        return True
 
     def _begin(
         self,

@@ -122,11 +122,11 @@ class Estimator(metaclass=Explained):
         """A value in [low, high] as a reward in [0, 1]; the error does not show it."""
         return scaled_value(value, self._low, self._high)
 
-    def to_json(self, *, key: bytes | None = None) -> str:
+    def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """The estimator as it stands, as JSON with a public and a private part: see
         `Session.to_json`.
         """
-        return self.session.to_json(key=key)
+        return self.session.to_json(key=key, unsealed=unsealed)
 
     @classmethod
     def from_json(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import secrets
 from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction
@@ -34,7 +35,7 @@ from dpbandits.core.values import (
 )
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise
-from dpbandits.noise.sources import SecureNoise, noise_from_state
+from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
@@ -71,6 +72,11 @@ LONGEST = 2**28
 
 SHORTEST = 16
 """Bytes of a key."""
+
+WIDTH = 24
+"""Characters of each number in an encrypted part: a float has no more, and no sum of rewards."""
+
+WITH_KEY = "This session was saved with a key: give the same one, from_json(text, key=…)."
 
 MOST_LISTED = 10**7
 """Unanswered decisions that are kept one by one: more would fill the memory."""
@@ -313,14 +319,31 @@ def written(session: Session, state: State, generation: int, key: bytes | None) 
         )
     if generation > SAVES:
         raise ValueError(f"Expected at most {SAVES} saves of one session.")
+    public = public_part(session, state, generation)
     document = {
         "format": FORMAT,
         "version": VERSION,
         "policy": policy_to_data(state.policy, own=True),
-        "public": as_plain(public_part(session, state, generation)),
+        "public": as_plain(public),
         "private": as_plain(private_part(session, state)),
     }
-    return sealed(document, key)
+    return sealed(document, key, room_of(session, public))
+
+
+def room_of(session: Session, public: PublicPart) -> int:
+    """Return the characters that answers take which are held, had everybody answered.
+
+    Who answered is private: an encrypted document has the same length whoever did.
+    """
+    if public.attribution is None:
+        return 0
+    vault, room = session._vault, len("[]")
+    for _, at in public.pending:
+        observe = public.plays[at].observe
+        numbers = vault.arms if vault.full else vault.numbers
+        numbers = 1 + (numbers if observe is None else len(observe))  # with the decision's id
+        room += numbers * (WIDTH + 1) + 4
+    return room
 
 
 def as_plain(value: Any) -> Any:
@@ -357,7 +380,15 @@ def read(
         )
     known = policy_from_data(document["policy"], given_for_users(policy, public.people))
     source = noise_to_continue(public.noise, private.noise, noise)
-    return session_of(known, public, private, source, clock, user_key)
+    session = session_of(known, public, private, source, clock, user_key)
+    if noise is None and key is None:
+        raise ValueError(
+            "Expected noise=dpbandits.SecureNoise(), or noise=dpbandits.SimulatedNoise(seed) for "
+            "an experiment: a document that is saved without a key may have been changed to name "
+            "a weaker one. One that is saved and loaded with key= goes on with the noise it had."
+        )
+    session._keyed = key is not None
+    return session
 
 
 def converted(data: Any, kind: Any, what: str) -> Any:
@@ -756,6 +787,7 @@ def noise_data(noise: Noise) -> NoiseData:
 
 def noise_to_continue(said: NoiseData, saved: dict[str, Any], given: Noise | None) -> Noise:
     """Return the noise to go on with: the given source or, without one, the saved one's.
+    Simulated noise of the same seed goes on from where it stood.
 
     Raises:
         ValueError: the given source is of another kind, or weaker.
@@ -773,9 +805,10 @@ def noise_to_continue(said: NoiseData, saved: dict[str, Any], given: Noise | Non
     if isinstance(source, SecureNoise) and not source.pool and noise_data(given).pool:
         raise ValueError(
             "This session was played with noise that is never drawn ahead, for machines that are "
-            "restored from snapshots. Go on with noise=SecureNoise(pool=False), or leave noise= "
-            "out."
+            "restored from snapshots. Go on with noise=SecureNoise(pool=False)."
         )
+    if type(given) is type(source) is SimulatedNoise and given.seed == source.seed:
+        return source
     return given
 
 
@@ -937,10 +970,16 @@ def require_readable(policy: Policy) -> None:
 # Seals
 
 
-def sealed(document: dict[str, Any], key: bytes | None) -> str:
-    """The document's text with its seal."""
-    plain = json.loads(json.dumps(document))  # tuples as lists, as it will be read
-    return json.dumps(document | {"seal": seal(plain, key)})
+def sealed(document: dict[str, Any], key: bytes | None, room: int = 0) -> str:
+    """The document's text with its seal.
+
+    room: characters that the rewards held in its private part may take, however few there are.
+    """
+    plain = json.loads(json.dumps(document, allow_nan=False))  # as it will be read
+    key = checked_key(key)
+    if key is not None and isinstance(plain.get("private"), dict):
+        plain["private"] = encrypted(plain["private"], key, room)
+    return json.dumps(plain | {"seal": seal(plain, key)})
 
 
 def unsealed(document: dict[str, Any], key: bytes | None) -> dict[str, Any]:
@@ -956,11 +995,11 @@ def unsealed(document: dict[str, Any], key: bytes | None) -> dict[str, Any]:
         raise damaged("it has no seal")
     if (kind == "hmac-sha256") is (key is None):
         raise ValueError(
-            "This session was saved with a key: give the same one, from_json(text, key=…)."
+            WITH_KEY
             if key is None
             else (
-                "This session was saved without a key, so anybody may have changed it. Load it "
-                "without key= if you trust the file."
+                "This session was saved without a key, so anybody may have changed it. If you "
+                "trust the file, load it without key=, and say noise=."
             )
         )
     # text may hold anything
@@ -973,7 +1012,50 @@ def unsealed(document: dict[str, Any], key: bytes | None) -> dict[str, Any]:
             else "it was changed after it was saved, or saved with another key"
         )
         raise damaged(changed)
+    if key is not None and "private" in document:
+        document["private"] = decrypted(document["private"], key)
+    elif isinstance(document.get("private"), str):
+        raise ValueError(WITH_KEY)  # somebody put a checksum in the place of its seal
     return document
+
+
+def encrypted(private: dict[str, Any], key: bytes, room: int) -> str:
+    """A private part as text that tells nothing but its length, which does not depend on rewards:
+    numbers take the same width, and so do rewards that are held and those that are not.
+    """
+    nonce, held = secrets.token_bytes(12), len(spread(private["held"]))
+    text = spread(private) + " " * (room - held)
+    body: bytes = cipher_of(key).encrypt(nonce, text.encode(), None)
+    return (nonce + body).hex()
+
+
+def decrypted(body: object, key: bytes) -> dict[str, Any]:
+    """What `encrypted` made of it. The seal over all of it was checked."""
+    try:
+        data = bytes.fromhex(body)  # type: ignore[arg-type]  # and caught
+        found = msgspec.json.decode(cipher_of(key).decrypt(data[:12], data[12:], None))
+    except Exception:  # of whatever kind: it would have the text
+        found = None
+    if not isinstance(found, dict):
+        raise damaged("private is not an object")
+    return found
+
+
+def cipher_of(key: bytes) -> Any:
+    """AES-GCM under a key of its own, made from this one."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    return AESGCM(hmac.digest(key, b"dpbandits private part", "sha256"))
+
+
+def spread(value: object) -> str:
+    """JSON in which numbers, and what is not there, take at least `WIDTH` characters each."""
+    if isinstance(value, dict):
+        rows = [f"{json.dumps(name)}:{spread(each)}" for name, each in value.items()]
+        return "{" + ",".join(rows) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(spread, value)) + "]"
+    return json.dumps(value) if isinstance(value, str) else json.dumps(value).rjust(WIDTH)
 
 
 def seal(document: dict[str, Any], key: bytes | None) -> str:

@@ -509,14 +509,17 @@ class SegmentedSession(SegmentReports):
         for session in self._parts.values():
             session._moved(arm, to, what)
 
-    def to_json(self, *, key: bytes | None = None) -> str:
+    def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).
 
         Raises:
             SharedError: another thread asked while they were written. Nothing was saved.
         """
         before = self._asked()
-        saved = [[name, session.to_json(key=key)] for name, session in self._parts.items()]
+        saved = [
+            [name, session.to_json(key=key, unsealed=unsealed)]
+            for name, session in self._parts.items()
+        ]
         if self._asked() != before:
             raise SharedError("Another thread used this session while it was saved. Save it again.")
         return sealed({"format": SEGMENTED, "version": SEGMENTS_VERSION, "segments": saved}, key)
@@ -536,10 +539,9 @@ class SegmentedSession(SegmentReports):
         names = checked_segments([name for name, _ in rows])
         made = {name: Session.from_json(each, key=key, **options) for name, each in rows}
         require_one_campaign({name: each.campaign for name, each in made.items()})
-        if options.get("noise") is None:  # they had one source, and would each draw the same now
-            newest = made[names[-1]]._vault.noise  # the last one that was saved
-            for session in made.values():
-                session._vault.noise = newest
+        newest = made[names[-1]]._vault.noise  # the last one that was saved
+        for session in made.values():  # they had one source, and would each draw the same now
+            session._vault.noise = newest
         loaded = cls.__new__(cls)
         loaded._open(made)
         return loaded

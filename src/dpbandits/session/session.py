@@ -230,7 +230,7 @@ class Session:
         self.rewards = checked_rewards_range(rewards, policy.randomizer() is not None)
         self.default = default_of(default, self.rewards)
         self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
-        self.guardrail, self.generation = guardrail, 0
+        self.guardrail, self.generation, self._keyed = guardrail, 0, False
         self._vault = self._vault_for(policy, checked_noise(noise))
         require_agreement(policy, self._vault.guarantee)
         self._assignment = assignment_of(assignment, min_share, policy.arms)
@@ -1177,7 +1177,7 @@ class Session:
 
     # Saving
 
-    def to_json(self, *, key: bytes | None = None) -> str:
+    def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """Return the whole session as a JSON document in two parts.
 
         "public" may be shown to anyone. "private" holds open sums, mechanism memory and, where arms
@@ -1187,13 +1187,18 @@ class Session:
         its people) another ε.
 
         Args:
-            key: a secret of at least 16 bytes. The document then carries a MAC, and is loaded with
-                the same key only. Without a key a checksum finds accidents, not intent.
+            key: a secret of at least 16 bytes. The private part is then encrypted, the document
+                carries a MAC, and it is loaded with the same key only. Without a key a checksum
+                finds accidents, not intent.
+            unsealed: True to save without a key though outcomes of single people stand in the
+                document (`attribution_window=`), or though the session had a key before.
 
         Raises:
+            ValueError: it needs a key. Nothing was saved.
             NotRecordedError: a release or plan that is due failed. Nothing was saved.
         """
         with OneCall(self, releases=False) as view:
+            self._require_key(key, unsealed)
             failed: Exception | None = None
             try:
                 # what is due first: outcomes that an earlier call appended are counted then
@@ -1211,7 +1216,23 @@ class Session:
                 ) from failed
             text = saving.written(self, state, self.generation + 1, key)
             self.generation += 1
+            self._keyed = self._keyed or key is not None
             return text
+
+    def _require_key(self, key: bytes | None, unsealed: bool) -> None:
+        """Refuse to write in clear what single people answered, or what was under a key before."""
+        if key is not None or unsealed is True or not (self._keyed or self._has_window):
+            return
+        why = (
+            "the outcomes of single people that this session holds until their time has passed "
+            "(attribution_window=) would stand in the document in clear"
+            if self._has_window
+            else "this session had a key before"
+        )
+        raise ValueError(
+            "Expected key=secrets.token_bytes(32), a secret that is kept apart from the document: "
+            f"{why}. To write it without one all the same say unsealed=True. Nothing was saved."
+        )
 
     @classmethod
     def from_json(
@@ -1230,15 +1251,16 @@ class Session:
             text: what `to_json` returned.
             policy: the policy, or its class, if it is user-defined: a document names no code. The
                 policy, if its problem is user-defined (a `UserDecisionSet`).
-            noise: another source of the same kind to go on with. By default fresh secure noise, or
-                the simulated one where it was.
+            noise: the source to go on with, of the same kind as before and not weaker; simulated
+                noise of the same seed goes on from where it stood. It may be left out with `key`:
+                then it is secure noise as before, or the simulated one where it was.
             key: the key it was saved with.
             clock, user_key: as the session was made with.
 
         Raises:
             ValueError: the text is no such document, was changed, contradicts itself, is of another
                 version, was saved with another key, or of another policy; or `noise` is of another
-                kind than the saved one, or weaker.
+                kind than the saved one, or weaker, or is left out without a key.
         """
         require_clock(clock)
         return saving.read(text, policy, noise, key=key, clock=clock, user_key=user_key)

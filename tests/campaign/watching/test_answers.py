@@ -18,6 +18,7 @@ from dpbandits.session.traffic import Answers, jeffreys_mixture
 from dpbandits.noise import SimulatedNoise
 from dpbandits.session.saving import sealed
 from tests.session.interruption.interrupted import Interrupted, interrupt
+from tests.session.small import loaded
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
 
@@ -46,7 +47,7 @@ def test_an_arm_whose_answers_get_lost_is_noticed() -> None:
     assert found.answers.evidence < 1e-4
     assert found.alarm()
     assert "Answers by arm: a " in str(found)
-    assert dpb.Session.from_json(s.to_json()).sample_ratio() == found
+    assert loaded(s.to_json()).sample_ratio() == found
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3])
@@ -93,7 +94,7 @@ def test_what_counts_is_what_was_asked_before_the_oldest_that_waits() -> None:
     s.expire(third)
     s.void(fourth)
     assert s.sample_ratio().answers == Answers((2, 0), (1, 0))
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s.to_json())
     assert again.sample_ratio().answers == Answers((2, 0), (1, 0))
     assert "2 of 3" in str(again.sample_ratio())
 
@@ -126,7 +127,7 @@ def test_who_answered_is_not_tested_where_it_is_private() -> None:
     now[0] = 1e6
     s.settle()
     assert s.sample_ratio().answers is None
-    assert json.loads(s.to_json())["public"]["unanswered"] is None
+    assert json.loads(s.to_json(unsealed=True))["public"]["unanswered"] is None
     matroid = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1)
     assert session(matroid).sample_ratio().answers is None
 

@@ -13,6 +13,7 @@ import pytest
 
 import dpbandits as dpb
 from tests.session.interruption.interrupted import Interrupted, fresh, interrupt, reward_of
+from tests.session.small import loaded
 
 POLICY = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=3, grid=2**20)
 
@@ -80,7 +81,7 @@ def goes_on(session: dpb.Session) -> None:
     for coordinate in {span[0] for span in spans}:
         mine = [span for span in spans if span[0] == coordinate]
         assert all(a[2] <= b[1] for a, b in itertools.pairwise(mine)), "read twice"
-    dpb.Session.from_json(session.to_json())
+    loaded(session.to_json())
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -93,9 +94,9 @@ def test_a_call_that_is_not_made_again_leaves_a_session_that_can_be_saved(name: 
         session = begun()
         with contextlib.suppress(Interrupted):
             interrupt(lambda session=session: call(session), line)  # type: ignore[misc]
-        loaded = dpb.Session.from_json(session.to_json())
-        assert loaded.arms == session.arms
-        goes_on(loaded)
+        again = loaded(session.to_json())
+        assert again.arms == session.arms
+        goes_on(again)
 
 
 def test_a_place_is_taken_once_and_lost_at_worst() -> None:

@@ -87,7 +87,7 @@ class Play:
         elif kind == "settle":
             self.again(self.session.settle)
         elif kind == "save":
-            text = self.session.to_json()
+            text = self.session.to_json(unsealed=True)
             self.session = type(self.session).from_json(text, noise=Silent(1), **self.clock)
         elif pending:
             self.tell(rng.sample(pending, min(len(pending), 3 if kind == "many" else 1)), kind)

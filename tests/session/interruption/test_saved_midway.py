@@ -22,6 +22,7 @@ from tests.session.interruption.interrupted import (
     reward_of,
     standing,
 )
+from tests.session.small import loaded
 
 RULE = dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=1, low=-1, high=1)
 
@@ -71,8 +72,8 @@ def test_a_session_is_saved_once_its_noise_works() -> None:
     noise = Outage(1)
     session = begun(noise)
     noise.works = True
-    loaded = dpb.Session.from_json(session.to_json(), noise=dpb.SimulatedNoise(2))
-    assert loaded.state == session.state
+    again = dpb.Session.from_json(session.to_json(), noise=dpb.SimulatedNoise(2))
+    assert again.state == session.state
     assert session.releases == 1
 
 
@@ -87,9 +88,9 @@ def test_no_copy_of_an_answer_that_was_begun_is_written(monkeypatch: pytest.Monk
         for _ in range(2):
             with pytest.raises(dpb.NotRecordedError, match="failed again"):
                 session.to_json()
-    loaded = dpb.Session.from_json(session.to_json())
-    assert loaded.state == session.state
-    assert loaded.state.value is not None, "what was begun is done first"
+    again = loaded(session.to_json())
+    assert again.state == session.state
+    assert again.state.value is not None, "what was begun is done first"
 
 
 def test_no_reward_comes_between_two_tries_of_the_last_answer(
@@ -118,7 +119,7 @@ def test_no_reward_comes_between_two_tries_of_the_last_answer(
     session.tell(late, 1.0)
     session.finish()
     assert len(drawn) == before
-    assert session.state.value == dpb.Session.from_json(session.to_json()).state.value
+    assert session.state.value == loaded(session.to_json()).state.value
 
 
 def test_an_interrupted_session_can_be_saved() -> None:
@@ -131,7 +132,7 @@ def test_an_interrupted_session_can_be_saved() -> None:
             stopped = True
             interrupt(lambda: session.tell(session.ask(), 1.0), line)  # noqa: B023  # called at once
             stopped = False
-        dpb.Session.from_json(session.to_json())
+        loaded(session.to_json())
     assert line > 50
 
 

@@ -15,7 +15,7 @@ import dpbandits as dpb
 from dpbandits.core.plan import EVERY
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
-from tests.session.small import resealed
+from tests.session.small import loaded, resealed
 
 TOP = dpb.TopK(arms=4, k=2)
 SECRET = 126 / 1024
@@ -168,7 +168,7 @@ def test_a_release_that_is_due_is_not_forgotten() -> None:
         s.tell(s.ask(), 1.0)
     data = json.loads(s.to_json())
     assert data["public"]["plan_finished"] == [0]
-    again = dpb.Session.from_json(resealed(data))
+    again = loaded(resealed(data))
     assert (again.ask().action, again.releases) == (1, 1)
     with pytest.raises(ValueError, match="plan_finished does not fit"):
         dpb.Session.from_json(changed(data, ("public", "plan_finished"), None))
@@ -203,7 +203,7 @@ def test_a_set_that_no_table_makes_again_has_to_be_given(problem: Any) -> None:
     text = dpb.Session(policy, noise=SimulatedNoise(1)).to_json()
     with pytest.raises(ValueError, match=r"Expected policy=, .* arms of your own, and a document"):
         dpb.Session.from_json(text)
-    again: Any = dpb.Session.from_json(text, policy=policy)
+    again: Any = loaded(text, policy=policy)
     assert again.policy.problem is problem
 
 

@@ -16,7 +16,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.mechanisms import Answer, LazyForgetful
 from dpbandits.noise import SimulatedNoise
-from tests.session.small import resealed
+from tests.session.small import loaded, resealed
 
 KEY = b"a key of at least sixteen bytes"
 
@@ -140,7 +140,7 @@ UNSEEN: dict[str, Edit] = {
 @pytest.mark.parametrize("name", EDITS | UNSEEN)
 def test_an_edit_breaks_the_seal(name: str) -> None:
     data = saved()
-    dpb.Session.from_json(json.dumps(data))
+    loaded(json.dumps(data))
     (EDITS | UNSEEN)[name](data)
     with pytest.raises(ValueError, match="it was changed after it was saved"):
         dpb.Session.from_json(json.dumps(data))
@@ -161,21 +161,27 @@ def test_what_contradicts_nothing_loads_without_the_seal(name: str) -> None:
     """So each of these is refused for its seal or its key, and for nothing else."""
     data = saved()
     UNSEEN[name](data)
-    assert dpb.Session.from_json(resealed(data)).spent == 1
+    assert loaded(resealed(data)).spent == 1
 
 
 @pytest.mark.parametrize("name", EDITS | UNSEEN)
 def test_with_a_key_nobody_else_can_change_it(name: str) -> None:
-    data = saved(KEY)
-    assert dpb.Session.from_json(json.dumps(data), key=KEY).spent == 1
+    whole, data = saved(KEY), saved()
+    assert dpb.Session.from_json(json.dumps(whole), key=KEY).spent == 1
     (EDITS | UNSEEN)[name](data)
-    for text in (json.dumps(data), resealed(data, b"another key of sixteen bytes")):
+    edited = data | {"private": whole["private"]}
+    other = resealed(data, b"another key of sixteen bytes")
+    for text in (json.dumps(edited | {"seal": whole["seal"]}), other):
+        if json.loads(text) == whole:  # what was edited is encrypted
+            continue
         with pytest.raises(ValueError, match="another key"):
             dpb.Session.from_json(text, key=KEY)
-    with pytest.raises(ValueError, match="saved without a key"):
-        dpb.Session.from_json(resealed(data), key=KEY)
-    with pytest.raises(ValueError, match="saved with a key"):
-        dpb.Session.from_json(json.dumps(data))
+    for text in (resealed(data), resealed(edited)):
+        with pytest.raises(ValueError, match="saved without a key"):
+            dpb.Session.from_json(text, key=KEY)
+    for text in (json.dumps(whole), resealed(whole), resealed(edited), other):
+        with pytest.raises(ValueError, match="saved with a key"):
+            dpb.Session.from_json(text, noise=dpb.SecureNoise())
 
 
 @pytest.mark.parametrize("key", [b"short", "text that is long enough", 7])
@@ -188,7 +194,7 @@ def test_keys_are_bytes_and_not_shown(key: Any) -> None:
 def test_each_save_has_the_next_number() -> None:
     s = dpb.Session(dpb.UCB1(arms=1), noise=SimulatedNoise(1))
     numbers = [json.loads(s.to_json())["public"]["generation"] for _ in range(2)]
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s.to_json())
     assert [*numbers, again.generation, json.loads(again.to_json())["public"]["generation"]] == [
         1,
         2,
@@ -235,9 +241,7 @@ def test_a_policy_of_ones_own_loads_with_its_class() -> None:
     ):
         dpb.Session.from_json(text)
     for given in (MyPolicy, MyPolicy(arms=2, epsilon=1)):
-        assert dpb.Session.from_json(text, policy=given).ask() == s._wheel.turn.only.decision(
-            2, "1"
-        )  # type: ignore[union-attr]
+        assert loaded(text, policy=given).ask() == s._wheel.turn.only.decision(2, "1")  # type: ignore[union-attr]
     with pytest.raises(
         ValueError,
         match="Expected a session of UCB1, the policy that was given, got one of 'MyPolicy'",

@@ -33,7 +33,7 @@ from dpbandits.mechanisms import (
 from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPUCB, HybridUCB, PrefixExponential
-from tests.session.small import resealed
+from tests.session.small import loaded, resealed
 
 ONE, GRID = Fraction(1), Grid(steps=16)
 MECHANISMS: dict[str, Mechanism] = {
@@ -174,7 +174,7 @@ TREE, HYBRID = DPUCB(arms=2, epsilon=1, horizon=1000), HybridUCB(arms=2, epsilon
 )
 def test_contradicting_memory_is_refused(policy: Any, path: tuple[int, ...], value: Any) -> None:
     data = played(policy, 40)
-    dpb.Session.from_json(resealed(data))
+    loaded(resealed(data))
     at = data["private"]["memory"]
     for step in path[:-1]:
         at = at[step]
@@ -191,7 +191,7 @@ def test_a_rule_that_halted_stays_so() -> None:
     seen = data["public"]["vault"]["ledger"]["clocks"][0][1]
     assert data["public"]["state"][2] > 0
     assert data["private"]["memory"] == [[0, 0, 0, True]]
-    dpb.Session.from_json(resealed(data))
+    loaded(resealed(data))
     data["private"]["memory"] = [[seen, 0, 5, False]]
     with pytest.raises(ValueError, match="whether the rule has halted"):
         dpb.Session.from_json(resealed(data))
@@ -204,7 +204,7 @@ def test_what_is_dropped_was_read_as_often() -> None:
     data = played(PrefixExponential(actions=2, epsilon=1), 60)
     ledger = data["public"]["vault"]["ledger"]
     assert ledger["dropped"]
-    dpb.Session.from_json(resealed(data))
+    loaded(resealed(data))
     ledger |= {"dropped": ledger["clocks"], "lines": [], "releases": 0}
     with pytest.raises(ValueError, match="more was dropped than PrefixExponential drops"):
         dpb.Session.from_json(resealed(data))

@@ -10,7 +10,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.plan import EVERY
-from tests.session.small import resealed
+from tests.session.small import loaded, resealed
 from tests.session.test_joint import Silent, play, session
 
 
@@ -69,11 +69,11 @@ def test_decisions_that_wait_keep_their_block() -> None:
     assert blocks_of(of) == {7: 7}
     assert len(of._wheel.turn.plans) == 2
     data = json.loads(of.to_json())
-    assert blocks_of(dpb.Session.from_json(json.dumps(data))) == {7: 7}
+    assert blocks_of(loaded(json.dumps(data))) == {7: 7}
     older = data["public"]["plans"][0]
     assert (older[0], older[6]) == (6, [[6, 6]])
     older[6] = [[6, 8]]  # as it was written before
-    assert blocks_of(dpb.Session.from_json(resealed(data))) == {7: 7}
+    assert blocks_of(loaded(resealed(data))) == {7: 7}
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -86,7 +86,7 @@ def test_decisions_that_wait_keep_their_block_whenever_it_is_saved(seed: int) ->
             waiting.append(of.ask())
         else:
             of.tell(waiting.pop(int(rng.integers(len(waiting)))), [1.0] * 3)
-        assert blocks_of(dpb.Session.from_json(of.to_json())) == blocks_of(of)
+        assert blocks_of(loaded(of.to_json())) == blocks_of(of)
         several += len(of._wheel.turn.plans) > 1
     assert several > 10
 

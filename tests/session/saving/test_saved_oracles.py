@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from tests.session.small import resealed
+from tests.session.small import loaded, resealed
 
 KEY = bytes(range(32))
 
@@ -63,7 +63,7 @@ def test_people_who_come_back_are_known() -> None:
     people = {"privacy_unit": "user", "max_contributions": 3, "user_key": KEY}
     s = session(policy, window=timedelta(days=1), clock=lambda: 5.0, **people)
     played(s, 2, user="ann")
-    again = dpb.Session.from_json(s.to_json(), policy=policy, user_key=KEY, clock=lambda: 5.0)
+    again = loaded(s.to_json(), policy=policy, user_key=KEY, clock=lambda: 5.0)
     assert (again.guarantee, again.policy.epsilon) == (s.guarantee, 3)
     assert [again.ask(user="ann").learn for _ in range(2)] == [True, False]
 
@@ -74,7 +74,7 @@ def test_a_policy_that_is_given_is_taken_at_a_users_share(apart: int | None) -> 
     policy = dpb.AdaCUCB(arms=2, rho=1)
     people = {"max_contributions": 3, "max_contributions_per_release": apart, "user_key": KEY}
     s = session(policy, privacy_unit="user", **people)
-    again: Any = dpb.Session.from_json(s.to_json(), policy=policy, user_key=KEY)
+    again: Any = loaded(s.to_json(), policy=policy, user_key=KEY)
     assert again.policy.rho * (9 if apart is None else 3) == 1
     with pytest.raises(ValueError, match="Expected a session of AdaCUCB"):
         dpb.Session.from_json(s.to_json(), policy=again.policy, user_key=KEY)
@@ -84,7 +84,7 @@ def test_segments_go_on_too() -> None:
     policy = policy_on()
     s = session(policy, segments=["x", "y"])
     s.tell(s.ask(segment="x"), [1, 0])
-    again = dpb.SegmentedSession.from_json(s.to_json(), policy=policy)
+    again = loaded(s.to_json(), policy=policy)
     assert again.segments == ("x", "y")
     assert again.ask(segment="x") == s.ask(segment="x")
 

@@ -15,7 +15,7 @@ import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import CUCBDP, POLICIES, CUCBDPMax
-from tests.session.small import resealed, session
+from tests.session.small import loaded, resealed, session
 
 
 def hides_sums(policy: dpb.Policy) -> bool:
@@ -118,7 +118,7 @@ def test_continuations_of_one_copy_never_share_a_draw() -> None:
     for _ in range(12):
         totals = []
         for reward in (0.0, 1.0):
-            again = dpb.Session.from_json(text)
+            again = loaded(text)
             for _ in range(2):
                 again.tell(again.ask(), reward)
             totals.append(again.state.totals[0])
@@ -131,7 +131,7 @@ def test_given_the_same_noise_a_loaded_session_releases_the_same() -> None:
     s = session()
     for _ in range(6):
         s.tell(s.ask(), 1.0)
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s.to_json())
     for _ in range(50):
         for one in (s, again):
             one.tell(one.ask(), 0.5)
@@ -152,13 +152,13 @@ def test_what_a_loaded_session_has_no_use_for_is_refused() -> None:
     """Whoever says how people are known means a session that knows them."""
     policy = dpb.DPKLUCB(arms=2, epsilon=1)
     plain, late, keyed = (
-        dpb.Session(policy, noise=SimulatedNoise(1), **options).to_json()  # type: ignore[arg-type]
+        dpb.Session(policy, noise=SimulatedNoise(1), **options).to_json(unsealed=True)  # type: ignore[arg-type]
         for options in ({}, LATE, KEYED)
     )
     for text in (plain, late):
         with pytest.raises(ValueError, match="no user_key="):
             dpb.Session.from_json(text, user_key=bytes(16))
-    dpb.Session.from_json(keyed, user_key=bytes(16))
+    loaded(keyed, user_key=bytes(16))
 
 
 def test_answers_that_are_held_until_no_time_are_refused() -> None:
@@ -166,7 +166,7 @@ def test_answers_that_are_held_until_no_time_are_refused() -> None:
     policy = dpb.DPKLUCB(arms=2, epsilon=1)
     late = dpb.Session(policy, noise=SimulatedNoise(1), **LATE)  # type: ignore[arg-type]
     late.tell(late.ask(), 1)
-    data = json.loads(late.to_json())
+    data = json.loads(late.to_json(unsealed=True))
     data["public"]["attribution"] = None
     with pytest.raises(ValueError, match="answers are held"):
         dpb.Session.from_json(resealed(data))

@@ -15,7 +15,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.mechanisms.rewards import checked_rewards
 from dpbandits.policies import RNMFTNL, NaiveFTNL
-from tests.session.small import session
+from tests.session.small import loaded, session
 
 
 def test_another_sessions_decision_is_refused() -> None:
@@ -36,7 +36,7 @@ def test_another_sessions_decision_is_refused() -> None:
         dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1), campaign="spring trial"
     )
     assert named.ask().campaign == "spring trial"
-    assert dpb.Session.from_json(named.to_json()).ask().campaign == "spring trial"
+    assert loaded(named.to_json()).ask().campaign == "spring trial"
     for name in ("", "a" * 201, "line\nbreak", 5):
         with pytest.raises(ValueError, match="Expected campaign to be a name"):
             dpb.Session(dpb.UCB1(arms=1), noise=dpb.SimulatedNoise(1), campaign=name)  # type: ignore[arg-type]
@@ -134,7 +134,7 @@ def test_what_waits_is_kept_and_written_small() -> None:
     assert kept < 10**5 * 200
     text = s.to_json()
     assert len(text) < 20_000
-    again = dpb.Session.from_json(text)
+    again = loaded(text)
     assert again.pending[-1] == s.pending[-1]
     assert len(json.loads(text)["public"]["pending"]) == 1
 

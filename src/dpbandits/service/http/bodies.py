@@ -88,7 +88,8 @@ class CreateBody(KeyedBody):
     """A new campaign: its name, its policy by name and arguments, and options of `Session`.
 
     window, attribution_window: seconds. holdout, ramp: shares as numbers or their text, dates as
-    text. simulated_noise: a seed, for experiments only.
+    text. unsealed: whether answers that are held for `attribution_window` may lie in the database
+    in clear, where the server has no key. simulated_noise: a seed, for experiments only.
     """
 
     name: str = Field(min_length=1, max_length=100)
@@ -109,6 +110,7 @@ class CreateBody(KeyedBody):
     control: Arm | None = None
     guardrail: GuardrailBody | None = None
     scope: str | None = None
+    unsealed: bool | None = None
     simulated_noise: int | None = None
 
     def options(self) -> dict[str, Any]:

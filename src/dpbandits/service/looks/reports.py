@@ -14,6 +14,13 @@ from dpbandits.session.beliefs import Belief
 from dpbandits.session.ranges import Range
 from dpbandits.session.statement import WIDTH
 
+UNSEALED = (
+    "WARNING: the database of this campaign has no key. Until their time has passed, single "
+    "people's outcomes lie in it in clear: whoever can read its files, or a backup of them, can "
+    "read those."
+)
+"""What is said of a campaign that was created with `unsealed=True`."""
+
 
 class LedgerLine(NamedTuple):
     """A reading: rewards `start` to `stop` (exclusive) of a coordinate, in one release, and what it
@@ -180,8 +187,12 @@ def summary_of(work: Working, rows: CampaignRows) -> Summary:
 
 
 def statement_of(work: Working, rows: CampaignRows) -> str:
-    """The privacy statement, and whether the campaign is over."""
+    """The privacy statement; whether outcomes lie in the database in clear, and whether the
+    campaign is over.
+    """
     said, why = work.session.statement(), work.head.closed
+    if json.loads(work.row.options)["shown"].get("unsealed"):
+        said += f"\n{fill(UNSEALED, WIDTH)}\n"
     return said if why is None else f"{said}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
 
 

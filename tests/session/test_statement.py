@@ -7,6 +7,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
+from tests.session.small import loaded
 
 POLICY = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=8)
 RHO = dpb.AdaCUCB(arms=2, rho=1)
@@ -62,7 +63,7 @@ def test_people_are_counted_once_and_saved() -> None:
     for _ in range(5):
         s.ask(user="ann")
     s.void(s.ask(user="ben"))
-    for each in (s, dpb.Session.from_json(s.to_json(), user_key=bytes(16))):
+    for each in (s, loaded(s.to_json(), user_key=bytes(16))):
         assert "Users asked for, whether learned from or not: 2." in words(each)
     assert "Users" not in words(session())
 
