@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import dpbandits as dpb
+from dpbandits.noise.sources import noise_from_state
 from dpbandits.session.saving import sealed
 
 
@@ -79,7 +80,7 @@ def content(s: Any) -> dict[str, Any]:
     """What a session (or estimator) is, without what each save changes: the number of the save, and
     the seal over it.
     """
-    data: dict[str, Any] = json.loads(s.to_json())
+    data = document(s)
     del data["seal"], data["public"]["generation"]
     return data
 
@@ -112,6 +113,28 @@ def read(s: dpb.Session) -> dict[int, int]:
 
 
 # Documents
+
+
+def document(s: Any) -> dict[str, Any]:
+    """Return what a session saves without a key, as data."""
+    data: dict[str, Any] = json.loads(s.to_json(unsealed=True))
+    return data
+
+
+def loaded(saved: Any, **options: Any) -> Any:
+    """Return the session of a document without a key, with the noise that it says: no other would
+    be taken from such a document.
+
+    Args:
+        saved: its text or its data, which are sealed anew; or a session, which is saved.
+    """
+    if not isinstance(saved, (str, dict)):
+        saved = saved.to_json(unsealed=True)
+    text = saved if isinstance(saved, str) else resealed(saved)
+    data: Any = json.loads(text)
+    kind: Any = dpb.SegmentedSession if "segments" in data else dpb.Session
+    one = json.loads(data["segments"][0][1]) if "segments" in data else data
+    return kind.from_json(text, **{"noise": noise_from_state(one["private"]["noise"]), **options})
 
 
 def resealed(data: dict[str, Any], key: bytes | None = None) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.plan import Hold
-from tests.session.small import content, counts, read, recorded, reward_of
+from tests.session.small import content, counts, loaded, read, recorded, reward_of
 
 MEANS = (0.7, 0.5, 0.3)
 INDEX = [
@@ -68,7 +68,7 @@ def test_late_answers_close_blocks_and_a_saved_session_goes_on(policy: Any) -> N
                 told(s, queue.pop(0), rng)
         assert waiting[0][-1] == waiting[1][-1], round
         if round % 7 == 0:
-            broken = dpb.Session.from_json(broken.to_json())
+            broken = loaded(broken)
     assert (whole.state, whole.ledger) == (broken.state, broken.ledger)
     assert recorded(whole) == 350
     assert min(whole.state.rounds) > 0

@@ -20,7 +20,7 @@ from dpbandits.policies import (
     LazyDPTS,
     ThompsonBeta,
 )
-from tests.session.small import counts, recorded
+from tests.session.small import counts, loaded, recorded
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 
@@ -43,7 +43,7 @@ def test_decisions_carry_the_names_of_their_arms() -> None:
     s = session()
     decision = s.ask()
     assert (decision.action, decision.label, decision.learn) == (0, "blue", True)
-    assert dpb.Session.from_json(s.to_json()).pending[0].label == "blue"
+    assert loaded(s).pending[0].label == "blue"
     assert session(DPKLUCB(arms=2, epsilon=1)).ask().label is None
 
 
@@ -121,7 +121,7 @@ def test_a_posterior_is_drawn_from_among_the_eligible() -> None:
     assert {decision.label for decision in s.ask(100)} <= {"blue", "red"}
     known = [row.propensity for row in s.decisions() if row.id > 400]
     assert set(known) <= {None, 1.0}
-    back = type(s).from_json(s.to_json())
+    back = loaded(s)
     assert back.ask(20) == s.ask(20)
 
 
@@ -138,7 +138,7 @@ def test_a_better_arm_added_is_played_most_and_a_retired_one_never(kind: Any) ->
     assert "green" not in play(s, 500, rng)
     assert s.arms == (("blue", "active"), ("green", "retired"), ("red", "active"))
     assert [(event.what, event.arm) for event in s.events] == [("add", "red"), ("retire", "green")]
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s)
     assert (again.arms, again.events, again.state) == (s.arms, s.events, s.state)
     assert again.policy == s.policy
     assert "green" not in play(again, 200, rng)
@@ -206,7 +206,7 @@ def test_dropped_blocks_are_never_read_and_the_plan_begins_anew() -> None:
     assert counts(s) == {}
     for decision in asked[5:]:
         s.tell(decision, 1.0)
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s)
     for each in (s, again):
         for _ in range(5):
             decision = each.ask()

@@ -12,7 +12,17 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from tests.session.small import Exact, blocks, changed, content, recorded, resealed, reward_of
+from tests.session.small import (
+    Exact,
+    blocks,
+    changed,
+    content,
+    document,
+    loaded,
+    recorded,
+    resealed,
+    reward_of,
+)
 
 DAY = timedelta(days=1)
 TOP = dpb.UniformMatroid(arms=4, rank=2)
@@ -142,10 +152,10 @@ def test_what_is_held_is_saved_in_the_private_part_alone(policy: Any) -> None:
     s, clock = session(policy)
     decision = s.ask()
     s.tell(decision, reward_of(s, decision, 126 / 1024))
-    document = json.loads(s.to_json())
+    document = document(s)
     assert "126" not in json.dumps(document["public"]["pending"])
     assert document["private"]["held"] != []
-    again = dpb.Session.from_json(s.to_json(), clock=clock)
+    again = loaded(s, clock=clock)
     clock.now += DAY
     for each in (s, again):
         each.settle()
@@ -157,7 +167,7 @@ def test_what_is_held_is_saved_in_the_private_part_alone(policy: Any) -> None:
             dpb.Session.from_json(damaged, clock=clock)
         assert "126" not in str(error.value)
     with pytest.raises(ValueError, match="answers are held"):
-        dpb.Session.from_json(resealed(changed(document, "public.attribution", None)))
+        loaded(changed(document, "public.attribution", None))
 
 
 def test_times_are_read_strictly() -> None:
@@ -165,7 +175,7 @@ def test_times_are_read_strictly() -> None:
     s.ask(2)
     clock.now += timedelta(hours=1)
     s.ask(2)
-    document = json.loads(s.to_json())
+    document = document(s)
     due = document["public"]["attribution"]["due"]
     assert [id for id, _ in due] == [1, 2, 3, 4]
     for wrong in ([*due, due[0]], due[::-1], [[99, due[-1][1]]], [*due, [2, 0.0]]):
@@ -183,7 +193,7 @@ def test_reports_and_voided_decisions_wait_as_well() -> None:
     for decision in (first, second):
         s.tell(decision, reward_of(s, decision, 1.0))
     s.void(second)
-    again = dpb.Session.from_json(s.to_json(), clock=clock)
+    again = loaded(s, clock=clock)
     assert again.pending == (first, third)
     clock.now += DAY
     for each in (s, again):
@@ -202,7 +212,7 @@ def test_what_an_earlier_call_appended_is_not_appended_again() -> None:
         with pytest.raises((OSError, dpb.NotRecordedError)):
             call()
     noise.failing = False
-    again = dpb.Session.from_json(s.to_json(), noise=Exact(1), clock=clock)
+    again = loaded(s, noise=Exact(1), clock=clock)
     for each in (s, again):
         assert (recorded(each), each.resolved) == (5, 5)
         left = sum(line.stop - line.start for line in each.ledger)
@@ -243,7 +253,7 @@ def test_clocks_that_are_none(options: Any, error: Any, said: str) -> None:
         dpb.Session(POLICIES[0], noise=dpb.SimulatedNoise(1), **options)
     timed, _ = session()
     with pytest.raises(TypeError, match="to be a function"):
-        dpb.Session.from_json(timed.to_json(), clock=5)  # type: ignore[arg-type]
+        loaded(timed, clock=5)  # type: ignore[arg-type]
     plain = dpb.Session(POLICIES[0], noise=dpb.SimulatedNoise(1)).to_json()
     loaded = dpb.Session.from_json(plain, clock=lambda: 0.0)  # one for all of them
     assert loaded.attribution_window is None

@@ -13,7 +13,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.plan import Hold, PublicRng
-from tests.session.small import Exact, content, counts, play, read, recorded, reward_of
+from tests.session.small import Exact, content, counts, loaded, play, read, recorded, reward_of
 
 RECORDED = (
     "This reward is recorded, and its decision is no longer pending. The error is of a release or "
@@ -226,7 +226,7 @@ def test_beyond_its_horizon_a_policy_says_so_and_reads_nothing(policy: dpb.Polic
             call()
         assert getattr(error.value, "__notes__", []) == []
     assert (s.ledger, s.pending) == (ledger, waiting)
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s)
     assert (again.ledger, again.pending, recorded(again)) == (ledger, waiting, recorded(s))
 
 

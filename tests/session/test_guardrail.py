@@ -5,7 +5,6 @@ much of it is suspended.
 from __future__ import annotations
 
 import copy
-import json
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +17,7 @@ from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
-from tests.session.small import blocks, changed, resealed
+from tests.session.small import blocks, changed, document, loaded
 
 RAIL = dpb.Guardrail("refunds", limit=0.1)
 ARMS = ["blue", "green", "red"]
@@ -205,7 +204,7 @@ def test_each_time_that_an_arm_is_resumed_is_said() -> None:
         assert [event.what for event in of.events] == seen
         while dict(of.arms)["green"] == "active":
             of.tell(of.ask(eligible=["green"]), (1.0, 1.0))
-    again = dpb.Session.from_json(of.to_json())
+    again = loaded(of)
     again.resume_arm("green")
     assert [event.what for event in again.events] == [*seen, "suspend", "resume"]
 
@@ -220,7 +219,7 @@ def test_a_saved_session_goes_on_as_it_would_have(name: str) -> None:
     for part in range(6):
         for of in (whole, broken):
             play(of, 700, (0.0, 0.8, 0.0), part)
-        broken = dpb.Session.from_json(broken.to_json())
+        broken = loaded(broken)
         assert broken.events == whole.events
         assert broken.state == whole.state
     assert [event.what for event in whole.events] == ["suspend"]
@@ -244,4 +243,4 @@ def test_edited_documents_are_refused(path: str, value: Any) -> None:
     of = session()
     play(of, 200, (0.0, 0.0, 0.0))
     with pytest.raises(dpb.DamagedSessionError):
-        dpb.Session.from_json(resealed(changed(json.loads(of.to_json()), path, value)))
+        loaded(changed(document(of), path, value))

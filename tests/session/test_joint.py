@@ -4,7 +4,6 @@ in whatever order answers come, and what comes too late is dropped.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,7 +15,16 @@ import dpbandits as dpb
 from dpbandits.core.plan import Hold
 from dpbandits.session.state import Told, View, counted, open_block
 from dpbandits.vault import OpenBlock, Vault, added
-from tests.session.small import Exact, blocks, changed, counts, play, recorded, resealed
+from tests.session.small import (
+    Exact,
+    blocks,
+    changed,
+    counts,
+    document,
+    loaded,
+    play,
+    recorded,
+)
 
 EIGHT = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=8, rank=3), epsilon=4, first=2)
 
@@ -199,7 +207,7 @@ def test_a_session_saved_while_plans_are_open_goes_on_as_it_would_have() -> None
                 of.void(told) if rng.random() < 0.1 else of.tell(told, rng.random(2).round())
         assert queues[0] == queues[1], round
         if round % 5 == 0:
-            broken = dpb.Session.from_json(broken.to_json(), noise=Exact(2))
+            broken = loaded(broken, noise=Exact(2))
     assert (whole.state, whole.ledger) == (broken.state, broken.ledger)
     assert whole.releases > 5
 
@@ -214,7 +222,7 @@ def test_decisions_that_wait_keep_their_block_whenever_it_is_saved(seed: int) ->
             waiting.append(of.ask())
         else:
             of.tell(waiting.pop(int(rng.integers(len(waiting)))), [1.0] * 3)
-        assert blocks_of(dpb.Session.from_json(of.to_json())) == blocks_of(of)
+        assert blocks_of(loaded(of)) == blocks_of(of)
         several += len(of._seen.plans) > 1
     assert several > 10
 
@@ -237,10 +245,10 @@ def test_edited_plans_are_refused(path: str, value: Any) -> None:
     of = session(first=8.0)
     for decision in of.ask(count=12)[:2]:
         of.tell(decision, [1.0, 1.0])
-    data = json.loads(of.to_json())
-    assert recorded(dpb.Session.from_json(resealed(data))) == 2
+    data = document(of)
+    assert recorded(loaded(data)) == 2
     with pytest.raises(dpb.DamagedSessionError):
-        dpb.Session.from_json(resealed(changed(data, path, value)))
+        loaded(changed(data, path, value))
 
 
 @pytest.mark.parametrize(
@@ -255,6 +263,6 @@ def test_edited_plans_are_refused(path: str, value: Any) -> None:
 def test_edited_states_are_refused(path: str, value: Any) -> None:
     of = session()
     play(of, 9)
-    data = json.loads(of.to_json())
+    data = document(of)
     with pytest.raises(dpb.DamagedSessionError):
-        dpb.Session.from_json(resealed(changed(data, path, value)))
+        loaded(changed(data, path, value))

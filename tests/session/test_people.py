@@ -16,7 +16,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.errors import MessageError
 from dpbandits.session.people import Register
-from tests.session.small import Exact, recorded, reward_of
+from tests.session.small import Exact, loaded, recorded, reward_of
 
 KEY = b"0123456789abcdef"
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
@@ -109,7 +109,7 @@ def test_no_user_is_learned_from_more_often_than_the_cap(window: Any, segments: 
                             period = 0 if window is None else now[0] // 86_400
                             whose[decision.campaign, decision.id] = user, period
                 case "save":
-                    s = type(s).from_json(s.to_json(), user_key=KEY, **clock)
+                    s = loaded(s, user_key=KEY, **clock)
                 case "wait":
                     now[0] += 86_400 / 2
                 case what:

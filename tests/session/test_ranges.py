@@ -17,7 +17,7 @@ import dpbandits as dpb
 from dpbandits.core.errors import RewardError
 from dpbandits.policies import DPKLUCB, LDPKLUCB
 from dpbandits.session.ranges import Range
-from tests.session.small import blocks
+from tests.session.small import blocks, loaded
 
 BOUNDS = st.integers(-(10**12), 10**12).map(lambda thousandths: thousandths / 1000)
 
@@ -144,7 +144,7 @@ def test_rewards_in_the_users_units() -> None:
     assert second.mean == pytest.approx(250, abs=250 / 1024)
     with pytest.raises(dpb.RewardError, match="NaN"):
         s.tell(s.ask(), float("nan"))
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s)
     assert again.rewards == s.rewards
     assert list(again.beliefs()) == list(s.beliefs())
 
@@ -167,7 +167,7 @@ def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(rewards: Any, defa
     s = session(rewards=rewards)
     assert s.default == default
     s.expire(s.ask())
-    assert dpb.Session.from_json(s.to_json()).default == default
+    assert loaded(s).default == default
 
 
 def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
@@ -212,7 +212,7 @@ def test_beliefs_are_of_released_values_only_and_follow_the_roster() -> None:
     assert str(s.beliefs()) == before
     s.add_arm("c")
     assert [row.label for row in s.beliefs()] == ["a", "b", "c"]
-    assert list(dpb.Session.from_json(s.to_json()).beliefs()) == list(s.beliefs())
+    assert list(loaded(s).beliefs()) == list(s.beliefs())
 
 
 @pytest.mark.parametrize("default", [Fraction(1, 4), Decimal("0.25"), np.float32(0.25), 0.25])
@@ -220,7 +220,7 @@ def test_a_default_of_any_kind_of_number_can_be_saved(default: Any) -> None:
     """It was kept as it came, and no session with a fraction could be written."""
     s = session(rewards=dpb.Range(0, 1), default=default)
     assert type(s.default) is float
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s)
     for each in (s, again):
         each.expire(each.ask())
     assert blocks(again) == blocks(s)

@@ -25,6 +25,47 @@ def by_user(**options: Any) -> Any:
     return session(privacy_unit="user", max_contributions=3, **options)
 
 
+def test_the_statement_says_what_is_promised_and_what_was_read() -> None:
+    s = session(
+        privacy_unit="user",
+        max_contributions=3,
+        rewards=dpb.Range(0, 250, clip=True),
+        campaign="Trial",
+    )
+    for user in range(500):
+        s.tell(s.ask(user=user), 125.0)
+    s.retire_arm("c")
+    text = s.statement()
+    for said in (
+        "session Trial",
+        "DPKLUCB",
+        "ε = 1 per user (all rewards replaced, at most 3",
+        "all rewards of one user",
+        "values from 0 to 250",
+        "1/1,024",
+        "a, b, c (retired)",
+        "Decisions made: 500",
+        f"{s.releases} readings",
+        "simulated",
+        dpb.__version__,
+    ):
+        assert said in " ".join(text.split()), said
+    assert max(map(len, text.splitlines())) <= 88
+    secure = dpb.Session(POLICY, noise=dpb.SecureNoise()).statement()
+    assert "WARNING" not in secure
+    assert "NONE" in session(dpb.UCB1(arms=2)).statement()
+
+
+def test_the_statement_says_how_long_answers_are_waited_for_and_how_they_are_held() -> None:
+    policy = dpb.DPKLUCB(arms=2, epsilon=1, grid=1)
+    text = session(policy, attribution_window=timedelta(weeks=6)).statement()
+    words = " ".join(text.split())
+    assert "Answers are waited for 42 days" in words
+    assert "held as one of its two ends" in words
+    assert "had one reward been another." in words
+    assert "waited" not in session(policy).statement()
+
+
 def test_the_promise_for_a_window_is_said_to_be_for_one_window() -> None:
     """It was said to be for all rewards of a user."""
     said = words(by_user(window=timedelta(days=1)))
@@ -76,15 +117,6 @@ def test_segments_count_people_together() -> None:
     assert said.count("Users asked for, whether learned from or not: 1.") == 1
     assert "counted over all segments" in said
     assert "counted over all segments" not in words(session(segments=["DE", "FR"]))
-
-
-def test_a_store_that_keeps_people_apart_gives_no_wrong_number() -> None:
-    store = dpb.open_store("memory:", key=bytes(32), noise=SimulatedNoise(1))
-    trial = store.create("trial", POLICY, privacy_unit="user", max_contributions=3)
-    trial.ask(user="ann")
-    assert "Users asked for" not in words(trial)
-    assert "ε = 1/3 for each learned round" in words(trial)
-    assert "in one random order" in words(trial)
 
 
 def test_chance_and_what_was_done_to_arms() -> None:

@@ -14,7 +14,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.mechanisms.rewards import checked_rewards
 from dpbandits.noise.protocol import Noise
-from tests.session.small import content, counts, recorded, session
+from tests.session.small import content, counts, loaded, recorded, session
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_another_sessions_decision_is_refused() -> None:
     one.tell(mine, 1.0)
     named = session(campaign="spring trial")
     assert named.ask().campaign == "spring trial"
-    assert dpb.Session.from_json(named.to_json()).ask().campaign == "spring trial"
+    assert loaded(named).ask().campaign == "spring trial"
     for name in ("", "a" * 201, "line\nbreak", 5):
         with pytest.raises(ValueError, match="Expected campaign to be a name"):
             session(campaign=name)

@@ -1,9 +1,10 @@
-"""Arms drawn by chance, decisions with their probabilities, traffic, and the privacy statement."""
+"""Arms drawn by chance: their probabilities, how decisions are kept, and a seed that stays secret."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import Counter
-from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.noise import SecureNoise, SimulatedNoise
-from dpbandits.policies import DPKLUCB, DPSE, UCB1, LazyDPTS, ThompsonBeta
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policies import DPKLUCB, DPSE, DPTSMAT, UCB1, LazyDPTS, ThompsonBeta
+from dpbandits.session.history import HowChosen, KeptChoices, packed_action, unpacked
+from tests.session.small import changed, document, loaded, reward_of
 
 POLICY = DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
 
@@ -76,7 +79,7 @@ def test_every_arm_keeps_its_least_share_and_the_test_of_traffic_finds_nothing()
     assert not found.alarm(0.01)
     assert list(found.traffic.counts) == [sum(d.action == k for d in made) for k in range(3)]
     assert sum(found.traffic.expected) == pytest.approx(3_000)
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s)
     assert again.sample_ratio() == found
     assert [again.ask() for _ in range(50)] == [s.ask() for _ in range(50)]
 
@@ -140,7 +143,7 @@ def test_decisions_are_those_that_were_made(policy: Any) -> None:
         made.append(s.ask(eligible=[1, 2]))
         s.retire_arm(0)
     made += [s.ask(), *s.ask(5)]
-    for each in (s, dpb.Session.from_json(s.to_json())):
+    for each in (s, loaded(s)):
         rows = list(each.decisions())
         assert [(row.id, row.action, row.label) for row in rows] == [
             (d.id, d.action, d.label) for d in made
@@ -166,52 +169,6 @@ def test_options_that_are_none(options: dict[str, Any], said: str) -> None:
         session(**options)
 
 
-def test_decisions_do_not_name_the_seed_where_it_foretells_them() -> None:
-    s = session(seed=123456789, assignment="shuffled")
-    assert f"{123456789:x}" not in s.ask().campaign
-
-
-def test_the_statement_says_what_is_promised_and_what_was_read() -> None:
-    s = session(
-        privacy_unit="user",
-        max_contributions=3,
-        rewards=dpb.Range(0, 250, clip=True),
-        campaign="Trial",
-    )
-    for user in range(500):
-        s.tell(s.ask(user=user), 125.0)
-    s.retire_arm("c")
-    text = s.statement()
-    for said in (
-        "session Trial",
-        "DPKLUCB",
-        "ε = 1 per user (all rewards replaced, at most 3",
-        "all rewards of one user",
-        "values from 0 to 250",
-        "1/1,024",
-        "a, b, c (retired)",
-        "Decisions made: 500",
-        f"{s.releases} readings",
-        "simulated",
-        dpb.__version__,
-    ):
-        assert said in " ".join(text.split()), said
-    assert max(map(len, text.splitlines())) <= 88
-    secure = dpb.Session(POLICY, noise=SecureNoise()).statement()
-    assert "WARNING" not in secure
-    assert "NONE" in session(UCB1(arms=2)).statement()
-
-
-def test_the_statement_says_how_long_answers_are_waited_for_and_how_they_are_held() -> None:
-    policy = DPKLUCB(arms=2, epsilon=1, grid=1)
-    text = session(policy, attribution_window=timedelta(weeks=6)).statement()
-    words = " ".join(text.split())
-    assert "Answers are waited for 42 days" in words
-    assert "held as one of its two ends" in words
-    assert "had one reward been another." in words
-    assert "waited" not in session(policy).statement()
-
-
 def test_no_arm_is_added_beyond_the_least_shares() -> None:
     s = session(min_share=0.3)
     with pytest.raises(ValueError, match="at most 3 arms"):
@@ -227,3 +184,150 @@ def test_a_table_of_decisions_stays_as_it_was_and_has_nothing_of_the_session_s_o
     assert [row.waiting for row in table] == [True] * 3
     assert [row.waiting for row in session.decisions()] == [False, True, True]
     assert isinstance(table.waiting, frozenset)
+
+
+SEED = 987654321987
+CHANCE: list[dict[str, Any]] = [{"assignment": "shuffled"}, {"min_share": 0.1}]
+
+
+@pytest.mark.parametrize("chance", CHANCE)
+@pytest.mark.parametrize("policy", [POLICY, LazyDPTS(arms=3, epsilon=4)], ids=lambda p: p.name)
+def test_nothing_public_says_a_seed_that_foretells_who_gets_what(policy: Any, chance: Any) -> None:
+    s = session(policy, SEED, **chance)
+    play(s, 200, np.random.default_rng(1))
+    data = document(s)
+    for told in (str(SEED), f"{SEED:x}"):
+        assert told not in json.dumps(data["public"])
+        assert told not in repr(s.ask())
+    assert data["private"]["seed"] == SEED
+    again = loaded(s)
+    assert again.seed == SEED
+    assert [again.ask() for _ in range(60)] == [s.ask() for _ in range(60)]
+    planned = document(session(policy, SEED))
+    assert planned["public"]["seed"] == SEED  # it foretells nothing
+    assert planned["private"]["seed"] is None
+    with pytest.raises(ValueError, match="seed"):
+        loaded(changed(data, "private.seed", None))
+
+
+# How decisions came about is kept for as long as a session is: in few bytes each, and nothing
+# where the last one says the same
+
+
+DRAWN = 3_000
+"""Decisions, enough for what columns keep in reserve to be small beside them."""
+
+RANK_50 = DPTSMAT(problem=dpb.UniformMatroid(arms=60, rank=50), epsilon=1)
+
+
+def memory_of(value: Any) -> int:
+    """Bytes of a value and all that it holds."""
+    inside: list[Any] = [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
+    inside += value if isinstance(value, (dict, tuple)) else ()
+    inside += value.values() if isinstance(value, dict) else ()
+    return sys.getsizeof(value) + sum(map(memory_of, inside))
+
+
+def kept(policy: Any, rounds: int, **options: Any) -> tuple[dpb.Session, list[Any]]:
+    s, made = session(policy, **options), []
+    for _ in range(rounds):
+        decision = s.ask()
+        s.tell(decision, reward_of(s, decision))
+        made.append((decision.id, decision.action))
+    return s, made
+
+
+@pytest.mark.parametrize(
+    ("policy", "options", "in_memory", "in_json"),
+    [
+        (RANK_50, {}, 45, 45),
+        (LazyDPTS(arms=5, epsilon=1), {}, 40, 5),
+        (dpb.DPKLUCB(arms=5, epsilon=1), {"min_share": 0.05}, 30, 5),
+        (DPSE(arms=2, epsilon=1, beta=0.1), {}, 1, 1),
+    ],
+    ids=["super arms of rank 50", "drawn", "least share", "cycles"],
+)
+def test_a_decision_is_kept_in_few_bytes(
+    policy: Any, options: Any, in_memory: float, in_json: float
+) -> None:
+    s, made = kept(policy, DRAWN, **options)
+    assert memory_of(s._tables.chosen) < in_memory * DRAWN
+    text = s.to_json()
+    said = json.loads(text)["public"]["chosen"]
+    assert len(json.dumps(said, separators=(",", ":"))) < in_json * DRAWN
+    rows = list(s.decisions())
+    assert [(row.id, row.action) for row in rows] == made
+    assert list(dpb.Session.from_json(text).decisions()) == rows
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        0,
+        np.int64(3),
+        127,
+        128,
+        -1,
+        10**20,
+        (0,),
+        (-1, 3),
+        (3, 9),
+        (7, 2, 5),
+        (1, 10**6),
+        tuple(range(50)),
+        (0.25, 0.75),
+        (1.0, 0.0),
+    ],
+)
+def test_an_action_is_unpacked_as_it_was(action: Any) -> None:
+    found = unpacked(packed_action(action))
+    assert found == action
+    assert type(found) is (tuple if isinstance(action, tuple) else int)
+
+
+def test_what_is_said_later_of_a_decision_stands() -> None:
+    """And what was said of it, or of later ones, is forgotten, as if it was never said."""
+    rng = np.random.default_rng(1)
+    chosen, plain = KeptChoices(), dict[int, HowChosen]()
+    for _ in range(500):
+        since = int(rng.integers(max(plain, default=0) - 3, max(plain, default=0) + 4))
+        how = HowChosen((0, int(rng.integers(1, 3))), None, bool(rng.integers(2)))
+        chosen.note(max(1, since), how)
+        plain = {id: said for id, said in plain.items() if id < max(1, since)}
+        plain[max(1, since)] = how
+        ids = range(min(plain), max(plain) + 3)
+        assert [chosen.at(id) for id in ids] == [
+            plain[max(since for since in plain if since <= id)] for id in ids
+        ]
+        spans = [(id, how) for a, b, how in chosen.runs(ids.stop) for id in range(a, b)]
+        assert spans == [(id, chosen.at(id)) for id in ids]
+
+
+CHANGED: dict[str, Any] = {
+    "no arm": {"ways": [[7, 1.0, True]]},
+    "no probability": {"ways": [[0, 1.5, True]]},
+    "an arm where super arms are played": {"ways": [["0000", 1.0, True]]},
+    "no digits": {"ways": [["zz", 1.0, True]]},
+    "no bytes": {"ways": [["", 1.0, True]]},
+    "no arms": {"ways": [["01", 1.0, True]]},
+    "an odd number of bytes": {"ways": [["0201", 1.0, True]]},
+    "no ways": {"ways": []},
+    "a way that is none": {"runs": [1, 9]},
+    "a way before the first": {"runs": [1, -1]},
+    "half a run": {"runs": [1]},
+    "not from the first decision on": {"runs": [2, 0]},
+    "one decision twice": {"runs": [1, 0, 0, 0]},
+    "decisions that were never made": {"runs": [1, 0, 99, 0]},
+    "nothing": {"runs": []},
+}
+
+
+@pytest.mark.parametrize("policy", [LazyDPTS(arms=3, epsilon=1), RANK_50], ids=["arm", "super arm"])
+def test_choices_are_read_strictly(policy: Any) -> None:
+    s, _ = kept(policy, 9)
+    data = document(s)
+    assert loaded(data).decisions().asked == 9
+    for part in CHANGED.values():
+        damaged = changed(data, "public.chosen", data["public"]["chosen"] | part)
+        with pytest.raises(dpb.DamagedSessionError, match=r"public\.chosen|action"):
+            loaded(damaged)
