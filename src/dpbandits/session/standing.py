@@ -98,6 +98,8 @@ class Standing:
         self._begin(policy, noise, guardrail, spacing)
         self._assign(assignment, min_share, named=campaign is not None)
         self._attribution = attribution_of(attribution_window, clock)
+        if self._attribution is not None:  # every decision is resolved when its time has passed
+            self._wheel.late = None
         self._special = special(self)
 
     def _promise_to(

@@ -46,4 +46,5 @@ def offer_at(
     if isinstance(wheel, JointWheel):
         return with_plans(wheel, turn, plans, told, [block, since, last])
     plan = turn.plan if action is None else Hold(action, max(1, last + 1 - since), ())
-    return turn.with_offer(offer_of(plan, since, last, wheel.semi, wheel.roster.labels))
+    found = offer_of(plan, since, last, wheel.semi, wheel.roster.labels)
+    return turn.with_offer(found, wheel.overdue.check)

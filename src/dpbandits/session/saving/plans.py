@@ -105,4 +105,4 @@ def with_plans(
     for id, play in wheel.pending.items():
         wheel.pending[id] = replace(play, block=open_block_of(plans, id))
     turn = replace(turn, plans=plans, progress=BlockProgress(turn.plan, plans))
-    return turn.with_offer(offered)
+    return turn.with_offer(offered, wheel.overdue.check)

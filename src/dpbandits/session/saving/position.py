@@ -29,6 +29,7 @@ from dpbandits.session.standing import SessionEvent
 from dpbandits.session.wheel.choices import chosen_from_data
 from dpbandits.session.wheel.chosen import KeptChoices
 from dpbandits.session.wheel.offers import AskedTurn, OpenPlan
+from dpbandits.session.wheel.overdue import Overdue, overdue_from_data, overdue_to_data
 from dpbandits.session.wheel.turn import Wheel
 
 ToldPairs = list[tuple[Action, int]]
@@ -57,6 +58,7 @@ class Position(NamedTuple):
     events: tuple[SessionEvent, ...]
     chosen: KeptChoices
     plans: dict[int, OpenPlan]
+    overdue: tuple[dict[int, int], Overdue] | None
 
 
 def position(
@@ -77,6 +79,7 @@ def position(
     pending = waiting
     if pending is None:
         pending = pending_from(policy, public["pending"], asked, limit)
+    windowed = public["attribution"] is not None
     roster = roster_from_data(public["arms"], policy.arms, policy.labels)
     told = told_from(policy, public["told_in_plan"], asked)
     if sum(times for _, times in told) + lost + unread + len(pending) > asked:
@@ -102,6 +105,7 @@ def position(
         events,
         chosen_from_data(public["chosen"], asked, partial(action_from, policy)),
         plans_from_data(policy, public["plans"], asked, step),
+        None if windowed else overdue_from_data(public.get("overdue"), asked, policy),
     )
 
 
@@ -166,6 +170,7 @@ def position_to_data(wheel: Wheel) -> dict[str, Any]:
         "told_in_plan": list(turn.progress.told.items()),
         "plan_finished": turn.progress.due,
         "rng": turn.rng.state(),
+        "overdue": overdue_to_data(wheel.late, wheel.overdue),
     }
 
 
@@ -197,6 +202,10 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
     if len(believed.arms) != wheel.policy.arms:
         raise damaged("public.beliefs has not one entry for each arm")
     turn = replace(wheel.asked_about(opened, believed), first=at.first)
+    if at.overdue is None:
+        wheel.late = None
+    else:
+        wheel.late, wheel.overdue = at.overdue
     turn = offer_at(wheel, turn, at.offer, at.plans, dict(at.told))
     rng = rng_from_data(at.seed, at.step, public["rng"])
     wheel.turn = replace(turn, progress=progress_at(turn, at), rng=rng)

@@ -3,35 +3,45 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from dpbandits.campaign.assignment import Assignment
 from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.roster import Roster
-from dpbandits.core.plan import FOREVER, Action, Draw, Hold, PublicRng
+from dpbandits.core.plan import FOREVER, Action, Cycle, Draw, Hold, PublicRng
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.decisions import Decision, Play
 from dpbandits.session.wheel.chosen import HowChosen, KeptChoices
 from dpbandits.session.wheel.offers import (
     AskedTurn,
-    Waiting,
     asked_after,
     beyond,
     offer_of,
     rounds_of,
-    waiting_in,
+)
+from dpbandits.session.wheel.overdue import (
+    DelayedBlock,
+    OpenBlock,
+    Outstanding,
+    Overdue,
+    Waiting,
+    delayed_blocks,
+    looked_through,
+    outstanding_in,
 )
 from dpbandits.vault import Vault
 
 NEW = tuple.__new__
 """Makes a named tuple in half the time of its own constructor."""
 
-TellClaim = tuple[int, Action | None, int, int, int, int | None]
+TellClaim = tuple[int, Action | None, int, int, int, int | None, int]
 """A tell that is under way, and what stood before it. A plain tuple, for one is made for every
 reward: its decision's id; what is told (None if it does not count in this turn); how often that was
 told in this turn; the vault's records; rewards lost; decisions whose answers are not read, if this
-one's is not (else None).
+one's is not (else None); how many answers came about as late.
 """
 
 
@@ -42,8 +52,11 @@ class Asks:
         tell was interrupted once claimed. unread: decisions that are resolved and were not to be
         read.
     chosen: how decisions came about.
-    roster: the arms, and which of them may be played. waiting: what waits, by action; kept up from
-        when asks run ahead of tells, None before.
+    roster: the arms, and which of them may be played. waiting: what waits and is not overdue, by
+        action; kept up from when asks run ahead of tells, None before.
+    late: answers by how late they came (see `overdue.bucket_of`), but for those that came before
+        the next decision; None where each answer has its time, so that none is overdue. overdue:
+        which requests are.
     busy: a call is under way, was interrupted or left something due; `go_on` first. A tell leaves
         its claim here.
     newest: the decision that `ask` made last, whether it was handed out or not. Most often it is
@@ -59,6 +72,8 @@ class Asks:
         self.busy: bool | TellClaim = False
         self.chosen = KeptChoices()
         self.waiting: Waiting | None = None
+        self.late: dict[int, int] | None = {}
+        self.overdue = Overdue()
         self.newest: Decision | None = None
         believed = Believed.of(policy, policy.labels)
         self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public), believed)
@@ -69,12 +84,19 @@ class Asks:
         """
         plan, first = opened.plan, self.asked
         if not self.pending:
-            self.waiting = None
+            self.nobody_waits()
+        if isinstance(plan, Cycle) and self.late is not None:  # it may be asked for once more
+            check = min(self.overdue.check, first + 1 + len(plan.actions) * plan.each)
+            self.overdue = self.overdue._replace(check=check)
         ahead = self.roster.active is not None or (self.pending and isinstance(plan, Hold))
         last = 0 if ahead else min(FOREVER, first + rounds_of(plan))
         offer = offer_of(plan, first + 1, last, self.semi, self.roster.labels)
         self.note(first + 1, offer.only)
-        return asked_after(first, opened, offer, believed)
+        return asked_after(first, opened, offer, believed, self.overdue.check)
+
+    def nobody_waits(self) -> None:
+        self.waiting = None
+        self.overdue = self.overdue._replace(blocks={}, check=FOREVER)
 
     def ask(self, campaign: str) -> Decision:
         """The next decision."""
@@ -88,11 +110,18 @@ class Asks:
         self.busy = True
         self.pending[id] = play
         if waiting is not None:
-            where = play.observe or play.action
-            waiting[where] = waiting.get(where, 0) + 1
+            self.wait_for(id, play, waiting)
         self.asked = id
         self.busy = False
         return made
+
+    def wait_for(self, id: int, play: Play, waiting: Waiting) -> None:
+        """A request more that waits."""
+        key = play.block or play.observe or play.action
+        of = waiting.get(key)
+        if of is None:
+            of = waiting[key] = Outstanding(self.overdue.of(key).edge)
+        of.add(id)
 
     def ask_many(
         self, count: int, eligible: Sequence[int] | None = None
@@ -108,13 +137,13 @@ class Asks:
                 turn = self.look_ahead(id) if id > self.turn.last else self.turn
                 play = turn.only or self.drawn(turn, id)
             else:
+                self.check_overdue(id)
                 arm, propensity = self.choice(eligible)
                 play = self.play_of(arm)
                 self.note(id, play, propensity)
             plays[id] = self.pending[id] = play
             if self.waiting is not None:
-                where = play.observe or play.action
-                self.waiting[where] = self.waiting.get(where, 0) + 1
+                self.wait_for(id, play, self.waiting)
         self.asked += count
         if eligible is not None:
             self.look_again()
@@ -145,7 +174,9 @@ class Asks:
         """A decision for an arm that is drawn; and the law it was drawn from, by eligible arm,
         given what the policy would have played.
         """
-        id, state, beyond = self.asked + 1, self.turn.state, self.beyond()
+        id, state = self.asked + 1, self.turn.state
+        self.check_overdue(id)
+        beyond = self.beyond()
         rooms = {
             arm: max(0, (self.policy.room(state, arm) or 1) - beyond.get(arm, 0))
             for arm in eligible
@@ -162,7 +193,7 @@ class Asks:
         self.note(id, play, None if unknown else share)
         self.pending[id] = play
         if self.waiting is not None:
-            self.waiting[arm] = self.waiting.get(arm, 0) + 1
+            self.wait_for(id, play, self.waiting)
         self.asked = id
         self.busy = False
         return id, play, law
@@ -174,17 +205,101 @@ class Asks:
         """What to ask for from this decision on, now that the plan is fully asked for, or part of
         it waits already.
         """
-        turn = self.turn
-        plan = self.policy.ahead(turn.state, self.beyond(), turn.rng, self.roster.active)
+        self.check_overdue(id, is_asked_for=0 < self.turn.offer.last < id)
+        turn, labels = self.turn, self.roster.labels
+        if id <= turn.offer.last:
+            self.turn = turn = turn.with_offer(turn.offer, self.overdue.check)
+            return turn
+        plan = self.topped_up(id)
         if plan is None:
-            offer = turn.offer._replace(last=FOREVER)
+            plan = self.policy.ahead(turn.state, self.beyond(), turn.rng, self.roster.active)
+        if plan is not None:
+            last = min(FOREVER, id - 1 + rounds_of(plan))
+            offer = offer_of(plan, id, last, self.semi, labels)
+        elif isinstance(turn.plan, Cycle) and turn.offer.plan is not turn.plan:
+            offer = offer_of(turn.plan, id, FOREVER, self.semi, labels)
         else:
-            offer = offer_of(
-                plan, id, min(FOREVER, id - 1 + rounds_of(plan)), self.semi, self.roster.labels
-            )
+            offer = turn.offer._replace(last=FOREVER)
         self.note(id, offer.only)
-        self.turn = turn = turn.with_offer(offer)
+        self.turn = turn = turn.with_offer(offer, self.overdue.check)
         return turn
+
+    def topped_up(self, id: int) -> Hold | None:
+        """Of a plan that plays arms in turn and was asked for in full: an arm in place of whose
+        overdue requests others are asked for.
+        """
+        turn, plan = self.turn, self.turn.plan
+        if not isinstance(plan, Cycle) or id <= turn.first + len(plan.actions) * plan.each:
+            return None
+        if not any(self.overdue.of(arm).count for arm in plan.actions):
+            return None
+        asked = self.beyond()
+        for arm in plan.actions:
+            left = plan.each - asked.get(arm, 0)
+            if left > 0:
+                return Hold(arm, left, ())
+        return None
+
+    def check_overdue(self, id: int, *, is_asked_for: bool = False) -> None:
+        """Look through what waits, if it is time to before decision `id`; where requests turn out
+        to be overdue, others are asked for in their place.
+
+        is_asked_for: what is offered was asked for in full, so it is time.
+        """
+        before = self.overdue
+        if self.late is None or not (is_asked_for or id >= before.check or before.check == FOREVER):
+            return
+        busy, self.busy = self.busy, True
+        delays = self.late, self.vault.records
+        waiting = self.outstanding()
+        found = looked_through(before, waiting, self.pending, delays, id - 1, self.open_block)
+        if found.total > before.total:
+            found = found._replace(noticed=self.noticed(found, id - 1))
+            self.renew_offer(before, found)
+        self.overdue = found
+        self.busy = busy
+
+    def renew_offer(self, before: Overdue, found: Overdue) -> None:
+        """Go on with an arm that is being asked for, where its own requests alone turned out to be
+        overdue; else look anew what to ask for.
+        """
+        keys = [key for key, of in found.blocks.items() if of.count > before.of(key).count]
+        turn, offer = self.turn, self.turn.offer
+        only = offer.only
+        if offer.last and only is not None and not only.block and keys == [only.action]:
+            last = min(FOREVER, offer.last + found.total - before.total)
+            self.turn = turn.with_offer(offer._replace(last=last), found.check)
+        else:
+            self.look_again()
+
+    def noticed(self, overdue: Overdue, asked: int) -> tuple[tuple[int, int], ...]:
+        """Arms whose first block was found to wait for overdue requests, and when."""
+        known = dict(overdue.noticed)
+        found = self.delayed(overdue)
+        return (*overdue.noticed, *((of.arm, asked) for of in found if of.arm not in known))
+
+    def delayed(self, overdue: Overdue | None = None) -> list[DelayedBlock]:
+        """First blocks that wait for overdue requests."""
+        left = self.vault.left().items()
+        released = {arm for arm, (clock, dropped) in left if clock > dropped}
+        return delayed_blocks(overdue or self.overdue, self.pending, self.open_block, released)
+
+    def open_block(self, key: Any) -> OpenBlock | None:
+        """The open block that an arm's answers fill; None where nothing but a plan closes one, and
+        that asks for what is missing by itself.
+        """
+        turn = self.turn
+        if type(key) is not int:
+            return None
+        told, room = turn.progress.told.get(key, 0), self.policy.room(turn.state, key)
+        if room is not None:
+            known = turn.state if isinstance(turn.state, Statistics) else None
+            before = 0 if known is None else known.open[key]
+            is_first = known is None or not known.rounds[key]
+            return OpenBlock(room + before, told + before, (key,), is_first)
+        if isinstance(turn.plan, Cycle) and key in turn.plan.actions:
+            return OpenBlock(turn.plan.each, told, (key,), False)
+        return None
 
     def drawn(self, turn: AskedTurn, id: int) -> Play:
         """What decision `id` plays, where each plays its own."""
@@ -213,9 +328,13 @@ class Asks:
 
     def beyond(self) -> dict[Action, int]:
         """By action, the rounds asked for that the turn's state does not know of."""
+        return beyond(self.outstanding(), self.turn.progress)
+
+    def outstanding(self) -> Waiting:
+        """What waits and is not overdue."""
         if self.waiting is None:
-            self.waiting = waiting_in(self.pending.values())
-        return beyond(self.waiting, self.turn.progress)
+            self.waiting = outstanding_in(self.pending, self.overdue)
+        return self.waiting
 
     def look_again(self) -> None:
         """The next ask looks anew what to ask for."""

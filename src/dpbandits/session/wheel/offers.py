@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -12,12 +11,7 @@ from dpbandits.core.plan import FOREVER, Action, Draw, Hold, Plan, Progress, Pub
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.labels import ArmLabels
 from dpbandits.session.decisions import Play
-
-Waiting = dict[Action, int]
-"""By action, decisions that wait for their rewards and count. No Counter, which takes three times
-as long to count one more.
-"""
-
+from dpbandits.session.wheel.overdue import Waiting
 
 class OpenPlan(NamedTuple):
     """A plan whose block is open. told: its rounds that were told before the turn under way. step:
@@ -31,7 +25,10 @@ class OpenPlan(NamedTuple):
     asked: tuple[tuple[int, int], ...] = ()
 
     def asked_for(self, first: int, last: int) -> OpenPlan:
-        return self._replace(asked=(*self.asked, (first, last)))
+        earlier = self.asked
+        if earlier and earlier[-1][1] == first - 1:
+            first, earlier = earlier[-1][0], earlier[:-1]
+        return self._replace(asked=(*earlier, (first, last)))
 
     def left_at(self, id: int) -> OpenPlan:
         """Asked for no more from this decision on."""
@@ -60,8 +57,9 @@ class AskedTurn:
     """A turn of `policies/turn.py`, and what is asked about it. Public, and replaced whole.
 
     step: turns before this one. first: decisions asked before it. plays: its actions, each kept
-        once. only, last: of `offer`, which are looked at in every round. believed: all releases so
-        far, in few numbers. plans: those with an open block, where a record belongs to its plan.
+        once. only: of `offer`; last: the last decision for which nothing has to be looked at
+        before. Both are looked at in every round. believed: all releases so far, in few numbers.
+        plans: those with an open block, where a record belongs to its plan.
     """
 
     state: Any
@@ -89,13 +87,19 @@ class AskedTurn:
                 self.plays[action] = play
         return play
 
-    def with_offer(self, offer: Offer) -> AskedTurn:
-        return replace(self, offer=offer, only=offer.only, last=offer.last)
+    def with_offer(self, offer: Offer, check: int = FOREVER) -> AskedTurn:
+        """check: the decision before which requests are looked through for overdue ones."""
+        return replace(self, offer=offer, only=offer.only, last=min(offer.last, check - 1))
 
 
-def asked_after(first: int, opened: wheel.Turn, offer: Offer, believed: Believed) -> AskedTurn:
-    """An opened turn, to be asked about after the first so many decisions."""
-    return AskedTurn(*opened, first, {}, offer, offer.only, offer.last, believed, {})
+def asked_after(
+    first: int, opened: wheel.Turn, offer: Offer, believed: Believed, check: int = FOREVER
+) -> AskedTurn:
+    """An opened turn, to be asked about after the first so many decisions. check: see
+    `AskedTurn.with_offer`.
+    """
+    last = min(offer.last, check - 1)
+    return AskedTurn(*opened, first, {}, offer, offer.only, last, believed, {})
 
 
 def play_of(plan: Plan, action: Action, semi: bool, labels: ArmLabels) -> Play:
@@ -115,14 +119,11 @@ def rounds_of(plan: Plan) -> int:
     return plan.rounds if isinstance(plan, Hold) else FOREVER
 
 
-def waiting_in(pending: Collection[Play]) -> Waiting:
-    """What waits, by what will be told of it."""
-    return dict(Counter(play.observe or play.action for play in pending if play.learn))
-
-
 def beyond(waiting: Waiting, progress: Progress) -> dict[Action, int]:
-    """By action, the rounds asked for that the turn's state does not know of."""
-    asked = {action: times for action, times in waiting.items() if times > 0}
+    """By action, the rounds asked for that the turn's state does not know of. Overdue requests are
+    not among them.
+    """
+    asked = {action: of.count for action, of in waiting.items() if of.count > 0}
     for action, times in progress.told.items():
         asked[action] = asked.get(action, 0) + times
     return asked

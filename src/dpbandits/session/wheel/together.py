@@ -27,6 +27,7 @@ from dpbandits.session.wheel.offers import (
     asked_after,
     offer_of,
 )
+from dpbandits.session.wheel.overdue import OpenBlock
 from dpbandits.session.wheel.turn import Wheel
 from dpbandits.vault.joint import LATE, JointVault
 
@@ -58,6 +59,8 @@ class JointWheel(Wheel):
         they are taken up again.
         """
         plan, first = require_hold(opened.plan), self.asked
+        if not self.pending:
+            self.nobody_waits()
         plans = {key: o.left_at(first + 1) for key, o in plans.items()}
         if not self.pending:
             asked = ((first + 1, first + plan.rounds),)
@@ -65,7 +68,8 @@ class JointWheel(Wheel):
         offer = self.offered(plan, first + 1, first + 1, 0 if self.pending else plan.rounds)
         self.note(first + 1, offer.only)
         opened = opened._replace(progress=BlockProgress.at(plan, {}, plans))
-        return replace(asked_after(first, opened, offer, believed), plans=plans)
+        asked = asked_after(first, opened, offer, believed, self.overdue.check)
+        return replace(asked, plans=plans)
 
     def offered(self, plan: Hold, block: int, since: int, rounds: int) -> Offer:
         """What a plan asks for from a decision on, for so many rounds (0: nothing), in a block."""
@@ -78,8 +82,12 @@ class JointWheel(Wheel):
         """The plan to ask for from this decision on: one of this turn that is not fully asked for;
         else the policy's next, which may be an older one that was left.
         """
-        turn, waiting = self.turn, self.waiting_by_block()
-        told = turn.progress.told
+        self.check_overdue(id, is_asked_for=0 < self.turn.offer.last < id)
+        turn = self.turn
+        if id <= turn.offer.last:
+            self.turn = turn = turn.with_offer(turn.offer, self.overdue.check)
+            return turn
+        waiting, told = self.waiting_by_block(), turn.progress.told
         asked = {key: o.told + told.get(key, 0) + waiting[key] for key, o in turn.plans.items()}
         partly = {key: o for key, o in turn.plans.items() if asked[key] < o.plan.rounds}
         block = next((key for key, o in partly.items() if o.step == turn.step), None)
@@ -117,12 +125,25 @@ class JointWheel(Wheel):
         plans[block] = plans[block].asked_for(since, offer.last)
         self.note(since, offer.only)
         progress = BlockProgress.at(turn.plan, turn.progress.told, plans)
-        self.turn = turn = replace(turn, plans=plans, progress=progress).with_offer(offer)
+        turn = replace(turn, plans=plans, progress=progress)
+        self.turn = turn = turn.with_offer(offer, self.overdue.check)
         return turn
 
     def waiting_by_block(self) -> Counter[int]:
-        """Decisions that wait for their rewards and count."""
-        return Counter(play.block for play in self.pending.values() if play.learn)
+        """Decisions that wait for their rewards and count, by block that is open."""
+        waiting, plans = self.outstanding(), self.turn.plans
+        for key in [key for key in waiting if key not in plans]:
+            del waiting[key]
+        return Counter({key: of.count for key, of in waiting.items()})
+
+    def open_block(self, key: Any) -> OpenBlock | None:
+        """The block of an open plan that anything is read of."""
+        turn, open_ = self.turn, self.turn.plans.get(key)
+        if open_ is None or not open_.plan.release:
+            return None
+        told, arms = open_.told + turn.progress.told.get(key, 0), open_.plan.release
+        is_first = not all(turn.state.rounds[arm] for arm in arms)
+        return OpenBlock(open_.plan.rounds, told, arms, is_first)
 
     def tell(self, id: int, play: Play, reward: object, steps: Any = None) -> None:
         where, vault, turn = play.observe or play.action, self.vault, self.turn
@@ -134,11 +155,15 @@ class JointWheel(Wheel):
         mine, told = turn.plans.get(play.block), turn.progress.told
         block = LATE if mine is None else (play.block, mine.plan.release)
         counts, before = None if mine is None else play.block, told.get(play.block, 0)
-        self.busy = id, counts, before, vault.records, self.lost, None
-        del self.pending[id]
-        vault.enter(where, steps, 1, block)
+        if id == self.asked:
+            self.busy = id, counts, before, vault.records, self.lost, None, 0
+            del self.pending[id]
+            vault.enter(where, steps, 1, block)
+        else:
+            self.enter_late(id, counts, before, where, steps, block)
         if mine is not None:
             turn.progress.count(play.block, 1, before)
+        self.waits_no_more(id, play.block)
         if turn.progress.due is None:
             self.busy = False
         else:
@@ -173,6 +198,7 @@ class JointWheel(Wheel):
                 for key, o in turn.plans.items()
                 if key != due[0]
             }
+            self.overdue = self.overdue.without(due[0])
         opened = open_turn(self.policy, state, turn.step + 1, self.public)
         self.turn = self.turned(opened, turn.believed.after(newest), plans)
         if self.heard is not None:

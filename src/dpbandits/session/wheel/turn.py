@@ -15,13 +15,15 @@ from dpbandits.campaign.people.spacing import Spacing
 from dpbandits.campaign.roster import Roster
 from dpbandits.core.errors import HorizonError, LedgerError, NotRecordedError
 from dpbandits.core.ledger import unbalanced
-from dpbandits.core.plan import Action, Progress
+from dpbandits.core.plan import Action, Cycle, Progress
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.turn import next_turn, open_turn, told_in
 from dpbandits.session.decisions import Play
 from dpbandits.session.wheel.asks import Asks, TellClaim
+from dpbandits.session.wheel.overdue import bucket_of
 from dpbandits.vault import Vault
 from dpbandits.vault.arms import ArmVault
+from dpbandits.vault.blocks import WHOLE, PlanBlock
 
 
 class Wheel(Asks):
@@ -50,17 +52,46 @@ class Wheel(Asks):
             self.leave_unread(id)
             return
         before = progress.told.get(where, 0)
-        self.busy = id, where, before, vault.records, self.lost, None
-        del self.pending[id]
-        vault.enter(where, steps)
+        if id == self.asked:  # most often
+            self.busy = id, where, before, vault.records, self.lost, None, 0
+            del self.pending[id]
+            vault.enter(where, steps)
+        else:
+            self.enter_late(id, where, before, where, steps)
         progress.count(where, 1, before)
-        waiting = self.waiting
-        if waiting is not None:
-            waiting[where] = waiting.get(where, 0) - 1
+        if self.waiting is not None:
+            self.waits_no_more(id, where)
         if progress.due is None:
             self.busy = False
         else:
             self.complete()
+
+    def enter_late(
+        self,
+        id: int,
+        counted: Action | None,
+        before: int,
+        where: Action,
+        steps: Any,
+        block: PlanBlock = WHOLE,
+    ) -> None:
+        """Claim a decision after which others were made, and add its reward. counted, before: what
+        is told, and how often that was told in this turn.
+        """
+        late, vault = self.late, self.vault
+        bucket = bucket_of(self.asked - id)
+        seen = 0 if late is None else late.get(bucket, 0)
+        self.busy = id, counted, before, vault.records, self.lost, None, seen
+        del self.pending[id]
+        vault.enter(where, steps, 1, block)
+        if late is not None:
+            late[bucket] = seen + 1
+
+    def waits_no_more(self, id: int, key: Any) -> None:
+        """A request less that waits. key: its action, or its block."""
+        of = None if self.waiting is None else self.waiting.get(key)
+        if of is not None and id >= of.edge:
+            of.count -= 1
 
     def complete(self) -> None:
         """Make what a reward completed, which is recorded, whatever error comes of it."""
@@ -73,11 +104,10 @@ class Wheel(Asks):
 
     def leave_unread(self, id: int) -> None:
         """Resolve a decision without reading any reward."""
-        self.busy = id, None, 0, self.vault.records, self.lost, self.unread
+        self.busy = id, None, 0, self.vault.records, self.lost, self.unread, 0
         play = self.pending.pop(id)
-        if self.waiting is not None and play.learn:
-            where = play.observe or play.action
-            self.waiting[where] = self.waiting.get(where, 0) - 1
+        if play.learn:
+            self.waits_no_more(id, play.block or play.observe or play.action)
         self.unread += 1
         self.busy = True
         self.look_again()  # one decision fewer fills the plan
@@ -122,12 +152,16 @@ class Wheel(Asks):
 
     def _make_good(self, claim: TellClaim) -> None:
         """Count what was claimed as what became of it."""
-        turn, (_, where, before, records, lost, unread) = self.turn, claim
+        turn, (id, where, before, records, lost, unread, seen) = self.turn, claim
         if unread is not None:
             self.unread = unread + 1
-        elif self.vault.records == records:
+            return
+        if self.vault.records == records:
             self.lost = lost + 1
-        elif where is not None:
+            return
+        if id < self.asked and self.late is not None:
+            self.late[bucket_of(self.asked - id)] = seen + 1
+        if where is not None:
             told = {**turn.progress.told, where: before + 1}
             self.turn = replace(turn, progress=turn.progress.again(told))
 
@@ -152,6 +186,10 @@ class Wheel(Asks):
         assert newest is not None
         if self.spacing is not None:
             self.spacing.look(*self._left(), self.asked)
+        plan = self.turn.plan
+        self.overdue = self.overdue.read(
+            (*newest.coordinates, *(plan.actions if isinstance(plan, Cycle) else ()))
+        )
         self.turn = self.asked_about(opened, self.turn.believed.after(newest))
         if self.heard is not None:
             self.heard(newest)

@@ -1,0 +1,342 @@
+"""Requests that have waited for too long: they are not counted as outstanding any more.
+
+A policy asks for as many rounds as a block takes and then goes on to other blocks. Were a request
+that nobody ever answers counted for ever, its arm's first block would never be complete and its
+arm never be read. So a request that is older than its patience is overdue: another one takes its
+place, and its own answer still counts if it comes.
+
+Age and delay are numbers of decisions. Patience is a few times the usual delay of answers, and at
+least the size of the request's block. Everything here is a function of public counts: the numbers
+of decisions, and which of them were told, expired or void, after how many decisions.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from dpbandits.core.plan import FOREVER
+from dpbandits.core.values import damaged, entries, part, whole
+from dpbandits.policies.contract import Policy
+from dpbandits.session.decisions import Play
+
+ENOUGH = 10
+"""Answers before any request is overdue, and younger decisions that wait no more: while nobody is
+answered for at all, nothing tells those who answer late from those who never do.
+"""
+
+RARE = 20
+"""One answer in so many may come later than usual, and one in any case."""
+
+TIMES = 3
+"""Patience, in usual delays."""
+
+LATER = 32
+"""Patience in blocks after the first one, at least, if they are not smaller."""
+
+SOONEST, LATEST, SPREAD = 4, 32, 256
+"""After how many further decisions requests are looked at again, at least and at most; and of how
+many that wait each adds one more, so that looking costs every decision the same.
+"""
+
+DOUBLINGS = 40
+"""How often patience can double."""
+
+WHERE = "public.overdue"
+"""Where it stands in a saved session."""
+
+
+class Outstanding:
+    """Requests of one action, or of one block, that wait for their rewards and are counted on.
+
+    count: how many. ids: their decisions, rising; those that were resolved since are among them
+        until they come first. edge: requests before this decision are overdue, and are not here.
+    """
+
+    __slots__ = ("count", "edge", "ids")
+
+    def __init__(self, edge: int) -> None:
+        self.count, self.edge, self.ids = 0, edge, deque[int]()
+
+    def add(self, id: int) -> None:
+        self.count += 1
+        self.ids.append(id)
+
+    def drop_oldest(self) -> None:
+        """The oldest one is overdue."""
+        self.edge = self.ids.popleft() + 1
+        self.count -= 1
+
+    def oldest(self, pending: Mapping[int, Play]) -> int | None:
+        ids = self.ids
+        while ids and ids[0] not in pending:
+            ids.popleft()
+        return ids[0] if ids else None
+
+
+Waiting = dict[Any, Outstanding]
+"""By action; where a record belongs to its plan, by the number of its block."""
+
+
+class OverdueRequests(NamedTuple):
+    """Of one arm or block. edge: requests before this decision are overdue. count: how many became
+    overdue since the block began, whether they were answered afterwards or not. since: the first of
+    them; 0: there is none.
+    """
+
+    edge: int = 0
+    count: int = 0
+    since: int = 0
+
+
+class Overdue(NamedTuple):
+    """Which requests are overdue. Replaced whole.
+
+    blocks: by arm, or by block where a record belongs to its plan. total: requests that ever became
+    overdue. check: the decision before which requests are looked through next; `FOREVER`: at the
+    next look ahead. noticed: arms whose first block was found to wait for overdue requests, and
+    after how many decisions.
+    """
+
+    blocks: Mapping[Any, OverdueRequests] = {}
+    total: int = 0
+    check: int = FOREVER
+    noticed: tuple[tuple[int, int], ...] = ()
+
+    def of(self, key: Any) -> OverdueRequests:
+        return self.blocks.get(key, OverdueRequests())
+
+    def read(self, keys: Iterable[int]) -> Overdue:
+        """The open blocks of these arms were read: others begin."""
+        begun = {
+            key: self.blocks[key]._replace(count=0, since=0) for key in keys if key in self.blocks
+        }
+        return self._replace(blocks={**self.blocks, **begun}) if begun else self
+
+    def without(self, block: int) -> Overdue:
+        """A block is closed."""
+        return self._replace(blocks={key: of for key, of in self.blocks.items() if key != block})
+
+
+class OpenBlock(NamedTuple):
+    """size: rounds that it takes. told: those that were told. arms: whose rewards are read.
+    is_first: nothing was read before of one of them.
+    """
+
+    size: int
+    told: int
+    arms: tuple[int, ...]
+    is_first: bool
+
+    @property
+    def shortest(self) -> int:
+        """The least patience with its requests."""
+        return self.size if self.is_first else min(self.size, LATER)
+
+
+class DelayedBlock(NamedTuple):
+    """An arm's first block that would be complete had the overdue requests of it been answered.
+
+    missing: answers that it lacks. since: the oldest of the overdue requests that wait still.
+    """
+
+    arm: int
+    missing: int
+    since: int
+
+
+def bucket_of(delay: int) -> int:
+    """The bucket of a delay, from 4 on: four for each factor of two.
+
+    >>> [bucket_of(delay) for delay in (1, 2, 3, 4, 5, 8, 9, 10)]
+    [4, 8, 10, 12, 13, 16, 16, 17]
+    """
+    bits = delay.bit_length()
+    return bits << 2 | (delay << 3 >> bits) & 3
+
+
+def longest_in(bucket: int) -> int:
+    """The longest delay of a bucket.
+
+    >>> [longest_in(bucket_of(delay)) for delay in (1, 2, 3, 4, 5, 8, 9, 10)]
+    [1, 2, 3, 4, 5, 9, 9, 11]
+    """
+    bits, quarter = bucket >> 2, bucket & 3
+    return max((4 + quarter) << bits >> 3, ((5 + quarter) << bits >> 3) - 1)
+
+
+def usual_delay(late: Mapping[int, int], answers: int) -> int | None:
+    """About the 95 % quantile of the delays of answers; None: there are too few of them.
+
+    late: by bucket, answers that came after further decisions were made.
+    """
+    if answers < ENOUGH:
+        return None
+    rare = max(1, answers // RARE)
+    for bucket in sorted(late, reverse=True):
+        rare -= late[bucket]
+        if rare < 0:
+            return longest_in(bucket)
+    return 0
+
+
+def patience(least: int, size: int, overdue: int, elsewhere: tuple[int, int]) -> int:
+    """How old a request of a block may become.
+
+    It doubles with each block's worth of overdue requests, counted at the rate at which the people
+    of other blocks answer: else an arm whose people never answer would get all requests for ever.
+
+    least: what it is at first. size: rounds of the block. overdue: requests that became overdue in it. elsewhere: answers and
+        overdue requests of all other blocks.
+
+    >>> [patience(40, 32, overdue, (100, 0)) for overdue in (0, 31, 32, 64)]
+    [40, 40, 80, 160]
+    >>> patience(40, 32, 64, (50, 100))
+    40
+    """
+    answers, silent = elsewhere
+    doublings = overdue * (answers + 1) // (size * (answers + silent + 1))
+    return least << min(doublings, DOUBLINGS)
+
+
+def outstanding_in(pending: Mapping[int, Play], overdue: Overdue) -> Waiting:
+    """What waits and is not overdue, by what it is counted by."""
+    waiting = Waiting()
+    for id, play in pending.items():
+        if play.learn:
+            key = play.block or play.observe or play.action
+            of = waiting.get(key)
+            if of is None:
+                of = waiting[key] = Outstanding(overdue.of(key).edge)
+            if id >= of.edge:
+                of.add(id)
+    return waiting
+
+
+def overtaken_before(pending: Container[int], asked: int) -> int:
+    """The youngest decision but so many that wait no more: older ones were overtaken by these."""
+    left = ENOUGH
+    for id in range(asked, 0, -1):
+        left -= id not in pending
+        if not left:
+            return id
+    return 0
+
+
+def looked_through(
+    overdue: Overdue,
+    waiting: Waiting,
+    pending: Mapping[int, Play],
+    delays: tuple[Mapping[int, int], int],
+    asked: int,
+    block_of: Callable[[Any], OpenBlock | None],
+) -> Overdue:
+    """What is overdue after so many decisions. Overdue requests are taken out of `waiting`.
+
+    delays: answers that came late, by bucket, and the number of all answers. block_of: the open
+        block that requests of a key are for; None: nothing waits for their answers alone.
+    """
+    usual, answers = usual_delay(*delays), delays[1]
+    often, soonest, overtaken = len(pending) // SPREAD, FOREVER, None
+    blocks, total = dict(overdue.blocks), overdue.total
+    for key, of in waiting.items() if usual is not None else ():
+        oldest = of.oldest(pending)
+        block = None if oldest is None else block_of(key)
+        if block is None:
+            continue
+        assert usual is not None
+        _, count, since = before = overdue.of(key)
+        elsewhere = max(0, answers - block.told), overdue.total - before.count
+        while oldest is not None:
+            last = oldest + patience(max(TIMES * usual, block.shortest), block.size, count, elsewhere)
+            if asked <= last:
+                soonest = min(soonest, last + 2)  # it is overdue when that decision is made
+                break
+            if overtaken is None:
+                overtaken = overtaken_before(pending, asked)
+            if oldest >= overtaken:
+                break
+            of.drop_oldest()
+            count, since = count + 1, since or oldest
+            oldest = of.oldest(pending)
+        if count > before.count:
+            blocks[key] = OverdueRequests(of.edge, count, since)
+            total += count - before.count
+    next = asked + 1 + often
+    check = min(max(soonest, next + SOONEST), next + LATEST)
+    return overdue._replace(blocks=blocks, total=total, check=check)
+
+
+def delayed_blocks(
+    overdue: Overdue,
+    pending: Mapping[int, Play],
+    block_of: Callable[[Any], OpenBlock | None],
+    released: Container[int],
+) -> list[DelayedBlock]:
+    """First blocks that would be complete had their overdue requests been answered.
+
+    released: arms of which anything was read.
+    """
+    begun = {key: of for key, of in overdue.blocks.items() if of.count}
+    still: dict[Any, list[int]] = {key: [] for key in begun}
+    for id, play in pending.items() if begun else ():
+        key = play.block or play.observe or play.action
+        if play.learn and key in begun and begun[key].since <= id < begun[key].edge:
+            still[key].append(id)
+    found = dict[int, DelayedBlock]()
+    for key, ids in still.items():
+        block = block_of(key) if ids else None
+        if block is not None and block.told + len(ids) >= block.size:
+            for arm in block.arms:
+                if arm not in released:
+                    found[arm] = DelayedBlock(arm, block.size - block.told, ids[0])
+    return [found[arm] for arm in sorted(found)]
+
+
+def overdue_to_data(late: Mapping[int, int] | None, overdue: Overdue) -> dict[str, Any] | None:
+    """Plain data, for JSON; None where each answer has its time."""
+    if late is None:
+        return None
+    return {
+        "late": sorted(late.items()),
+        "blocks": [[key, *of] for key, of in overdue.blocks.items()],
+        "total": overdue.total,
+        "check": overdue.check,
+        "noticed": overdue.noticed,
+    }
+
+
+def overdue_from_data(
+    data: object, asked: int, policy: Policy
+) -> tuple[dict[int, int], Overdue]:
+    """What `overdue_to_data` wrote; nothing, of a session that was stored before it was kept.
+
+    Raises:
+        DamagedSessionError: it is not that.
+    """
+    if data is None:
+        return {}, Overdue()
+    found = part(data, WHERE, "late", "blocks", "total", "check", "noticed")
+    late, longest = dict[int, int](), bucket_of(asked + 1)
+    for row in entries(found["late"], f"{WHERE}.late"):
+        bucket, many = entries(row, f"an entry of {WHERE}.late", 2)
+        bucket = whole(bucket, f"a bucket in {WHERE}.late", bucket_of(1), longest)
+        late[bucket] = whole(many, f"a number in {WHERE}.late", 1, asked)
+    total = whole(found["total"], f"{WHERE}.total", 0, asked)
+    blocks, keys = dict[int, OverdueRequests](), asked + 1 if policy.reader.together else policy.arms - 1
+    for row in entries(found["blocks"], f"{WHERE}.blocks"):
+        key, edge, count, since = entries(row, f"an entry of {WHERE}.blocks", 4)
+        edge = whole(edge, f"a decision in {WHERE}.blocks", 1, asked + 1)
+        count = whole(count, f"a number in {WHERE}.blocks", 0, min(total, edge - 1))
+        since = whole(since, f"a decision in {WHERE}.blocks", bool(count), edge - 1)
+        blocks[whole(key, f"a key in {WHERE}.blocks", 0, keys)] = OverdueRequests(edge, count, since)
+    if len(blocks) < len(found["blocks"]) or len(late) < len(found["late"]):
+        raise damaged(f"{WHERE} names one thing twice")
+    noticed = list[tuple[int, int]]()
+    for row in entries(found["noticed"], f"{WHERE}.noticed"):
+        arm, at = entries(row, f"an entry of {WHERE}.noticed", 2)
+        arm = whole(arm, f"an arm in {WHERE}.noticed", 0, policy.arms - 1)
+        noticed.append((arm, whole(at, f"a number in {WHERE}.noticed", 0, asked)))
+    check = whole(found["check"], f"{WHERE}.check", 1, FOREVER)
+    return late, Overdue(blocks, total, check, tuple(noticed))
