@@ -135,7 +135,7 @@ class Reports(WaitingTimes):
                 default=self.default,
                 assignment=None if drawn is None else drawn.words,
                 chooses=self.policy.chooses,
-                events=self.events,
+                events=[each[:3] for each in self.events if each.what != "overdue"],
                 cap=None if self._people is None else self._people.cap,
                 span=None if self._people is None else self._people.span,
                 apart=self._wheel.spacing is not None,

@@ -3,7 +3,7 @@ says of itself has to be what its mechanism keeps: that is checked before anythi
 """
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -40,6 +40,7 @@ from dpbandits.session.options import (
 )
 from dpbandits.session.wheel.events import in_order
 from dpbandits.session.wheel.guarded import alarms_of, wheel_for
+from dpbandits.session.wheel.overdue import overdue_words
 from dpbandits.vault import open_vault
 
 
@@ -47,13 +48,15 @@ class SessionEvent(NamedTuple):
     """Something that was done to a session, and after how many decisions. Public.
 
     what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks); with a
-        guardrail also "suspend", or "alarm" where the arm is the last one in play. arm: its name or
-        number; None where it is about all.
+        guardrail also "suspend", or "alarm" where the arm is the last one in play; "overdue" where
+        an arm's first block waits for requests that are too old. arm: its name or number; None
+        where it is about all. said: of an alarm, what is to be done, in words.
     """
 
     what: str
     arm: str | int | None
     asked: int
+    said: str = ""
 
 
 class Standing:
@@ -218,11 +221,46 @@ class Standing:
     @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order. Public."""
-        names, alarms = self._wheel.roster.labels, list[SessionEvent]()
-        for arm, at, suspended in alarms_of(self._wheel):
-            what = "suspend" if suspended else "alarm"
-            alarms.append(SessionEvent(what, names[arm] if names else arm, at))
+        noticed = [SessionEvent("overdue", self._name(arm), at) for arm, at in self._noticed]
+        alarms = sorted([*self._suspended(), *noticed], key=lambda event: event.asked)
         return in_order(self._events, alarms)
+
+    @property
+    def alarms(self) -> tuple[SessionEvent, ...]:
+        """What somebody should look at: arms that passed the guardrail ("suspend", or "alarm"
+        where the arm was the last one in play), in order; and arms whose first block waits for
+        requests that are overdue ("overdue"), until it waits no more. Public.
+
+        A request is overdue that waits for several times as long as answers usually take. Others
+        are asked for in its place, and its answer still counts if it comes.
+        """
+        return self._alarms(lambda id: f"decision {id:,}")
+
+    def _alarms(self, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
+        """when: when a decision was made, in words."""
+        noticed, waits = dict(self._noticed), list[SessionEvent]()
+        for arm, missing, since in self._wheel.delayed():
+            name = self._name(arm)
+            said = overdue_words(name, missing, when(since))
+            at = noticed.get(arm, self._wheel.asked)
+            waits.append(SessionEvent("overdue", name, at, said))
+        return (*self._suspended(), *waits)
+
+    def _suspended(self) -> list[SessionEvent]:
+        """Arms that passed the guardrail."""
+        return [
+            SessionEvent("suspend" if suspended else "alarm", self._name(arm), at)
+            for arm, at, suspended in alarms_of(self._wheel)
+        ]
+
+    @property
+    def _noticed(self) -> tuple[tuple[int, int], ...]:
+        """Arms whose first block was found to wait for overdue requests, and when."""
+        return self._wheel.overdue.noticed
+
+    def _name(self, arm: int) -> str | int:
+        names = self._wheel.roster.labels
+        return names[arm] if names else arm
 
     @property
     def lost(self) -> int:

@@ -208,7 +208,10 @@ class Saved(SpecialAsks):
         own |= {"chosen": chosen_to_data(self._wheel.chosen, self._wheel.asked)}
         window = self._attribution
         own |= {"attribution": None if window is None else window.to_data()}
-        own |= {"arms": roster_to_data(self._wheel.roster), "events": list(self._events)}
+        own |= {
+            "arms": roster_to_data(self._wheel.roster),
+            "events": [event[:3] for event in self._events],
+        }
         own |= {"guardrail": None if self.guardrail is None else self.guardrail.to_data()}
         own |= {"harm": harm_to_data(self._wheel)}
         head = {"generation": generation, "noise": noise_to_data(self._noise)}

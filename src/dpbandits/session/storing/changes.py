@@ -40,7 +40,8 @@ class SessionChanges(NamedTuple):
     """resolved: decisions that wait no more, and why. unlearned: those that wait still, whose
     rewards will not be read. used: by pseudonym, the window and the places taken in it. held:
     answers that count only later, in grid steps: private. newest: by pseudonym, the newest decision
-    that is learned from, where no two are read in one release.
+    that is learned from, where no two are read in one release. noticed: arms whose first block was
+    found to wait for overdue requests, and after how many decisions.
     """
 
     asked: list[AskedPlay]
@@ -50,6 +51,7 @@ class SessionChanges(NamedTuple):
     used: dict[str, tuple[int, int]]
     held: dict[int, Any]
     newest: dict[str, Newest]
+    noticed: list[tuple[str, int]]
 
     def __repr__(self) -> str:
         return f"SessionChanges(asked={len(self.asked)}, releases={len(self.releases)})"
@@ -84,7 +86,7 @@ class Watch:
         self._pending.gone.clear()
         wheel.pending, wheel.heard = self._pending, self._hear
         self._left = session._vault.left()
-        self._asked = wheel.asked
+        self._asked, self._noticed = wheel.asked, len(wheel.overdue.noticed)
         self._held = set(session._vault.held)
         self._resolved = dict[int, str]()
         self._early = dict[int, Play]()  # resolved before it was written that they were asked
@@ -128,10 +130,13 @@ class Watch:
         held = {id: steps for id, steps in session._vault.held.items() if id not in self._held}
         used = {} if session._people is None else dict(session._people.used)
         newest = {} if session._wheel.spacing is None else dict(session._wheel.spacing.newest)
+        noticed = wheel.overdue.noticed
+        arms = [(str(session._name(arm)), at) for arm, at in noticed[self._noticed :]]
         found = SessionChanges(
-            asked, self._resolved, self._unlearned, self._releases, used, held, newest
+            asked, self._resolved, self._unlearned, self._releases, used, held, newest, arms
         )
         self._asked, self._held = wheel.asked, set(session._vault.held)
+        self._noticed = len(noticed)
         self._resolved, self._unlearned, self._releases = {}, [], []
         self._early, session._owners = {}, {}
         return found

@@ -2,7 +2,7 @@
 release, rebuilt from stored answers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from secrets import token_bytes
 from typing import Any, ClassVar, NamedTuple, final
@@ -19,6 +19,7 @@ from dpbandits.noise.protocol import Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.saving.document import with_state
 from dpbandits.session.session import Session
+from dpbandits.session.standing import SessionEvent
 from dpbandits.session.storing.parts import SessionRows, kept_apart, stored_policy
 
 
@@ -62,6 +63,13 @@ def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
     if isinstance(mechanism, JointBatch):
         return JointAnswer(*answer)
     return Halt(*answer) if isinstance(mechanism, AboveThreshold) else Answer(*answer)
+
+
+def alarms_of(session: Session, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
+    """What somebody should look at (see `Session.alarms`). when: when a decision was made, in
+    words.
+    """
+    return session._alarms(when)
 
 
 class Silent(Relay):

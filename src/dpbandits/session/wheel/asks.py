@@ -8,7 +8,7 @@ from typing import Any
 from dpbandits.campaign.assignment import Assignment
 from dpbandits.campaign.believing.believed import Believed
 from dpbandits.campaign.roster import Roster
-from dpbandits.core.plan import FOREVER, Action, Cycle, Draw, Hold, PublicRng
+from dpbandits.core.plan import FOREVER, Action, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.policies import turn as wheel
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.statistics import Statistics
@@ -210,7 +210,7 @@ class Asks:
         if id <= turn.offer.last:
             self.turn = turn = turn.with_offer(turn.offer, self.overdue.check)
             return turn
-        plan = self.topped_up(id)
+        plan: Plan | None = self.topped_up(id)
         if plan is None:
             plan = self.policy.ahead(turn.state, self.beyond(), turn.rng, self.roster.active)
         if plan is not None:
@@ -231,7 +231,7 @@ class Asks:
         turn, plan = self.turn, self.turn.plan
         if not isinstance(plan, Cycle) or id <= turn.first + len(plan.actions) * plan.each:
             return None
-        if not any(self.overdue.of(arm).count for arm in plan.actions):
+        if not any(self.overdue.of(arm).many for arm in plan.actions):
             return None
         asked = self.beyond()
         for arm in plan.actions:
@@ -263,7 +263,7 @@ class Asks:
         """Go on with an arm that is being asked for, where its own requests alone turned out to be
         overdue; else look anew what to ask for.
         """
-        keys = [key for key, of in found.blocks.items() if of.count > before.of(key).count]
+        keys = [key for key, of in found.blocks.items() if of.many > before.of(key).many]
         turn, offer = self.turn, self.turn.offer
         only = offer.only
         if offer.last and only is not None and not only.block and keys == [only.action]:

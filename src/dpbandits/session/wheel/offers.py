@@ -13,6 +13,7 @@ from dpbandits.policies.labels import ArmLabels
 from dpbandits.session.decisions import Play
 from dpbandits.session.wheel.overdue import Waiting
 
+
 class OpenPlan(NamedTuple):
     """A plan whose block is open. told: its rounds that were told before the turn under way. step:
     the turn in which it was made, or taken up again. asked: the decisions that were asked for it,

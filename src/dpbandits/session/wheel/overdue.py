@@ -32,9 +32,6 @@ RARE = 20
 TIMES = 3
 """Patience, in usual delays."""
 
-LATER = 32
-"""Patience in blocks after the first one, at least, if they are not smaller."""
-
 SOONEST, LATEST, SPREAD = 4, 32, 256
 """After how many further decisions requests are looked at again, at least and at most; and of how
 many that wait each adds one more, so that looking costs every decision the same.
@@ -80,13 +77,13 @@ Waiting = dict[Any, Outstanding]
 
 
 class OverdueRequests(NamedTuple):
-    """Of one arm or block. edge: requests before this decision are overdue. count: how many became
+    """Of one arm or block. edge: requests before this decision are overdue. many: so many became
     overdue since the block began, whether they were answered afterwards or not. since: the first of
     them; 0: there is none.
     """
 
     edge: int = 0
-    count: int = 0
+    many: int = 0
     since: int = 0
 
 
@@ -110,7 +107,7 @@ class Overdue(NamedTuple):
     def read(self, keys: Iterable[int]) -> Overdue:
         """The open blocks of these arms were read: others begin."""
         begun = {
-            key: self.blocks[key]._replace(count=0, since=0) for key in keys if key in self.blocks
+            key: self.blocks[key]._replace(many=0, since=0) for key in keys if key in self.blocks
         }
         return self._replace(blocks={**self.blocks, **begun}) if begun else self
 
@@ -128,11 +125,6 @@ class OpenBlock(NamedTuple):
     told: int
     arms: tuple[int, ...]
     is_first: bool
-
-    @property
-    def shortest(self) -> int:
-        """The least patience with its requests."""
-        return self.size if self.is_first else min(self.size, LATER)
 
 
 class DelayedBlock(NamedTuple):
@@ -181,22 +173,27 @@ def usual_delay(late: Mapping[int, int], answers: int) -> int | None:
     return 0
 
 
-def patience(least: int, size: int, overdue: int, elsewhere: tuple[int, int]) -> int:
-    """How old a request of a block may become.
+def patience(usual: int, block: OpenBlock, overdue: int, elsewhere: tuple[int, int]) -> int:
+    """How old a request of a block may become: a few usual delays, and in a first block as many
+    decisions as it has rounds.
 
     It doubles with each block's worth of overdue requests, counted at the rate at which the people
     of other blocks answer: else an arm whose people never answer would get all requests for ever.
 
-    least: what it is at first. size: rounds of the block. overdue: requests that became overdue in it. elsewhere: answers and
-        overdue requests of all other blocks.
+    overdue: requests that became overdue in the block. elsewhere: answers and overdue requests of
+        all other blocks.
 
-    >>> [patience(40, 32, overdue, (100, 0)) for overdue in (0, 31, 32, 64)]
-    [40, 40, 80, 160]
-    >>> patience(40, 32, 64, (50, 100))
-    40
+    >>> first, later = OpenBlock(32, 0, (0,), True), OpenBlock(32, 0, (0,), False)
+    >>> [patience(usual, block, 0, (100, 0)) for usual in (5, 50) for block in (first, later)]
+    [32, 15, 150, 150]
+    >>> [patience(5, first, overdue, (100, 0)) for overdue in (31, 32, 64)]
+    [32, 64, 128]
+    >>> patience(5, first, 64, (50, 100))
+    32
     """
     answers, silent = elsewhere
-    doublings = overdue * (answers + 1) // (size * (answers + silent + 1))
+    doublings = overdue * (answers + 1) // (block.size * (answers + silent + 1))
+    least = max(TIMES * usual, block.size if block.is_first else 0)
     return least << min(doublings, DOUBLINGS)
 
 
@@ -247,9 +244,9 @@ def looked_through(
             continue
         assert usual is not None
         _, count, since = before = overdue.of(key)
-        elsewhere = max(0, answers - block.told), overdue.total - before.count
+        elsewhere = max(0, answers - block.told), overdue.total - before.many
         while oldest is not None:
-            last = oldest + patience(max(TIMES * usual, block.shortest), block.size, count, elsewhere)
+            last = oldest + patience(usual, block, count, elsewhere)
             if asked <= last:
                 soonest = min(soonest, last + 2)  # it is overdue when that decision is made
                 break
@@ -260,9 +257,9 @@ def looked_through(
             of.drop_oldest()
             count, since = count + 1, since or oldest
             oldest = of.oldest(pending)
-        if count > before.count:
+        if count > before.many:
             blocks[key] = OverdueRequests(of.edge, count, since)
-            total += count - before.count
+            total += count - before.many
     next = asked + 1 + often
     check = min(max(soonest, next + SOONEST), next + LATEST)
     return overdue._replace(blocks=blocks, total=total, check=check)
@@ -278,7 +275,7 @@ def delayed_blocks(
 
     released: arms of which anything was read.
     """
-    begun = {key: of for key, of in overdue.blocks.items() if of.count}
+    begun = {key: of for key, of in overdue.blocks.items() if of.many}
     still: dict[Any, list[int]] = {key: [] for key in begun}
     for id, play in pending.items() if begun else ():
         key = play.block or play.observe or play.action
@@ -294,6 +291,20 @@ def delayed_blocks(
     return [found[arm] for arm in sorted(found)]
 
 
+def overdue_words(arm: str | int, missing: int, when: str) -> str:
+    """What to do about an arm's first block that waits.
+
+    >>> overdue_words("green", 3, "12:42")[:37]
+    'green waits for 3 answers since 12:42'
+    """
+    name = arm if isinstance(arm, str) else f"arm {arm}"
+    answers = "1 answer" if missing == 1 else f"{missing:,} answers"
+    return (
+        f"{name} waits for {answers} since {when}; nothing is learned of it until they are "
+        "recorded or expired, or others who are asked in their place answer."
+    )
+
+
 def overdue_to_data(late: Mapping[int, int] | None, overdue: Overdue) -> dict[str, Any] | None:
     """Plain data, for JSON; None where each answer has its time."""
     if late is None:
@@ -307,9 +318,7 @@ def overdue_to_data(late: Mapping[int, int] | None, overdue: Overdue) -> dict[st
     }
 
 
-def overdue_from_data(
-    data: object, asked: int, policy: Policy
-) -> tuple[dict[int, int], Overdue]:
+def overdue_from_data(data: object, asked: int, policy: Policy) -> tuple[dict[int, int], Overdue]:
     """What `overdue_to_data` wrote; nothing, of a session that was stored before it was kept.
 
     Raises:
@@ -324,13 +333,15 @@ def overdue_from_data(
         bucket = whole(bucket, f"a bucket in {WHERE}.late", bucket_of(1), longest)
         late[bucket] = whole(many, f"a number in {WHERE}.late", 1, asked)
     total = whole(found["total"], f"{WHERE}.total", 0, asked)
-    blocks, keys = dict[int, OverdueRequests](), asked + 1 if policy.reader.together else policy.arms - 1
+    keys = asked + 1 if policy.reader.together else policy.arms - 1
+    blocks = dict[int, OverdueRequests]()
     for row in entries(found["blocks"], f"{WHERE}.blocks"):
-        key, edge, count, since = entries(row, f"an entry of {WHERE}.blocks", 4)
+        key, edge, many, since = entries(row, f"an entry of {WHERE}.blocks", 4)
+        key = whole(key, f"a number in {WHERE}.blocks", 0, keys)
         edge = whole(edge, f"a decision in {WHERE}.blocks", 1, asked + 1)
-        count = whole(count, f"a number in {WHERE}.blocks", 0, min(total, edge - 1))
-        since = whole(since, f"a decision in {WHERE}.blocks", bool(count), edge - 1)
-        blocks[whole(key, f"a key in {WHERE}.blocks", 0, keys)] = OverdueRequests(edge, count, since)
+        many = whole(many, f"a number in {WHERE}.blocks", 0, min(total, edge - 1))
+        since = whole(since, f"a decision in {WHERE}.blocks", bool(many), edge - 1)
+        blocks[key] = OverdueRequests(edge, many, since)
     if len(blocks) < len(found["blocks"]) or len(late) < len(found["late"]):
         raise damaged(f"{WHERE} names one thing twice")
     noticed = list[tuple[int, int]]()

@@ -68,8 +68,8 @@ class JointWheel(Wheel):
         offer = self.offered(plan, first + 1, first + 1, 0 if self.pending else plan.rounds)
         self.note(first + 1, offer.only)
         opened = opened._replace(progress=BlockProgress.at(plan, {}, plans))
-        asked = asked_after(first, opened, offer, believed, self.overdue.check)
-        return replace(asked, plans=plans)
+        turn = asked_after(first, opened, offer, believed, self.overdue.check)
+        return replace(turn, plans=plans)
 
     def offered(self, plan: Hold, block: int, since: int, rounds: int) -> Offer:
         """What a plan asks for from a decision on, for so many rounds (0: nothing), in a block."""
