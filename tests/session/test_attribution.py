@@ -20,7 +20,6 @@ from tests.session.small import (
     document,
     loaded,
     recorded,
-    resealed,
     reward_of,
 )
 
@@ -152,9 +151,9 @@ def test_what_is_held_is_saved_in_the_private_part_alone(policy: Any) -> None:
     s, clock = session(policy)
     decision = s.ask()
     s.tell(decision, reward_of(s, decision, 126 / 1024))
-    document = document(s)
-    assert "126" not in json.dumps(document["public"]["pending"])
-    assert document["private"]["held"] != []
+    data = document(s)
+    assert "126" not in json.dumps(data["public"]["pending"])
+    assert data["private"]["held"] != []
     again = loaded(s, clock=clock)
     clock.now += DAY
     for each in (s, again):
@@ -162,12 +161,12 @@ def test_what_is_held_is_saved_in_the_private_part_alone(policy: Any) -> None:
         assert each.pending == ()
     assert content(again) == content(s)
     for wrong in ([2_000], "x", [1, 2, 3, 4, 5, 6], None, [-1]):
-        damaged = resealed(changed(document, "private.held.0.1", wrong))
+        damaged = changed(data, "private.held.0.1", wrong)
         with pytest.raises(dpb.DamagedSessionError) as error:
-            dpb.Session.from_json(damaged, clock=clock)
+            loaded(damaged, clock=clock)
         assert "126" not in str(error.value)
     with pytest.raises(ValueError, match="answers are held"):
-        loaded(changed(document, "public.attribution", None))
+        loaded(changed(data, "public.attribution", None))
 
 
 def test_times_are_read_strictly() -> None:
@@ -175,13 +174,13 @@ def test_times_are_read_strictly() -> None:
     s.ask(2)
     clock.now += timedelta(hours=1)
     s.ask(2)
-    document = document(s)
-    due = document["public"]["attribution"]["due"]
+    data = document(s)
+    due = data["public"]["attribution"]["due"]
     assert [id for id, _ in due] == [1, 2, 3, 4]
     for wrong in ([*due, due[0]], due[::-1], [[99, due[-1][1]]], [*due, [2, 0.0]]):
-        damaged = resealed(changed(document, "public.attribution.due", wrong))
+        damaged = changed(data, "public.attribution.due", wrong)
         with pytest.raises(dpb.DamagedSessionError, match="attribution"):
-            dpb.Session.from_json(damaged, clock=clock)
+            loaded(damaged, clock=clock)
 
 
 def test_reports_and_voided_decisions_wait_as_well() -> None:
@@ -208,7 +207,7 @@ def test_what_an_earlier_call_appended_is_not_appended_again() -> None:
     s.ask(5)
     clock.now += DAY
     noise.failing = True
-    for call in (s.ask, s.to_json, s.settle, s.to_json):
+    for call in (s.ask, lambda: content(s), s.settle, lambda: content(s)):
         with pytest.raises((OSError, dpb.NotRecordedError)):
             call()
     noise.failing = False
@@ -254,9 +253,9 @@ def test_clocks_that_are_none(options: Any, error: Any, said: str) -> None:
     timed, _ = session()
     with pytest.raises(TypeError, match="to be a function"):
         loaded(timed, clock=5)  # type: ignore[arg-type]
-    plain = dpb.Session(POLICIES[0], noise=dpb.SimulatedNoise(1)).to_json()
-    loaded = dpb.Session.from_json(plain, clock=lambda: 0.0)  # one for all of them
-    assert loaded.attribution_window is None
+    plain = dpb.Session(POLICIES[0], noise=dpb.SimulatedNoise(1))
+    again = loaded(plain, clock=lambda: 0.0)  # one for all of them
+    assert again.attribution_window is None
 
 
 # An audit: whether somebody answered is part of the reward. A black box shows all that is public.

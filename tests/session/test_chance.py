@@ -1,4 +1,6 @@
-"""Arms drawn by chance: their probabilities, how decisions are kept, and a seed that stays secret."""
+"""Arms drawn by chance: their probabilities, how decisions are kept, and a seed that stays
+secret.
+"""
 
 from __future__ import annotations
 
@@ -257,7 +259,7 @@ def test_a_decision_is_kept_in_few_bytes(
     assert len(json.dumps(said, separators=(",", ":"))) < in_json * DRAWN
     rows = list(s.decisions())
     assert [(row.id, row.action) for row in rows] == made
-    assert list(dpb.Session.from_json(text).decisions()) == rows
+    assert list(loaded(text).decisions()) == rows
 
 
 @pytest.mark.parametrize(

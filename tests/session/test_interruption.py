@@ -26,7 +26,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.session import session as session_module
-from tests.session.small import Exact, content, recorded, reward_of
+from tests.session.small import Exact, content, loaded, recorded, reward_of
 
 PACKAGE = str(Path(dpb.__file__).parent)
 LONG = 30.0
@@ -390,9 +390,7 @@ class Uncut:
         game, call = begun(setup, name)
         call()
         self.after, self.end = game.facts(), game.ended()
-        dpb.Session.from_json(
-            game.session.to_json(), **{"user_key": bytes(16)} if game.people else {}
-        )
+        loaded(game.session, **{"user_key": bytes(16)} if game.people else {})
 
 
 def require_whole(game: Game, call: Call, uncut: Uncut, pool: ThreadPoolExecutor) -> None:

@@ -137,12 +137,12 @@ def test_names_are_not_kept_and_a_key_is_needed_to_save() -> None:
     assert KEY.hex() not in text
     for wrong in (None, b"another key of 16"):
         with pytest.raises(ValueError, match="user_key="):
-            dpb.Session.from_json(text, user_key=wrong)
-    again = dpb.Session.from_json(text, user_key=KEY)
+            loaded(text, user_key=wrong)
+    again = loaded(text, user_key=KEY)
     assert again.guarantee == s.guarantee
     assert not again.ask(user="a very particular name").learn
     with pytest.raises(ValueError, match="no user_key="):
-        dpb.Session.from_json(session().to_json(), user_key=KEY)
+        loaded(session(), user_key=KEY)
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ class Work:
     def save(self) -> None:
         self.tell_many()
         self.now += 1e6
-        self.session.to_json()
+        self.session.to_json(unsealed=True)
 
     def ask(self) -> None:
         self.tell()

@@ -104,7 +104,7 @@ def test_people_are_counted_once_and_saved() -> None:
     for _ in range(5):
         s.ask(user="ann")
     s.void(s.ask(user="ben"))
-    for each in (s, loaded(s.to_json(), user_key=bytes(16))):
+    for each in (s, loaded(s, user_key=bytes(16))):
         assert "Users asked for, whether learned from or not: 2." in words(each)
     assert "Users" not in words(session())
 

@@ -30,9 +30,6 @@ RARE = 20
 TIMES = 3
 """Patience, in usual delays."""
 
-LATER = 32
-"""Patience in blocks after the first one, at least, if they are not smaller."""
-
 SOONEST, LATEST, SPREAD = 4, 32, 256
 """After how many further decisions requests are looked at again, at least and at most; and of how
 many that wait each adds one more, so that looking costs every decision the same.
@@ -75,13 +72,13 @@ Waiting = dict[Any, Outstanding]
 
 
 class OverdueRequests(NamedTuple):
-    """Of one arm or block. edge: requests before this decision are overdue. count: how many became
+    """Of one arm or block. edge: requests before this decision are overdue. many: so many became
     overdue since the block began, whether they were answered afterwards or not. since: the first of
     them; 0: there is none.
     """
 
     edge: int = 0
-    count: int = 0  # type: ignore[assignment]  # nobody counts in such a tuple
+    many: int = 0
     since: int = 0
 
 
@@ -105,7 +102,7 @@ class Overdue(NamedTuple):
     def read(self, keys: Iterable[int]) -> Overdue:
         """The open blocks of these arms were read: others begin."""
         begun = {
-            key: self.blocks[key]._replace(count=0, since=0) for key in keys if key in self.blocks
+            key: self.blocks[key]._replace(many=0, since=0) for key in keys if key in self.blocks
         }
         return self._replace(blocks={**self.blocks, **begun}) if begun else self
 
@@ -123,11 +120,6 @@ class AskedBlock(NamedTuple):
     told: int
     arms: tuple[int, ...]
     is_first: bool
-
-    @property
-    def shortest(self) -> int:
-        """The least patience with its requests."""
-        return self.size if self.is_first else min(self.size, LATER)
 
 
 class DelayedBlock(NamedTuple):
@@ -176,22 +168,27 @@ def usual_delay(late: Mapping[int, int], answers: int) -> int | None:
     return 0
 
 
-def patience(least: int, size: int, overdue: int, elsewhere: tuple[int, int]) -> int:
-    """How old a request of a block may become.
+def patience(usual: int, block: AskedBlock, overdue: int, elsewhere: tuple[int, int]) -> int:
+    """How old a request of a block may become: a few usual delays, and in a first block as many
+    decisions as it has rounds.
 
     It doubles with each block's worth of overdue requests, counted at the rate at which the people
     of other blocks answer: else an arm whose people never answer would get all requests for ever.
 
-    least: what it is at first. size: rounds of the block. overdue: requests that became overdue in
-        it. elsewhere: answers and overdue requests of all other blocks.
+    overdue: requests that became overdue in the block. elsewhere: answers and overdue requests of
+        all other blocks.
 
-    >>> [patience(40, 32, overdue, (100, 0)) for overdue in (0, 31, 32, 64)]
-    [40, 40, 80, 160]
-    >>> patience(40, 32, 64, (50, 100))
-    40
+    >>> first, later = AskedBlock(32, 0, (0,), True), AskedBlock(32, 0, (0,), False)
+    >>> [patience(usual, block, 0, (100, 0)) for usual in (5, 50) for block in (first, later)]
+    [32, 15, 150, 150]
+    >>> [patience(5, first, overdue, (100, 0)) for overdue in (31, 32, 64)]
+    [32, 64, 128]
+    >>> patience(5, first, 64, (50, 100))
+    32
     """
     answers, silent = elsewhere
-    doublings = overdue * (answers + 1) // (size * (answers + silent + 1))
+    doublings = overdue * (answers + 1) // (block.size * (answers + silent + 1))
+    least = max(TIMES * usual, block.size if block.is_first else 0)
     return least << min(doublings, DOUBLINGS)
 
 
@@ -242,10 +239,9 @@ def looked_through(
             continue
         assert usual is not None
         _, count, since = before = overdue.of(key)
-        elsewhere = max(0, answers - block.told), overdue.total - before.count
+        elsewhere = max(0, answers - block.told), overdue.total - before.many
         while oldest is not None:
-            least = max(TIMES * usual, block.shortest)
-            last = oldest + patience(least, block.size, count, elsewhere)
+            last = oldest + patience(usual, block, count, elsewhere)
             if asked <= last:
                 soonest = min(soonest, last + 2)  # it is overdue when that decision is made
                 break
@@ -256,9 +252,9 @@ def looked_through(
             of.drop_oldest()
             count, since = count + 1, since or oldest
             oldest = of.oldest(pending)
-        if count > before.count:
+        if count > before.many:
             blocks[key] = OverdueRequests(of.edge, count, since)
-            total += count - before.count
+            total += count - before.many
     next = asked + 1 + often
     check = min(max(soonest, next + SOONEST), next + LATEST)
     return overdue._replace(blocks=blocks, total=total, check=check)
@@ -274,7 +270,7 @@ def delayed_blocks(
 
     released: arms of which anything was read.
     """
-    begun = {key: of for key, of in overdue.blocks.items() if of.count}
+    begun = {key: of for key, of in overdue.blocks.items() if of.many}
     still: dict[Any, list[int]] = {key: [] for key in begun}
     for id, play in pending.items() if begun else ():
         key = play.unit
@@ -288,3 +284,17 @@ def delayed_blocks(
                 if arm not in released:
                     found[arm] = DelayedBlock(arm, block.size - block.told, ids[0])
     return [found[arm] for arm in sorted(found)]
+
+
+def overdue_words(arm: str | int, missing: int, when: str) -> str:
+    """What to do about an arm's first block that waits.
+
+    >>> overdue_words("green", 3, "12:42")[:37]
+    'green waits for 3 answers since 12:42'
+    """
+    name = arm if isinstance(arm, str) else f"arm {arm}"
+    answers = "1 answer" if missing == 1 else f"{missing:,} answers"
+    return (
+        f"{name} waits for {answers} since {when}; nothing is learned of it until they are "
+        "recorded or expired, or others who are asked in their place answer."
+    )

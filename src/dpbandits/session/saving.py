@@ -250,7 +250,7 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         harm=None if state.harm is None else state.harm.to_data(),
         traffic=state.traffic.to_data(),
         arms=roster_to_data(state.roster),
-        events=list(state.events),
+        events=[event[:3] for event in state.events],
         step=state.step,
         asked=state.asked,
         first=state.first,

@@ -278,6 +278,11 @@ class SegmentReports(BySegment[Session]):
         return {name: session.events for name, session in self._parts.items()}
 
     @property
+    def alarms(self) -> dict[str, tuple[SessionEvent, ...]]:
+        """What somebody should look at, by segment (see `Session.alarms`)."""
+        return {name: session.alarms for name, session in self._parts.items()}
+
+    @property
     def ledger(self) -> dict[str, tuple[Entry, ...]]:
         """What was read, by segment."""
         return {name: session.ledger for name, session in self._parts.items()}

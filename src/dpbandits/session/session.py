@@ -69,6 +69,7 @@ from dpbandits.session.options import (
     too_many_pending,
     watched_mechanism,
 )
+from dpbandits.session.overdue import overdue_words
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -1024,11 +1025,46 @@ class Session:
     @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order."""
-        names, harm, alarms = self._state.roster.labels, self._state.harm, list[SessionEvent]()
-        for arm, at, suspended in () if harm is None else harm.alarms:
-            what = "suspend" if suspended else "alarm"
-            alarms.append(SessionEvent(what, names[arm] if names else arm, at))
+        noticed = self._seen.overdue.noticed
+        overdue = [SessionEvent("overdue", self._name(arm), at) for arm, at in noticed]
+        alarms = sorted([*self._suspended(), *overdue], key=lambda event: event.asked)
         return in_order(self._state.events, alarms)
+
+    @property
+    def alarms(self) -> tuple[SessionEvent, ...]:
+        """What somebody should look at: arms that passed the guardrail ("suspend", or "alarm" if
+        the arm is the last one in play), in order; and arms whose first batch waits for requests
+        that are overdue ("overdue"), for as long as it does.
+
+        A request is overdue that has waited for several times as long as answers usually take.
+        Others are asked for in its place, and its answer still counts if it comes.
+        """
+        return self._alarms(lambda id: f"decision {id:,}")
+
+    def _alarms(self, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
+        """
+        Args:
+            when: returns when a decision was made, in words.
+        """
+        view, waits = self._seen, list[SessionEvent]()
+        noticed = dict(view.overdue.noticed)
+        for arm, missing, since in view.delayed():
+            name, at = self._name(arm), noticed.get(arm, view.asked)
+            said = overdue_words(name, missing, when(since))
+            waits.append(SessionEvent("overdue", name, at, said))
+        return (*self._suspended(), *waits)
+
+    def _suspended(self) -> list[SessionEvent]:
+        """Arms that passed the guardrail."""
+        harm = self._state.harm
+        return [
+            SessionEvent("suspend" if suspended else "alarm", self._name(arm), at)
+            for arm, at, suspended in (() if harm is None else harm.alarms)
+        ]
+
+    def _name(self, arm: int) -> str | int:
+        names = self._state.roster.labels
+        return names[arm] if names else arm
 
     @property
     def state(self) -> Any:
@@ -1166,7 +1202,7 @@ class Session:
                 default=self.default,
                 assignment=None if drawn is None else drawn.words,
                 chooses=self.policy.chooses,
-                events=self.events,
+                events=[each[:3] for each in self.events if each.what != "overdue"],
                 cap=None if people is None else people.cap,
                 span=None if people is None else people.span,
                 caution=None if self.rewards is None else self.rewards.caution,

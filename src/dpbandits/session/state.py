@@ -56,14 +56,17 @@ class SessionEvent(NamedTuple):
 
     Args:
         what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks); with a
-            guardrail also "suspend", or "alarm" if the arm is the last one in play.
+            guardrail also "suspend", or "alarm" if the arm is the last one in play; "overdue" if
+            an arm\'s first batch waits for requests that are too old.
         arm: its name or number; None if it is about all arms.
         asked: decisions made before it.
+        said: of an alarm, what is to be done, in words.
     """
 
     what: str
     arm: str | int | None
     asked: int
+    said: str = ""
 
 
 class Offer(NamedTuple):
@@ -753,7 +756,7 @@ class View:
         known = dict(before.noticed)
         new = [each.arm for each in self.delayed(found) if each.arm not in known]
         found = found._replace(noticed=(*before.noticed, *((arm, id - 1) for arm in new)))
-        keys = [key for key, each in found.blocks.items() if each.count > before.of(key).count]
+        keys = [key for key, each in found.blocks.items() if each.many > before.of(key).many]
         play = offer.play
         single = play is not None and not self.policy.reader.together and keys == [play.unit]
         last = min(FOREVER, offer.last + found.total - before.total) if single and offer.last else 0
@@ -888,7 +891,7 @@ class View:
             return None
         if id <= self.log.state.first + len(plan.actions) * plan.each:
             return None
-        if not any(overdue.of(arm).count for arm in plan.actions):
+        if not any(overdue.of(arm).many for arm in plan.actions):
             return None
         asked = self.asked_beyond()
         for arm in plan.actions:

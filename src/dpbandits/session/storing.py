@@ -8,7 +8,7 @@ what a session changed, so that no call's cost grows with what was decided befor
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from secrets import token_bytes
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
@@ -37,7 +37,16 @@ from dpbandits.session.saving import (
     session_of,
 )
 from dpbandits.session.session import OneCall, Session
-from dpbandits.session.state import Asked, Released, Told, Unlearned, Unread, View, opened
+from dpbandits.session.state import (
+    Asked,
+    Released,
+    SessionEvent,
+    Told,
+    Unlearned,
+    Unread,
+    View,
+    opened,
+)
 from dpbandits.vault import Reading
 
 ArmMove = Literal["retire", "pause", "resume"]
@@ -81,6 +90,7 @@ class SessionChanges(NamedTuple):
         unlearned: pending decisions whose rewards will not be read.
         used: by pseudonym, the window and the places taken in it.
         held: answers that count only later, in grid steps. Private.
+        noticed: arms whose first batch was found to wait for overdue requests, and when.
     """
 
     asked: list[AskedPlay]
@@ -89,6 +99,7 @@ class SessionChanges(NamedTuple):
     releases: list[HeardRelease]
     used: dict[str, tuple[int, int]]
     held: dict[int, Any]
+    noticed: list[tuple[str, int]]
 
     def __repr__(self) -> str:
         return f"SessionChanges(asked={len(self.asked)}, releases={len(self.releases)})"
@@ -103,7 +114,7 @@ class Watch:
         self._journal = tables.journal = list[Any]()
         tables.follows = True
         self._left, self._held = dict(session._state.books.ledger.left), set(tables.held)
-        self._resolved = dict[int, str]()
+        self._resolved, self._noticed = dict[int, str](), len(session._seen.overdue.noticed)
 
     @property
     def resolved(self) -> Mapping[int, str]:
@@ -129,7 +140,7 @@ class Watch:
     def changes(self) -> SessionChanges:
         """Return everything since the last time."""
         tables, journal, resolved = self.session._tables, self._journal, dict(self.resolved)
-        found = SessionChanges([], resolved, [], [], {}, {})
+        found = SessionChanges([], resolved, [], [], {}, {}, [])
         for event in journal:
             if type(event) is Asked:
                 place = None if event.place is None else event.place[:2]
@@ -142,6 +153,10 @@ class Watch:
         if tables.people is not None:
             found.used.update(tables.people.used)
         found.held.update({id: s for id, s in tables.held.items() if id not in self._held})
+        noticed = self.session._seen.overdue.noticed
+        for arm, at in noticed[self._noticed :]:
+            found.noticed.append((str(self.session._name(arm)), at))
+        self._noticed = len(noticed)
         self._held, self._resolved = set(tables.held), {}
         journal.clear()
         tables.owners.clear()
@@ -486,6 +501,15 @@ def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
     if isinstance(mechanism, JointBatch):
         return JointAnswer(*answer)
     return Halt(*answer) if isinstance(mechanism, AboveThreshold) else Answer(*answer)
+
+
+def alarms_of(session: Session, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
+    """Return what somebody should look at (see `Session.alarms`).
+
+    Args:
+        when: returns when a decision was made, in words.
+    """
+    return session._alarms(when)
 
 
 class Silent(Relay):

@@ -15,6 +15,7 @@ from dpbandits.service.looks.reports import (
     LedgerLine,
     StoredRelease,
     Summary,
+    alarms_in,
     decision_page,
     in_play,
     ledger_lines,
@@ -164,11 +165,10 @@ class ShownCampaign:
 
     @property
     def alarms(self) -> tuple[SessionEvent, ...]:
-        """Arms that passed the guardrail, in order: "suspend", or "alarm" where the arm was the
-        last one in play.
+        """What somebody should look at: arms that passed the guardrail, in order; and arms whose
+        first block waits for requests that are overdue, since when (see `Session.alarms`).
         """
-        events = self._looker.look(lambda work, _: work.session.events)
-        return tuple(event for event in events if event.what in ("suspend", "alarm"))
+        return self._looker.look(alarms_in)
 
     def history(self) -> tuple[Moment, ...]:
         """What was believed after releases, at most 60 of them, the newest at the end."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +13,9 @@ from dpbandits.service.rows.records import CampaignRow, unseen_steps
 from dpbandits.service.turns.working import Working, frozen_json
 from dpbandits.session.beliefs import Belief
 from dpbandits.session.ranges import Range
+from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import WIDTH
+from dpbandits.session.storing import alarms_of
 
 UNSEALED = (
     "WARNING: the database of this campaign has no key. Until their time has passed, single "
@@ -88,7 +91,8 @@ class DecisionPage(SomeDecisions, Tabular):
 
 class Summary(NamedTuple):
     """A campaign in a few numbers. version, waiting, told: None where they are private, because
-    they tell who answered. segments: their names, where these are counts over all of them.
+    they tell who answered. segments: their names, where these are counts over all of them. overdue:
+    arms whose first block waits for requests that are overdue.
     """
 
     name: str
@@ -105,6 +109,7 @@ class Summary(NamedTuple):
     arms: tuple[tuple[Any, str], ...]
     created: float
     segments: tuple[str, ...] = ()
+    overdue: int = 0
 
     def __str__(self) -> str:
         counts = {"asked": self.asked, "told": self.told, "waiting": self.waiting}
@@ -183,7 +188,20 @@ def summary_of(work: Working, rows: CampaignRows) -> Summary:
         head.closed,
         tuple((name, standing) for name, standing in session.arms),
         work.row.created,
+        overdue=sum(event.what == "overdue" for event in session.alarms),
     )
+
+
+def alarms_in(work: Working, rows: CampaignRows) -> tuple[SessionEvent, ...]:
+    """What somebody should look at. A decision's time is said, in place of its number."""
+
+    def when(seq: int) -> str:
+        row = rows.decision(seq)
+        if row is None:
+            return f"decision {seq:,}"
+        return f"{datetime.fromtimestamp(row.asked_at, UTC):%Y-%m-%d %H:%M} UTC"
+
+    return alarms_of(work.session, when)
 
 
 def statement_of(work: Working, rows: CampaignRows) -> str:
@@ -218,6 +236,7 @@ def summary_over(row: CampaignRow, parts: Sequence[Summary], segments: tuple[str
         told=counted_together(each.told for each in parts),
         closed=None if any(each.closed is None for each in parts) else parts[0].closed,
         segments=segments,
+        overdue=sum(each.overdue for each in parts),
     )
 
 

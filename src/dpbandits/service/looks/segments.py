@@ -57,7 +57,7 @@ class ShownSegments(BySegment[ShownPart]):
 
     @property
     def alarms(self) -> dict[str, tuple[SessionEvent, ...]]:
-        """Arms that passed the guardrail, by segment (see `Campaign.alarms`)."""
+        """What somebody should look at, by segment (see `Campaign.alarms`)."""
         return {name: part.alarms for name, part in self._parts.items()}
 
     def statement(self) -> str:

@@ -148,7 +148,9 @@ class RemoteLooks:
 
     @property
     def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
-        """ArmStandings that passed the guardrail, in order; by segment, where there are some."""
+        """What somebody should look at (see `Campaign.alarms`); by segment, where there are
+        some.
+        """
         found: tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]
         found = self._whole("alarms", lambda said: tuple(SessionEvent(**row) for row in said))
         return found

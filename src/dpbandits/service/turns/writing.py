@@ -81,7 +81,7 @@ def change_in(
         used=found.used,
         held=sealed_held(found.held, seal, uid),
         held_at=held_at,
-        events=events,
+        events=[*events, *(EventRow(now, "overdue", arm, at, None) for arm, at in found.noticed)],
         responses=responses or {},
     )
 
