@@ -113,7 +113,7 @@ KEPT = {
     "::test_with_all_options_at_once_a_loaded_session_goes_on_as_it_would_have": (
         "DPKLUCB-refunds-segments|LazyDPTS--None"
     ),
-    "simulation/kernels/many_arms/test_players.py::test_same_decisions_on_one_tape": (
+    "simulation/kernels/test_batches.py::test_same_decisions_on_one_tape": (
         r"^DPKLUCB\(arms=60, epsilon=Fraction\(1, 1\).*-near 1$"
     ),
     f"{RECORDS}::test_rows_are_played_by_one_law": "FollowTheLeader",
@@ -122,7 +122,6 @@ KEPT = {
         "^CUCBLDP2$"
     ),
     "simulation/kernels/several/test_together.py::test_rows_are_played_by_one_law": "DPKLMAT",
-    "simulation/parts/test_largest.py::test_weights_after_every_change": "^(3|60)-",
     "simulation/test_delays.py::test_a_delay_costs_no_more_than_itself": "DPKLUCB",
     "simulation/test_regret.py::test_reference": OF_COMPILED,
     "simulation/test_seeds.py::test_a_compiled_player_plays_what_it_played": OF_COMPILED,

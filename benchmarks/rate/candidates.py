@@ -8,7 +8,8 @@ import math
 from typing import Any
 
 import dpbandits as dpb
-from dpbandits.simulation.kernels import batches
+from dpbandits.policies.formulas.rules import IndexNumbers
+from dpbandits.simulation.kernels.batches import read_cumulative
 from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.jit import best_share, clip01, inline, jit, slowing_total
 from dpbandits.simulation.players import table
@@ -59,7 +60,7 @@ def batch(p: Any, s: Any, own: Any, arm: int) -> int:
 
 
 play_rate_klucb = player(
-    "rate_klucb", Numbers=batches.Numbers, choose=choose, batch=batch, read=batches.read
+    "rate_klucb", Numbers=IndexNumbers, choose=choose, batch=batch, read=read_cumulative
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 from dpbandits import AnytimeLazyUCB
 from dpbandits.core.errors import CheckFailed
 from dpbandits.noise import SimulatedNoise
-from dpbandits.simulation.kernels.batches import Numbers
+from dpbandits.policies.formulas.rules import IndexNumbers
 
 
 def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_compiled_noise_at_half_scale_is_caught(monkeypatch: pytest.MonkeyPatch)
 
 def honest_at(honest: Any, policy: Any, steps: int, eps: float) -> Any:
     kernel = honest(policy, steps)
-    halved = Numbers(*kernel.args[0])._replace(scale=steps / (2 * eps))
+    halved = IndexNumbers(*kernel.args[0])._replace(noise=steps / (2 * eps))
     return partial(kernel.func, tuple(halved), steps)
 
 

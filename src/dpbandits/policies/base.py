@@ -4,10 +4,11 @@ arm, and plans that fill one arm's batch at a time.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
@@ -17,6 +18,8 @@ from dpbandits.core.plan import Action, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.policies.ahead import ranked
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.formulas.divergences import clip01
+from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
 from dpbandits.policies.statistics import (
     Statistics,
     empty,
@@ -124,21 +127,35 @@ def largest_below(ceilings: Floats, score: Callable[[int], float]) -> int:
     return best
 
 
+def no_score(*given: object) -> float:
+    raise NotImplementedError("An index policy gives a rule, or overrides scores().")
+
+
 @dataclass(frozen=True, kw_only=True)
 class IndexPolicy(Policy):
     """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then
     releases it.
 
-    Every arm's first batch comes first, in order.
+    Every arm's first batch comes first, in order. A policy gives its `rule`, which the simulator
+    compiles, too; one that is no such rule overrides `scores` and perhaps `batch`.
     """
 
     chooses: ClassVar[bool] = True
 
-    @abstractmethod
+    @cached_property
+    def rule(self) -> IndexRule:
+        """Score and batch rule as formulas, and their constants."""
+        return IndexRule(no_score, IndexNumbers())
+
     def scores(self, s: Statistics, t: int) -> list[float]:
-        """Every arm's index at round t, from released values; all arms have a release behind
-        them.
-        """
+        """Return every arm's index at round t, from released values; all arms have a release."""
+        score, p, log_t = self.rule.score, self.rule.numbers, math.log(t)
+        means = [total / n for total, n in zip(s.totals, s.rounds, strict=True)]
+        best = max(map(clip01, means)) if self.rule.timeless else 0.0
+        return [
+            score(p, mean, n, draws, log_t, best)
+            for mean, n, draws in zip(means, s.rounds, s.draws, strict=True)
+        ]
 
     def leader(self, s: Statistics, t: int) -> int:
         """The arm with the largest score, the lowest on a tie."""
@@ -146,8 +163,13 @@ class IndexPolicy(Policy):
         return scores.index(max(scores))
 
     def batch(self, s: Statistics, arm: int) -> int:
-        """Rounds in the arm's next batch; one, where a policy does not say more."""
-        return 1
+        """Return the rounds in the arm's next batch."""
+        p, n, best, leading = self.rule.numbers, s.rounds[arm], 0.0, 0
+        if n and self.rule.by_best:
+            seen = zip(s.totals, s.rounds, strict=True)
+            best, leading = max((clip01(total / m), m) for total, m in seen if m)
+        mean = s.totals[arm] / n if n else 0.0
+        return self.rule.size(p, mean, n, s.draws[arm], s.pulls[arm], best, leading)
 
     @final
     def init(self) -> Statistics:

@@ -5,6 +5,7 @@ privacy-aware divergence d_eps.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -15,9 +16,9 @@ from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, largest_below
 from dpbandits.policies.bounds.cumulative import dp_klucb_bound
 from dpbandits.policies.contract import About
-from dpbandits.policies.formulas import indices
-from dpbandits.policies.formulas.divergences import clip01, d_eps
-from dpbandits.policies.formulas.schedules import growing_batch
+from dpbandits.policies.formulas import indices, rules
+from dpbandits.policies.formulas.divergences import d_eps
+from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
 from dpbandits.policies.statistics import Statistics
 
 __all__ = ["DPIMED", "DPKLUCB"]
@@ -107,12 +108,11 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
     def mechanism(self) -> LazyCumulative:
         return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        eps, level = float(self.epsilon), indices.kl_level(math.log(t), self.c)
-        return [
-            indices.dp_klucb(total / n, n, level, eps)
-            for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    @cached_property
+    def rule(self) -> IndexRule:
+        eps, first = float(self.epsilon), self.first or 1
+        numbers = IndexNumbers(eps, constant=self.c, first=first, alpha=float(self.alpha))
+        return IndexRule(rules.dp_klucb_score, numbers, rules.growing, capped=True)
 
     def leader(self, s: Statistics, t: int) -> int:
         arms = len(s.rounds)  # perhaps not all of them
@@ -126,9 +126,6 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
 
         ceilings = above_indices(floats_of(totals), floats_of(rounds), level, eps)
         return largest_below(ceilings, index)
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps, first = float(self.epsilon), self.first or 1
@@ -168,14 +165,11 @@ class DPIMED(IndexPolicy, PrivatePolicy):
     def mechanism(self) -> LazyCumulative:
         return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        eps = float(self.epsilon)
-        means = [total / n for total, n in zip(s.totals, s.rounds, strict=True)]
-        best = max(clip01(m) for m in means)
-        return [indices.dp_imed(m, n, best, eps) for m, n in zip(means, s.rounds, strict=True)]
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
+    @cached_property
+    def rule(self) -> IndexRule:
+        eps, first = float(self.epsilon), self.first or 1
+        numbers = IndexNumbers(eps, first=first, alpha=float(self.alpha))
+        return IndexRule(rules.dp_imed_score, numbers, rules.growing, timeless=True)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return divergence_order(means, rounds, float(self.epsilon), self.alpha)

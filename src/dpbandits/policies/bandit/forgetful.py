@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, final
 
 from dpbandits.core.plan import Action, Hold, Plan, PublicRng
@@ -16,8 +17,9 @@ from dpbandits.policies.base import IndexPolicy, PrivatePolicy, StatisticsPolicy
 from dpbandits.policies.bounds import batches
 from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
 from dpbandits.policies.contract import About
-from dpbandits.policies.formulas import indices
+from dpbandits.policies.formulas import rules
 from dpbandits.policies.formulas.indices import crossing, lazy_ucb
+from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
 from dpbandits.policies.statistics import Statistics, first_unseen
 
 __all__ = ["AdaCUCB", "AdaPKLUCB", "AdaPUCB", "AnytimeLazyUCB"]
@@ -74,6 +76,11 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
                 )
         return Hold(arm, end - t, (arm,) if end == full else ())
 
+    @cached_property
+    def rule(self) -> IndexRule:
+        numbers = IndexNumbers(eps=float(self.epsilon))
+        return IndexRule(rules.lazy_ucb_score, numbers, rules.twice_the_last)
+
     def leader(self, s: Statistics, t: int) -> int:
         """The arm with the largest index, the lowest on a tie."""
         eps, log_t = float(self.epsilon), math.log(t)
@@ -129,15 +136,10 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
     def mechanism(self) -> LazyForgetful:
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
-    def batch(self, s: Statistics, arm: int) -> int:
-        return max(1, s.pulls[arm])
-
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        eps, log_t = float(self.epsilon), math.log(t)
-        return [
-            indices.adap_ucb(total / n, n, log_t, eps, self.a)
-            for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    @cached_property
+    def rule(self) -> IndexRule:
+        numbers = IndexNumbers(eps=float(self.epsilon), constant=float(self.a))
+        return IndexRule(rules.adap_ucb_score, numbers, rules.as_long_again)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -174,15 +176,10 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
     def mechanism(self) -> LazyForgetful:
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
-    def batch(self, s: Statistics, arm: int) -> int:
-        return max(1, s.pulls[arm])
-
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        eps, log_t = float(self.epsilon), math.log(t)
-        return [
-            indices.adap_klucb(total / n, n, log_t, eps, self.a)
-            for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    @cached_property
+    def rule(self) -> IndexRule:
+        numbers = IndexNumbers(eps=float(self.epsilon), constant=float(self.a))
+        return IndexRule(rules.adap_klucb_score, numbers, rules.as_long_again, capped=True)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -226,15 +223,10 @@ class AdaCUCB(IndexPolicy):
     def mechanism(self) -> GaussianBatches:
         return GaussianBatches(rho=as_fraction(self.rho, "rho"), grid=Grid(steps=self.grid))
 
-    def batch(self, s: Statistics, arm: int) -> int:
-        return max(1, s.pulls[arm])
-
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        rho, log_t = float(self.rho), math.log(t)
-        return [
-            indices.adac_ucb(total / n, n, log_t, rho, self.b)
-            for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    @cached_property
+    def rule(self) -> IndexRule:
+        numbers = IndexNumbers(eps=float(self.rho), constant=float(self.b))
+        return IndexRule(rules.adac_ucb_score, numbers, rules.as_long_again)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return batches.adac_bound(one_arm(means), rounds, float(self.rho), self.b)

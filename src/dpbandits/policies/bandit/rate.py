@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,8 +17,8 @@ from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.bandit.cumulative import MANY, divergence_order
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, largest_below
 from dpbandits.policies.contract import About
-from dpbandits.policies.formulas.divergences import clip01
-from dpbandits.policies.formulas.rate import rate_imed, settling_batch
+from dpbandits.policies.formulas import rules
+from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
 from dpbandits.policies.statistics import Statistics
 
 __all__ = ["DPRateIMED"]
@@ -159,18 +160,21 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     def mechanism(self) -> LazyCumulative:
         return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        means = [total / n for total, n in zip(s.totals, s.rounds, strict=True)]
-        best = max(clip01(mean) for mean in means)
-        return [self.score(s, arm, best) for arm in range(len(s.rounds))]
-
-    def score(self, s: Statistics, arm: int, best: float) -> float:
-        """The arm's score, the largest clipped mean being `best`."""
-        n, draws = s.rounds[arm], s.draws[arm]
-        if self.counted is not None:
-            draws = min(draws, self.counted)
-        mean, eps = s.totals[arm] / n, float(self.epsilon)
-        return rate_imed(mean, best, n, draws, self.level or 1.0, eps, *self.belief)
+    @cached_property
+    def rule(self) -> IndexRule:
+        doubt, trust = self.belief
+        numbers = IndexNumbers(
+            eps=float(self.epsilon),
+            constant=float(self.level or 1.0),
+            first=self.first or 1,
+            alpha=float(self.alpha or 3.0),
+            counted=self.counted or rules.ALL_DRAWS,
+            doubt=float(doubt),
+            trust=float(trust),
+        )
+        return IndexRule(
+            rules.rate_imed_score, numbers, rules.settling, timeless=True, by_best=True
+        )
 
     @property
     def belief(self) -> tuple[float, float]:
@@ -183,24 +187,19 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         means = np.clip(np.array(s.totals) / np.array(s.rounds), 0.0, 1.0)
         best = float(means.max())
         ceilings = self.ceilings(s, means)
-        return largest_below(ceilings, lambda arm: self.score(s, arm, best))
+        score, p = self.rule.score, self.rule.numbers
+
+        def index(arm: int) -> float:
+            n = s.rounds[arm]
+            return score(p, s.totals[arm] / n, n, s.draws[arm], 0.0, best)
+
+        return largest_below(ceilings, index)
 
     def ceilings(self, s: Statistics, means: Floats) -> Floats:
         """Numbers, shape (arms,), that no arm's score is above; means: clipped."""
         draws = np.minimum(s.draws, self.counted or max(s.draws))
         level, eps = self.level or 1.0, float(self.epsilon)
         return above_scores(means, s.rounds, draws, level, eps, *self.belief)
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        n, first = s.rounds[arm], self.first or 1
-        if n == 0:
-            return first
-        seen = zip(s.totals, s.rounds, strict=True)
-        best, leading = max((clip01(total / rounds), rounds) for total, rounds in seen if rounds)
-        draws = min(s.draws[arm] + 1, self.counted or s.draws[arm] + 1)
-        mean, eps = s.totals[arm] / n, float(self.epsilon)
-        level, alpha = self.level or 1.0, self.alpha or 3.0
-        return settling_batch(mean, best, n, draws, leading, level, first, alpha, eps, *self.belief)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return divergence_order(means, rounds, float(self.epsilon), self.level or 1.0)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
@@ -14,8 +15,8 @@ from dpbandits.policies.base import IndexPolicy, PrivatePolicy
 from dpbandits.policies.bounds import trees
 from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
 from dpbandits.policies.contract import About
-from dpbandits.policies.formulas import indices
-from dpbandits.policies.statistics import Statistics
+from dpbandits.policies.formulas import rules
+from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
 
 __all__ = ["DPUCB", "DPUCBBound", "HybridUCB"]
 
@@ -69,22 +70,20 @@ class DPUCB(IndexPolicy, PrivatePolicy):
             grid=Grid(steps=self.grid),
         )
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        eps, log_t, scale = (
-            float(self.epsilon),
-            math.log(t),
-            self.horizon.bit_length() / float(self.tree_epsilon),
+    @cached_property
+    def rule(self) -> IndexRule:
+        scale = self.horizon.bit_length() / float(self.tree_epsilon)
+        published = self.preset == "published"
+        return IndexRule(
+            rules.dp_ucb_published_score if published else rules.dp_ucb_tight_score,
+            IndexNumbers(
+                eps=float(self.epsilon),
+                arms=self.arms,
+                horizon=self.horizon,
+                gamma=float(self.gamma),
+                scale=scale,
+            ),
         )
-        pairs = [(total / n, n) for total, n in zip(s.totals, s.rounds, strict=True)]
-        if self.preset == "published":
-            return [
-                indices.dp_ucb_published(m, n, log_t, eps, self.arms, self.horizon, self.gamma)
-                for m, n in pairs
-            ]
-        return [
-            indices.dp_ucb_tight(m, n, log_t, d, scale)
-            for (m, n), d in zip(pairs, s.draws, strict=True)
-        ]
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         scale, horizon = self.horizon.bit_length() / float(self.tree_epsilon), self.horizon
@@ -128,12 +127,9 @@ class DPUCBBound(IndexPolicy, PrivatePolicy):
     def mechanism(self) -> Hybrid:
         return Hybrid(epsilon=self.budget, segments="powers", grid=Grid(steps=self.grid))
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        eps, log_t = float(self.epsilon), math.log(t)
-        return [
-            indices.dp_ucb_bound(total / n, n, log_t, eps)
-            for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(rules.dp_ucb_bound_score, IndexNumbers(eps=float(self.epsilon)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,12 +167,9 @@ class HybridUCB(IndexPolicy, PrivatePolicy):
             grid=Grid(steps=self.grid),
         )
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        eps, log_t = float(self.epsilon), math.log(t)
-        return [
-            indices.hybrid_ucb(total / n, n, log_t, eps)
-            for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(rules.hybrid_ucb_score, IndexNumbers(eps=float(self.epsilon)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return trees.hybrid_bound(one_arm(means), rounds, float(self.epsilon))

@@ -7,6 +7,7 @@ those of the local model, where every user randomises the reward before sending 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
@@ -15,8 +16,9 @@ from dpbandits.policies.base import IndexPolicy, PrivatePolicy
 from dpbandits.policies.bounds import every_round
 from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
 from dpbandits.policies.contract import About
-from dpbandits.policies.formulas import indices
+from dpbandits.policies.formulas import indices, rules
 from dpbandits.policies.formulas.divergences import kl
+from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
 from dpbandits.policies.statistics import Statistics
 
 __all__ = ["KLUCB", "LDPKLUCB", "LDPUCB", "UCB1"]
@@ -45,11 +47,9 @@ class UCB1(IndexPolicy):
     def mechanism(self) -> Exact:
         return Exact(grid=Grid(steps=self.grid))
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        log_t = math.log(t)
-        return [
-            indices.ucb1(total / n, n, log_t) for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(rules.ucb1_score, IndexNumbers())
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return every_round.ucb1_bound(one_arm(means), rounds)
@@ -85,11 +85,9 @@ class KLUCB(IndexPolicy):
     def mechanism(self) -> Exact:
         return Exact(grid=Grid(steps=self.grid))
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        level = indices.kl_level(math.log(t), self.c)
-        return [
-            indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(rules.kl_ucb_score, IndexNumbers(constant=float(self.c)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return every_round.kl_bound(one_arm(means), rounds, self.c)
@@ -125,14 +123,14 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
     def randomizer(self) -> LocalLaplace:
         return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid))
 
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(rules.ldp_ucb_score, IndexNumbers(eps=float(self.epsilon)))
+
     def scores(self, s: Statistics, t: int) -> list[float]:
         if min(s.rounds) <= indices.forced_rounds(t):  # forced arms: the least played first
             return [-float(n) for n in s.rounds]
-        eps, log_t = float(self.epsilon), math.log(t)
-        return [
-            indices.ldp_ucb(total / n, n, log_t, eps)
-            for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+        return super().scores(s, t)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return every_round.reports_bound(one_arm(means), rounds, float(self.epsilon))
@@ -176,11 +174,9 @@ class LDPKLUCB(IndexPolicy, PrivatePolicy):
     def randomizer(self) -> RandomizedResponse:
         return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))
 
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        level = indices.kl_level(math.log(t), self.c)
-        return [
-            indices.kl_ucb(total / n, n, level) for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(rules.kl_ucb_score, IndexNumbers(constant=float(self.c)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return every_round.bits_bound(one_arm(means), rounds, float(self.epsilon), self.c)

@@ -1,199 +1,292 @@
-"""Index policies that fill one arm's batch at a time: AdaP-UCB, AdaP-KLUCB, AdaC-UCB, DP-KLUCB,
-DP-IMED, DP-Rate-IMED, Anytime-Lazy-UCB.
+"""Index policies that fill one arm's batch at a time. Score and batch rule are the policy's own
+(`policies/formulas/rules.py`), compiled.
+
+Most scores are not computed. Each arm keeps an upper bound of its score: the score itself where
+that changes with releases alone, else the score at a later round, since scores grow with t. Only
+arms whose bound is near the largest score found so far are looked at, so the decisions are those of
+all scores, bit for bit. Bounds are made anew when they expire, or let too many arms through.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.parts.jit import (
-    adac_ucb,
-    adap_klucb,
-    adap_ucb,
-    clip01,
-    crossing,
-    dp_imed,
-    dp_klucb,
-    growing_batch,
-    inline,
-    jit,
-    kl_level,
-    lazy_ucb,
-    rate_imed,
-    settling_batch,
-)
+from dpbandits.mechanisms import GaussianBatches, LazyCumulative, LazyForgetful
+from dpbandits.mechanisms.base import Mechanism
+from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
+from dpbandits.simulation.kernels.driver import FAR, EventPlayer, player
+from dpbandits.simulation.parts.jit import FORMULAS, clip01, crossing, inline, jit, specialised
 from dpbandits.simulation.parts.primitives import gaussian, laplace
 
-ADAP_UCB, ADAP_KLUCB, ADAC_UCB, DP_KLUCB, DP_IMED, RATE_IMED, LAZY_UCB = range(7)
+FEW = 12
+"""With fewer arms it takes less time to compute all scores."""
+
+BLOCK = 16
+"""Arms that share a largest bound."""
+
+SLACK, LEAST = 1e-9, 2e-15
+"""What rounding may take from a score: this share of its distance from 1, and this much. Both are
+a thousand times too large.
+"""
+
+CAPPED = 2.0
+"""The bound of an arm whose score is 1, where no score is larger: it stays 1 until the next
+release.
+"""
+
+SCORE: Any = None
+SIZE: Any = None
+TIMELESS: Any = None
+CAPS: Any = None
+"""A policy's formulas, and what is known of them: see `IndexRule`. Set for each."""
 
 
-class Numbers(NamedTuple):
-    """first: rounds in an arm's first batch, each further one growing its arm by alpha (RATE_IMED:
-    by what its index asks for, alpha at most); 0: doubling episodes that forget. scale: of the
-    noise, in grid steps. counted: draws that RATE_IMED counts, at most; doubt, trust: what its
-    rate counts for.
+class Scores(NamedTuple):
+    """bounds: no arm's score is above its own. tops: the largest bound of each block. sizes: of
+    each arm its batch. best: the largest clipped mean. valid: until which ln t bounds hold, and how
+    far ahead they were made. counts: arms with a release; of them the one with the best mean (of
+    several that with the most rounds); arms looked at since bounds were made.
     """
 
-    rule: int
-    eps: float
-    scale: float
-    constant: float = 0.0
-    first: int = 0
-    alpha: float = 2.0
-    counted: int = FAR
-    doubt: float = 0.0
-    trust: float = 1.0
-
-
-class KeptScores(NamedTuple):
-    """Scores of RATE_IMED, which hold until the arm is released again or the best mean moves.
-    rounds: of each arm at its score. best: the best mean then. sizes: of each arm its next batch.
-    """
-
-    scores: Any
-    rounds: Any
-    best: Any
+    bounds: Any
+    tops: Any
     sizes: Any
+    best: Any
+    valid: Any
+    counts: Any
+
+
+UNTIL, SPAN = range(2)
+SEEN, LEADER, LOOKS = range(3)
 
 
 @jit
 def start(p: Any, s: Any) -> Any:
-    size = len(s.n) if p.rule == RATE_IMED else 0
-    rounds, sizes = np.zeros((2, size), np.int64)
-    return KeptScores(np.zeros(size), rounds, np.full(1, -1.0), sizes)
+    arms = len(s.n)
+    bounds, tops = np.zeros(arms), np.zeros((arms + BLOCK - 1) // BLOCK)
+    valid, counts = np.array([-1.0, 0.1]), np.zeros(3, np.int64)
+    return Scores(bounds, tops, np.zeros(arms, np.int64), np.full(1, -1.0), valid, counts)
 
 
 @jit
-def score(p: Any, s: Any, arm: int, log_t: float, level: float, best: float) -> float:
-    mean, n = s.means[arm], s.n[arm]
-    if p.rule == RATE_IMED:
-        draws = min(s.draws[arm], p.counted)
-        return rate_imed(mean, best, n, draws, p.constant, p.eps, p.doubt, p.trust)
-    if p.rule == DP_KLUCB:
-        return dp_klucb(mean, n, level, p.eps)
-    if p.rule == ADAP_UCB:
-        return adap_ucb(mean, n, log_t, p.eps, p.constant)
-    if p.rule == ADAP_KLUCB:
-        return adap_klucb(mean, n, log_t, p.eps, p.constant)
-    if p.rule == ADAC_UCB:
-        return adac_ucb(mean, n, log_t, p.eps, p.constant)
-    if p.rule == LAZY_UCB:
-        return lazy_ucb(mean, n, log_t, p.eps)
-    return dp_imed(mean, n, best, p.eps)
+def set_top(own: Any, block: int) -> None:
+    top = -math.inf
+    for arm in range(block * BLOCK, min((block + 1) * BLOCK, len(own.bounds))):
+        top = max(top, own.bounds[arm])
+    own.tops[block] = top
+
+
+@jit
+def set_best(s: Any, own: Any) -> bool:
+    """Find the largest clipped mean anew; returns whether it moved."""
+    before, best, leader = own.best[0], -1.0, 0
+    for arm in range(len(s.n)):
+        mean = clip01(s.means[arm])
+        if mean > best or (mean == best and s.n[arm] > s.n[leader]):
+            best, leader = mean, arm
+    own.best[0], own.counts[LEADER] = best, leader
+    return best != before
+
+
+def score_at(p: Any, s: Any, own: Any, arm: int, log_t: float) -> float:
+    return SCORE(p, s.means[arm], s.n[arm], s.draws[arm], log_t, own.best[0])
+
+
+score: Any = None
+
+
+def bounds_until(p: Any, s: Any, own: Any, log_t: float) -> None:
+    """Make all bounds anew, for scores up to this ln t."""
+    own.valid[UNTIL], own.counts[LOOKS] = log_t, 0
+    for arm in range(len(s.n)):
+        own.bounds[arm] = score(p, s, own, arm, log_t)
+    for block in range(len(own.tops)):
+        set_top(own, block)
+
+
+set_bounds: Any = None
 
 
 @inline
-def kept_score(p: Any, s: Any, own: Any, arm: int, best: float) -> float:
-    if own.rounds[arm] != s.n[arm]:
-        own.scores[arm] = score(p, s, arm, 0.0, 0.0, best)
-        own.rounds[arm] = s.n[arm]
-    return own.scores[arm]
+def least_near(top: float) -> float:
+    """The least score that rounding may have put below this one."""
+    return top - SLACK * abs(1.0 - top) - LEAST
 
 
-@inline
-def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    """The arm with the largest score, the lowest on a tie; an arm without a release first."""
-    best = 0.0
-    for arm in range(len(s.n)):
-        if s.n[arm] == 0:
-            s.chosen[0] = arm
-            return 1, FAR
-        best = max(best, clip01(s.means[arm]))
-    top, log_t, leading = -math.inf, math.log(t), 0
-    level = kl_level(log_t, p.constant) if p.rule == DP_KLUCB else 0.0
-    if p.rule == RATE_IMED and own.best[0] != best:
-        own.best[0], own.rounds[:] = best, 0
-    for arm in range(len(s.n)):
-        if p.rule == RATE_IMED:
-            value = kept_score(p, s, own, arm, best)
-            if clip01(s.means[arm]) >= best:
-                leading = max(leading, s.n[arm])
-        else:
-            value = score(p, s, arm, log_t, level, best)
+def largest_of_all(p: Any, s: Any, own: Any, log_t: float) -> int:
+    """The arm with the largest score, the lowest on a tie."""
+    arm, top = 0, -math.inf
+    for other in range(len(s.n)):
+        value = own.bounds[other] if TIMELESS else score(p, s, own, other, log_t)
         if value > top:
-            s.chosen[0], top = arm, value
-    if p.rule == RATE_IMED:
-        set_size(p, s, own, s.chosen[0], best, leading)
+            arm, top = other, value
+    return arm
+
+
+def largest_of_likely(p: Any, s: Any, own: Any, log_t: float) -> int:
+    """The same, by the scores of a few arms."""
+    bounds, tops, valid, looks = own.bounds, own.tops, own.valid, own.counts[LOOKS]
+    if not TIMELESS and (log_t > valid[UNTIL] or looks > len(bounds)):
+        valid[SPAN] = min(1.0, 2.0 * valid[SPAN]) if looks < len(bounds) else 0.5 * valid[SPAN]
+        set_bounds(p, s, own, log_t + valid[SPAN])
+    first, arm, top, least = 0, -1, -math.inf, -math.inf
+    for block in range(len(tops)):
+        if tops[block] > tops[first]:
+            first = block
+    for turn in range(-1, len(tops)):  # the block of the largest bound before the others
+        block = first if turn < 0 else turn
+        if turn == first or tops[block] < least:
+            continue
+        for other in range(block * BLOCK, min((block + 1) * BLOCK, len(bounds))):
+            if bounds[other] < least or (CAPS and top >= 1.0 and other > arm):
+                continue
+            value = bounds[other]
+            if CAPS and value == CAPPED:
+                value = 1.0
+            elif not TIMELESS:
+                own.counts[LOOKS] += 1
+                value = score(p, s, own, other, log_t)
+                if CAPS and value >= 1.0:
+                    bounds[other] = tops[block] = CAPPED
+            if value > top or (value == top and other < arm):
+                arm, top = other, value
+                least = least_near(top)
+    return arm
+
+
+of_all: Any = None
+of_likely: Any = None
+
+
+def choose_largest(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The arm with the largest score, the lowest on a tie; an arm without a release first."""
+    arm, counts = own.counts[SEEN], own.counts
+    if arm == len(s.n):
+        log_t = math.log(t)
+        if len(s.n) < FEW:
+            arm = of_all(p, s, own, log_t)
+        else:
+            arm = of_likely(p, s, own, log_t)
+    s.chosen[0], n, pulls = arm, s.n[arm], s.plays[arm] - s.open_[arm]
+    own.sizes[arm] = SIZE(p, s.means[arm], n, s.draws[arm], pulls, own.best[0], s.n[counts[LEADER]])
     return 1, FAR
 
 
-@inline
-def set_size(p: Any, s: Any, own: Any, arm: int, best: float, leading: int) -> None:
-    """How long the batch that begins will be: as the policy's `batch`."""
-    draws = min(s.draws[arm] + 1, p.counted)
-    own.sizes[arm] = settling_batch(
-        s.means[arm],
-        best,
-        s.n[arm],
-        draws,
-        leading,
-        p.constant,
-        p.first,
-        p.alpha,
-        p.eps,
-        p.doubt,
-        p.trust,
-    )
+choose: Any = None
 
 
-@inline
-def batch(p: Any, s: Any, own: Any, arm: int) -> int:
-    if p.rule == RATE_IMED:
-        return own.sizes[arm] if s.n[arm] > 0 else p.first
-    if p.first > 0:
-        return growing_batch(s.n[arm], p.first, p.alpha)
-    return max(1, s.plays[arm] - s.open_[arm])
-
-
-@inline
-def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
-    if p.first == 0:
-        s.totals[arm], s.n[arm], s.draws[arm] = 0, 0, 0
-    s.totals[arm] += total + (
-        gaussian(rng, p.scale) if p.rule == ADAC_UCB else laplace(rng, p.scale)
-    )
-    s.n[arm] += s.open_[arm]
-    s.draws[arm] += 1
-
-
-play_batches = player(
-    "batches", Numbers=Numbers, start=start, choose=choose, batch=batch, read=read
-)
-
-
-@inline
-def choose_lazy(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    """The largest index, until another arm's overtakes it."""
-    arm, top, log_t = 0, -math.inf, math.log(t)
-    for j in range(len(s.n)):
-        value = lazy_ucb(s.means[j], s.n[j], log_t, p.eps) if s.n[j] > 0 else math.inf
-        if value > top:
-            arm, top = j, value
-    s.chosen[0] = arm
-    end = t + batch_lazy(p, s, own, arm) - s.open_[arm]
-    if s.n[arm] > 0:
-        for j in range(len(s.n)):
-            if j != arm:
-                end = crossing(arm, s.means[arm], s.n[arm], j, s.means[j], s.n[j], t, end, p.eps)
+def choose_until_overtaken(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The same, until another arm's score overtakes it. Of Anytime-Lazy-UCB."""
+    choose(p, s, own, t, rng)
+    arm, bounds, tops = s.chosen[0], own.bounds, own.tops
+    if own.counts[SEEN] < len(s.n):
+        return 1, FAR
+    end, least = t + own.sizes[arm] - s.open_[arm], -math.inf
+    if len(s.n) >= FEW and math.log(end) <= own.valid[UNTIL]:
+        least = least_near(score(p, s, own, arm, math.log(t)))
+    for block in range(len(tops)):
+        if least == -math.inf or tops[block] >= least:
+            for j in range(block * BLOCK, min((block + 1) * BLOCK, len(bounds))):
+                if j != arm and bounds[j] >= least:
+                    end = crossing(
+                        arm, s.means[arm], s.n[arm], j, s.means[j], s.n[j], t, end, p.eps
+                    )
     return 1, end - t
 
 
 @inline
-def batch_lazy(p: Any, s: Any, own: Any, arm: int) -> int:
-    return max(1, 2 * s.n[arm])
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    return own.sizes[arm]
+
+
+def learn_bounds(p: Any, s: Any, own: Any, t: int) -> None:
+    """A released arm has another score, and perhaps there is another best mean."""
+    arm, counts = s.chosen[0], own.counts
+    if s.open_[arm] > 0:
+        return
+    counts[SEEN] += counts[SEEN] == arm
+    if counts[SEEN] < len(s.n):
+        return
+    moved = False
+    if TIMELESS and (clip01(s.means[arm]) >= own.best[0] or arm == counts[LEADER]):
+        moved = set_best(s, own)
+        if moved:
+            set_bounds(p, s, own, 0.0)
+    if (TIMELESS and not moved) or (not TIMELESS and len(s.n) >= FEW):
+        own.bounds[arm] = score(p, s, own, arm, own.valid[UNTIL])
+        set_top(own, arm // BLOCK)
+
+
+@inline
+def read_cumulative(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    """A block is noised once and stays in the sum."""
+    s.totals[arm] += total + laplace(rng, p.noise)
+    s.n[arm] += s.open_[arm]
+    s.draws[arm] += 1
 
 
 @inline
 def read_newest(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
-    """Lazy and forgetful: the newest block alone, noised once."""
-    s.totals[arm], s.n[arm] = total + laplace(rng, p.scale), s.open_[arm]
-    s.draws[arm] += 1
+    """The newest block alone, noised once."""
+    s.totals[arm] = total + laplace(rng, p.noise)
+    s.n[arm], s.draws[arm] = s.open_[arm], 1
 
 
-play_lazy = player(
-    "lazy_ucb", Numbers=Numbers, choose=choose_lazy, batch=batch_lazy, read=read_newest
-)
+@inline
+def read_gaussian(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    """The newest block alone, with Gaussian noise."""
+    s.totals[arm] = total + gaussian(rng, p.noise)
+    s.n[arm], s.draws[arm] = s.open_[arm], 1
+
+
+READS = {
+    LazyCumulative: read_cumulative,
+    LazyForgetful: read_newest,
+    GaussianBatches: read_gaussian,
+}
+
+
+@cache
+def index_player(
+    score: str,
+    size: str,
+    capped: bool,
+    timeless: bool,
+    read: Any,
+    overtaken: bool,
+    few: int = FEW,
+) -> EventPlayer:
+    """The loop for an index policy, by the names of its formulas.
+
+    overtaken: whether an arm is left as soon as another one's score is larger. few: below so many
+        arms all scores are computed.
+    """
+    name = f"{score}_{few}"
+    parts: dict[str, Any] = {"SCORE": FORMULAS[score], "SIZE": FORMULAS[size], "FEW": few}
+    parts |= {"CAPS": capped, "TIMELESS": timeless}
+    for part, template, how in (
+        ("score", score_at, jit),
+        ("set_bounds", bounds_until, jit),
+        ("of_all", largest_of_all, jit),
+        ("of_likely", largest_of_likely, jit),
+        ("choose", choose_largest, inline),
+        ("learn", learn_bounds, inline),
+    ):
+        parts[part] = specialised(template, name, compiler=how, **parts)
+    if overtaken:
+        parts["choose"] = specialised(choose_until_overtaken, name, compiler=inline, **parts)
+    loop = {"choose": parts["choose"], "learn": parts["learn"], "start": start, "batch": batch}
+    return player(name, Numbers=IndexNumbers, read=read, **loop)
+
+
+def player_of(
+    rule: IndexRule, mechanism: Mechanism, overtaken: bool = False, few: int = FEW
+) -> EventPlayer:
+    """The loop for this rule, on what this mechanism reads."""
+    score, size = rule.score.__name__, rule.size.__name__
+    read = READS[type(mechanism)]
+    return index_player(score, size, rule.capped, rule.timeless, read, overtaken, few)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.batches import batch_lazy, read_newest
+from dpbandits.simulation.kernels.batches import read_newest
 from dpbandits.simulation.kernels.driver import player
 from dpbandits.simulation.parts.envelope import (
     END,
@@ -41,8 +41,10 @@ BUSY = 0.8  # rate of candidates above which playing each round is cheaper
 
 
 class Lazy(NamedTuple):
+    """noise: scale of the mechanism's, in grid steps."""
+
     eps: float
-    scale: float
+    noise: float
 
 
 @jit
@@ -63,11 +65,16 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     if t > now[END]:
         open_window(t, s, p.eps, own, rng)
     leader = now[LEADER]
-    stop = min(now[END] + 1, t + batch_lazy(p, s, own, leader) - s.open_[leader])
+    stop = min(now[END] + 1, t + batch(p, s, own, leader) - s.open_[leader])
     if now[LOST] < t:
         now[LOST] = next_lost(t, stop, s, p.eps, own, rng)
     s.chosen[0] = now[WINNER] if now[LOST] == t else leader
     return 1, max(1, now[LOST] - t)
+
+
+@inline
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    return max(1, 2 * s.n[arm])
 
 
 @inline
@@ -157,7 +164,7 @@ play_lazy_ts = player(
     Numbers=Lazy,
     start=start,
     choose=choose,
-    batch=batch_lazy,
+    batch=batch,
     read=read_newest,
     learn=learn,
 )

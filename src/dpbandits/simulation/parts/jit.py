@@ -71,7 +71,9 @@ def pasted(function: Callable[..., Any]) -> Any:
     return jit(function, forceinline=True)
 
 
-def specialised(template: Callable[..., Any], name: str, **parts: Any) -> Any:
+def specialised(
+    template: Callable[..., Any], name: str, compiler: Callable[..., Any] = jit, **parts: Any
+) -> Any:
     """The template compiled with these parts in place of its globals of the same names.
 
     The parts are constants to the compiler, so calls are pasted in and branches on them vanish. The
@@ -79,7 +81,7 @@ def specialised(template: Callable[..., Any], name: str, **parts: Any) -> Any:
     """
     own = FunctionType(template.__code__, template.__globals__ | parts, template.__name__)
     own.__qualname__, own.__module__ = f"{template.__qualname__}_{name}", template.__module__
-    return jit(own)
+    return compiler(own)
 
 
 def run_again(module: ModuleType) -> ModuleType:

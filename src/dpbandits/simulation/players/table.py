@@ -47,11 +47,9 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.identification.top_two import LAZY
-from dpbandits.simulation.kernels import batches, elimination, identification, rounds
-from dpbandits.simulation.kernels.batches import play_batches, play_lazy
-from dpbandits.simulation.kernels.driver import FAR
+from dpbandits.simulation.kernels import elimination, identification, rounds
+from dpbandits.simulation.kernels.batches import player_of
 from dpbandits.simulation.kernels.lazy_thompson import play_lazy_ts
-from dpbandits.simulation.kernels.many_arms.players import play_many, play_many_lazy
 from dpbandits.simulation.kernels.several import experts
 from dpbandits.simulation.kernels.thompson import play_thompson
 from dpbandits.simulation.players.matroid_table import (
@@ -78,47 +76,12 @@ def kernel_for(policy: Policy) -> Kernel | None:
     return build(policy, policy.reader.grid.steps) if build is not None else None
 
 
-MANY, SLOWEST = 50, 1.1
-"""Arms from which groups of arms are worth their keeping, and growth of an arm's rounds from which
-there are not too many of them.
-"""
-
-
-def indexed(numbers: batches.Numbers, policy: Any, steps: int) -> Kernel:
-    grouped = policy.arms >= MANY and numbers.alpha >= SLOWEST
-    return partial(play_many if grouped else play_batches, tuple(numbers), steps)
-
-
-def episodes(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
-    """AdaP-UCB and AdaP-KLUCB: doubling episodes that forget."""
-    eps = float(policy.epsilon)
-    return indexed(batches.Numbers(rule, eps, steps / eps, constant), policy, steps)
-
-
-def gaussian_episodes(policy: AdaCUCB, steps: int) -> Kernel:
-    rho = float(policy.rho)
-    numbers = batches.Numbers(batches.ADAC_UCB, rho, steps / (2 * rho) ** 0.5, float(policy.b))
-    return indexed(numbers, policy, steps)
-
-
-def cumulative(rule: int, constant: float, policy: Any, steps: int) -> Kernel:
-    eps, first = float(policy.epsilon), policy.first
-    numbers = batches.Numbers(rule, eps, steps / eps, constant, first, float(policy.alpha))
-    return indexed(numbers, policy, steps)
-
-
-def counted_draws(policy: DPRateIMED, steps: int) -> Kernel:
-    eps, level, first = float(policy.epsilon), float(policy.level or 1), policy.first or 1
-    numbers = batches.Numbers(batches.RATE_IMED, eps, steps / eps, level, first)
-    numbers = numbers._replace(alpha=float(policy.alpha or 2), counted=policy.counted or FAR)
-    doubt, trust = policy.belief
-    return indexed(numbers._replace(doubt=doubt, trust=trust), policy, steps)
-
-
-def lazy(policy: AnytimeLazyUCB, steps: int) -> Kernel:
-    eps = float(policy.epsilon)
-    numbers = tuple(batches.Numbers(batches.LAZY_UCB, eps, steps / eps))
-    return partial(play_many_lazy if policy.arms >= MANY else play_lazy, numbers, steps)
+def by_batches(policy: Any, steps: int) -> Kernel:
+    """Index policies whose batches are released one at a time."""
+    scale = (2 * float(policy.rho)) ** 0.5 if isinstance(policy, AdaCUCB) else float(policy.epsilon)
+    numbers = policy.rule.numbers._replace(noise=steps / scale)
+    overtaken = isinstance(policy, AnytimeLazyUCB)
+    return partial(player_of(policy.rule, policy.reader, overtaken), tuple(numbers), steps)
 
 
 def lazy_samples(policy: LazyDPTS, steps: int) -> Kernel:
@@ -189,13 +152,9 @@ def hedging(policy: Any, steps: int) -> Kernel:
 
 
 BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
-    AnytimeLazyUCB: lazy,
-    AdaPUCB: lambda p, g: episodes(batches.ADAP_UCB, float(p.a), p, g),
-    AdaPKLUCB: lambda p, g: episodes(batches.ADAP_KLUCB, float(p.a), p, g),
-    AdaCUCB: gaussian_episodes,
-    DPKLUCB: lambda p, g: cumulative(batches.DP_KLUCB, float(p.c), p, g),
-    DPIMED: lambda p, g: cumulative(batches.DP_IMED, 0.0, p, g),
-    DPRateIMED: counted_draws,
+    **dict.fromkeys(
+        (AnytimeLazyUCB, AdaPUCB, AdaPKLUCB, AdaCUCB, DPKLUCB, DPIMED, DPRateIMED), by_batches
+    ),
     DPSE: successive,
     SuccessiveElimination: successive,
     AdaPTT: top_two,

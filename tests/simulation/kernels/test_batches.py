@@ -1,4 +1,4 @@
-"""Players for many arms decide what the plain ones decide, on one tape and in law."""
+"""Index policies decide by a few scores what all scores decide, on one tape and in law."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from dpbandits import (
     DPRateIMED,
 )
 from dpbandits.checks import CHECKS
-from dpbandits.simulation.kernels.batches import play_batches, play_lazy
-from dpbandits.simulation.kernels.many_arms.players import play_many, play_many_lazy
-from dpbandits.simulation.parts.skew import empty_heaps, pop, push, remove
+from dpbandits.simulation.kernels.batches import FEW, player_of
 from dpbandits.simulation.players.table import kernel_for
 
 ARMS = 60
@@ -50,12 +48,15 @@ ROUNDS = (37, 61, 700, 30_000)
 
 
 def played(
-    play: Any, policy: Any, means: Any, rounds: int, seed: int
+    few: int, policy: Any, means: Any, rounds: int, seed: int
 ) -> tuple[Any, list[list[int]]]:
-    """(releases, events, …) and play counts at some rounds."""
+    """(releases, events, …) and play counts at some rounds. Below `few` arms all scores are
+    computed.
+    """
     marks = np.array(sorted({*range(5, min(rounds, 300), 5), rounds // 2, rounds}))
     steps, out = policy.reader.grid.steps, np.zeros((len(marks), policy.arms), np.int64)
     numbers = kernel_for(policy).args[0]  # type: ignore[union-attr]
+    play = player_of(policy.rule, policy.reader, isinstance(policy, AnytimeLazyUCB), few)
     law = np.stack([1.0 - means, means], axis=1)
     rng = np.random.default_rng(seed)
     found = play(numbers, steps, np.array([0, steps]), law, rounds, marks, rng, out)
@@ -66,12 +67,10 @@ def played(
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
 def test_same_decisions_on_one_tape(policy: Any, world: str) -> None:
     """Both draw in the same order, so that one other decision changes what is played."""
-    lazy = isinstance(policy, AnytimeLazyUCB)
-    many, plain = (play_many_lazy, play_lazy) if lazy else (play_many, play_batches)
     for seed in range(3):
         for rounds in ROUNDS:
             case = policy, WORLDS[world], rounds, seed
-            assert played(many, *case) == played(plain, *case)
+            assert played(FEW, *case) == played(ARMS + 1, *case)
 
 
 @pytest.mark.long
@@ -79,17 +78,3 @@ def test_law_of_the_plain_hosts() -> None:
     """Play counts, regret, releases and events; false alarms: 10⁻⁶."""
     CHECKS["compiled_law"](DPKLUCB(arms=ARMS, epsilon=1, first=1))
     CHECKS["compiled_law"](AnytimeLazyUCB(arms=ARMS, epsilon=1))
-
-
-def test_heaps_give_arms_in_order() -> None:
-    rng = np.random.default_rng(0)
-    heaps = empty_heaps(2, 200)
-    keys = rng.integers(0, 30, 200).astype(float)
-    for arm in rng.permutation(200):
-        push(heaps, arm % 2, arm, keys[arm])
-    for arm in (4, 10, 50):
-        remove(heaps, 0, arm)
-    left = [arm for arm in range(0, 200, 2) if arm not in (4, 10, 50)]
-    assert [pop(heaps, 0) for _ in left] == sorted(left, key=lambda arm: (-keys[arm], arm))
-    assert heaps.root.tolist()[0] == -1
-    assert pop(heaps, 1) == max(range(1, 200, 2), key=lambda arm: (keys[arm], -arm))

@@ -1,1 +1,0 @@
-"""Index policies with many arms."""
