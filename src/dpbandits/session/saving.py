@@ -428,6 +428,8 @@ def parsed(text: object, format: str, version: int) -> dict[str, Any]:
         raise ValueError(
             "This is a session with segments: load it by SegmentedSession.from_json(text)."
         )
+    if said == FORMAT != format:
+        raise ValueError("This is a session without segments: load it by Session.from_json(text).")
     if not isinstance(data, dict) or said != format:
         raise ValueError(f'Expected a document with "format": "{format}", as to_json() writes it.')
     if data.get("version") != version:
