@@ -166,7 +166,6 @@ class Sessions:
         return {
             name: {
                 "state": numbers(part.state),
-                "lost": part.lost,
                 "events": [[event.what, event.arm, event.asked] for event in part.events],
                 "propensity": run_lengths(row.propensity for row in part.decisions()),
                 "found": found(part),

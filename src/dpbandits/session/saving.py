@@ -30,7 +30,10 @@ from dpbandits.core.values import (
     checked_seed,
     damaged,
     entries,
+    finite,
     frozen,
+    once,
+    require_shallow,
     whole,
 )
 from dpbandits.mechanisms.restored import Readings
@@ -373,6 +376,8 @@ def read(
         raise damaged("it lacks its policy, its public or its private part")
     public = converted(document["public"], PublicPart, "public")
     private = converted(document["private"], PrivatePart, "private")
+    if not isinstance(document["policy"], dict):
+        raise damaged("policy is not an object")
     if user_key is not None and public.people is None:
         raise ValueError(
             "Expected no user_key=: in this session each reward counts as another person's. Is it "
@@ -416,9 +421,14 @@ def parsed(text: object, format: str, version: int) -> dict[str, Any]:
         why = f"has more than {LONGEST:,} characters"
     else:
         try:
-            data = msgspec.json.decode(text)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            # of a name that is there twice readers would take this one or that one
+            data = json.loads(
+                text, object_pairs_hook=once, parse_float=finite, parse_constant=finite
+            )
+        except json.JSONDecodeError:
             why = "is not JSON"
+        except (ValueError, RecursionError):
+            why = "has a name twice, a number that is not finite, or too many brackets"
     if why:  # outside the handler, for its error may show the text
         raise ValueError(
             f"Expected the JSON text of to_json() (of a file, its read_text()); this {why}."
@@ -437,6 +447,7 @@ def parsed(text: object, format: str, version: int) -> dict[str, Any]:
             f"Expected version {version} of the document, got {data.get('version')!r:.60}. Load it "
             "with the dpbandits that wrote it."
         )
+    require_shallow(data)
     return data
 
 
