@@ -33,6 +33,7 @@ from dpbandits.service.turns.beginning import (
     holdout_in,
     kept_under,
     require_creatable,
+    require_few_arms,
 )
 from dpbandits.service.turns.fence import mark_of
 from dpbandits.service.turns.others import call_key
@@ -154,13 +155,15 @@ class CampaignStore(Campaigns[Campaign]):
                 or `ramp` (and `control`, an arm) a `HoldoutCampaign`.
 
         Raises:
-            ValueError: the name is taken, options contradict each other, the scope has not so much
-                left, or its first campaign has another kind of guarantee. Nothing was created.
+            ValueError: the name is taken, options contradict each other, there are more than 10,000
+                arms (over all segments), the scope has not so much left, or its first campaign has
+                another kind of guarantee. Nothing was created.
             StoreError: another key has been at work since this store was opened, or the database
                 cannot be written.
         """
         require_creatable(name, noise, options)
         require_policy(policy)
+        require_few_arms(policy.arms)
         require_readable(policy)
         budget = None if scope is None else str(getattr(scope, "name", scope))
         if budget is not None and not is_line(budget, LONGEST_NAME):

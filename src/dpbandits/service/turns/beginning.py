@@ -33,6 +33,11 @@ OPTIONS = "holdout", "ramp", "control"
 TAKEN = [name for name in options_of(Session) if name not in KEPT | {"policy"}] + list(OPTIONS)
 """What may be said of a new campaign beside its name and scope."""
 
+MOST_ARMS, MOST_SEGMENTS = 10_000, 1_000
+"""Arms of a campaign, in all its segments together, and segments. Each call reads and writes what
+is known of every arm, while other campaigns of the process wait.
+"""
+
 LONGEST_NAME = 200
 """Characters of a campaign's name and its segment's together, with a stroke between them."""
 
@@ -62,6 +67,20 @@ def require_creatable(name: str, noise: Noise | None, options: Mapping[str, Any]
         )
 
 
+def require_few_arms(arms: int, segments: int = 1) -> None:
+    """Refuse a campaign whose every call would take long.
+
+    Raises:
+        ValueError: it has too many arms.
+    """
+    if arms * segments > MOST_ARMS:
+        raise ValueError(
+            f"Expected a campaign to have at most {MOST_ARMS:,} arms, over all its segments; this "
+            f"one would have {arms * segments:,}. Each call reads and writes what is known of "
+            "every arm. Nothing was created."
+        )
+
+
 def first_sessions(
     name: str, policy: Policy, *, noise: Noise, segments: object = None, **options: Any
 ) -> dict[str | None, Session]:
@@ -73,7 +92,14 @@ def first_sessions(
     if segments is None:
         return {None: Session(policy, noise=noise, campaign=name, **options)}
     seed, made = options.pop("seed", None), dict[str | None, Session]()
-    for place, segment in enumerate(checked_segments(segments)):
+    names = checked_segments(segments)
+    if len(names) > MOST_SEGMENTS:
+        raise ValueError(
+            f"Expected at most {MOST_SEGMENTS:,} segments=; this campaign would have "
+            f"{len(names):,}. Nothing was created."
+        )
+    require_few_arms(policy.arms, len(names))
+    for place, segment in enumerate(names):
         own = {} if seed is None else {"seed": seed + place}
         draws = SimulatedNoise(noise.seed + place) if type(noise) is SimulatedNoise else noise
         made[segment] = Session(policy, noise=draws, campaign=name, **own, **options)

@@ -8,6 +8,7 @@ from dpbandits.core.inputs import is_line, shown
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow
 from dpbandits.service.turns.asks import LONGEST_KEY, Scratch, catch_up, marked, other_call
+from dpbandits.service.turns.beginning import MOST_ARMS
 from dpbandits.service.turns.working import Working
 from dpbandits.service.turns.writing import compact
 from dpbandits.session.storing import (
@@ -34,6 +35,12 @@ class ArmOp:
         done: Any = None
         if self.verb == "add":
             assert self.arm is None or isinstance(self.arm, str)
+            if session.policy.arms >= MOST_ARMS:
+                raise ValueError(
+                    f"This campaign has {MOST_ARMS:,} arms, retired ones among them: no more can "
+                    "be added. Begin another campaign with those that are in play. Nothing was "
+                    "changed."
+                )
             done = session.add_arm(self.arm)
         elif self.verb == "retire":
             session.retire_arm(arm_of(self.arm))
