@@ -43,6 +43,15 @@ class AttributionWindow:
         """A decision waits no more."""
         self.due.pop(id, None)
 
+    def due_now(self) -> list[int]:
+        """The decisions whose time has passed, oldest first. Nothing is changed."""
+        now, found = self.time(), list[int]()
+        for id, due in self.due.items():
+            if due > now:
+                break
+            found.append(id)
+        return found
+
     def passed(self, waiting: Callable[[int], bool]) -> Iterator[int]:
         """The decisions whose time has passed, oldest first; each is forgotten once it waits no
         more.

@@ -73,8 +73,8 @@ class GuardedVault(ArmVault):
         sums: Any = tuple(tuple(total.tolist()) for total, _, _ in blocks)
         return Block(tuple(coordinates), sums, tuple(rewards for _, rewards, _ in blocks))
 
-    def _fits(self, observe: Sequence[int] | None, steps: Any) -> bool:
-        return isinstance(steps, list) and len(steps) == BOTH
+    def _many(self, observe: Sequence[int] | None) -> int:
+        return BOTH
 
     def _as_steps(self, steps: Any) -> Any:
         return np.array(steps, np.int64)

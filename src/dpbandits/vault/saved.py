@@ -67,10 +67,20 @@ class SavedVault(Vault):
                 raise damaged("private.held has what no decision waits for (not shown)")
             self.held[id] = self._as_steps(steps)
 
+    @final
     def _fits(self, observe: Sequence[int] | None, steps: Any) -> bool:
         """Whether so many numbers are one round's."""
-        many = len(observe) if observe is not None else None
-        return (len(steps) if isinstance(steps, list) else None) == many
+        return (len(steps) if isinstance(steps, list) else None) == self._many(observe)
+
+    def _many(self, observe: Sequence[int] | None) -> int | None:
+        """How many numbers a round's feedback has; None: it is a single one."""
+        return None if observe is None else len(observe)
+
+    @final
+    def blank(self, observe: Sequence[int] | None) -> int | list[int]:
+        """Zeros, of the form that a round's feedback has."""
+        many = self._many(observe)
+        return 0 if many is None else [0] * many
 
     def _as_steps(self, steps: Any) -> Any:
         """As `on_grid` makes them."""

@@ -87,9 +87,8 @@ class VectorVault(SavedVault):
     def finish(self, round: int, told: ToldCounts) -> Release:
         raise TypeError(f"{type(self).__name__} has nothing to finish.")
 
-    def _fits(self, observe: Sequence[int] | None, steps: Any) -> bool:
-        many = self._coordinates if observe is None else len(observe)
-        return isinstance(steps, list) and len(steps) == many
+    def _many(self, observe: Sequence[int] | None) -> int:
+        return self._coordinates if observe is None else len(observe)
 
     def _as_steps(self, steps: Any) -> Any:
         return np.array(steps, np.int64)

@@ -38,9 +38,8 @@ class HeardRelease(NamedTuple):
 
 class SessionChanges(NamedTuple):
     """resolved: decisions that wait no more, and why. unlearned: those that wait still, whose
-    rewards will not be read. used: by pseudonym, the window and the places taken in it. held:
-    answers that count only later, in grid steps: private. newest: by pseudonym, the newest decision
-    that is learned from, where no two are read in one release.
+    rewards will not be read. used: by pseudonym, the window and the places taken in it. newest: by
+    pseudonym, the newest decision that is learned from, where no two are read in one release.
     """
 
     asked: list[AskedPlay]
@@ -48,7 +47,6 @@ class SessionChanges(NamedTuple):
     unlearned: list[int]
     releases: list[HeardRelease]
     used: dict[str, tuple[int, int]]
-    held: dict[int, Any]
     newest: dict[str, Newest]
 
     def __repr__(self) -> str:
@@ -85,7 +83,6 @@ class Watch:
         wheel.pending, wheel.heard = self._pending, self._hear
         self._left = session._vault.left()
         self._asked = wheel.asked
-        self._held = set(session._vault.held)
         self._resolved = dict[int, str]()
         self._early = dict[int, Play]()  # resolved before it was written that they were asked
         self._unlearned = list[int]()
@@ -125,13 +122,10 @@ class Watch:
         session, wheel = self.session, self.session._wheel
         wheel.chosen = wheel.chosen.needed_from(self._asked + 1)
         asked = [self._asked_play(id) for id in range(self._asked + 1, wheel.asked + 1)]
-        held = {id: steps for id, steps in session._vault.held.items() if id not in self._held}
         used = {} if session._people is None else dict(session._people.used)
         newest = {} if session._wheel.spacing is None else dict(session._wheel.spacing.newest)
-        found = SessionChanges(
-            asked, self._resolved, self._unlearned, self._releases, used, held, newest
-        )
-        self._asked, self._held = wheel.asked, set(session._vault.held)
+        found = SessionChanges(asked, self._resolved, self._unlearned, self._releases, used, newest)
+        self._asked = wheel.asked
         self._resolved, self._unlearned, self._releases = {}, [], []
         self._early, session._owners = {}, {}
         return found

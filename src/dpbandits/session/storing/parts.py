@@ -1,5 +1,5 @@
 """A session as rows: one small public part, one small private part, and what is kept a row each
-(decisions that wait, readings, answers that are held).
+(decisions that wait, readings; answers that are held are known to no session, see `held.py`).
 """
 
 from collections import OrderedDict
@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-import numpy as np
-
 from dpbandits.campaign.people.register import Clock
 from dpbandits.core.plan import FOREVER
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
+from dpbandits.session.decisions import Play
 from dpbandits.session.saving.document import with_state
 from dpbandits.session.saving.policy import policy_from_data, policy_to_data
 from dpbandits.session.session import Session
@@ -26,14 +25,12 @@ class SessionRows:
     """What is kept a row each, brought up to date row by row.
 
     waiting: decisions that wait, oldest first. due: when the time of each has passed, where answers
-        are waited for. readings: in their order. held: answers that count only later, by decision:
-        private.
+        are waited for. readings: in their order.
     """
 
     waiting: NotedPending = field(default_factory=NotedPending)
     due: OrderedDict[int, float] = field(default_factory=OrderedDict)
     lines: list[list[Any]] = field(default_factory=list)
-    held: dict[int, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"SessionRows(waiting={len(self.waiting)})"
@@ -82,7 +79,6 @@ def rows_in(session: Session) -> SessionRows:
         pending if type(pending) is NotedPending else NotedPending(pending.items()),
         OrderedDict() if window is None else window.due,
         session._vault.public_state()["ledger"]["lines"],
-        session._vault.held,
     )
 
 
@@ -105,8 +101,6 @@ def session_from_parts(
     whole = with_state(known, said, dict(private))
     session = Session._continued(known, whole, dict(private), noise, clock, user_key, rows.waiting)
     kept_apart(session)
-    held = [[id, np.asarray(steps).tolist()] for id, steps in rows.held.items()]
-    session._vault.restore_held(held, session._wheel.pending)
     if session._attribution is not None:
         session._attribution.due = rows.due
     return session
@@ -142,9 +136,29 @@ def counts_of(session: Session) -> tuple[int, int]:
     return session._wheel.asked, len(session._wheel.pending)
 
 
+def put_in_order(session: Session) -> bool:
+    """Put in order what an error left half done. Whether nothing is due."""
+    wheel = session._wheel
+    wheel.recover()
+    idle = wheel.turn.progress.due is None and session._vault.turns == wheel.turn.step
+    wheel.busy = not idle
+    return idle
+
+
+def left_half_done(session: Session) -> bool:
+    """Whether the release that was tried last was not made: its noise failed, say."""
+    wheel = session._wheel
+    return wheel.turn.progress.due is not None and session._vault.turns == wheel.turn.step
+
+
 def waits(session: Session, seq: int) -> bool:
     """Whether a decision waits for its reward."""
     return seq in session._wheel.pending
+
+
+def play_of(session: Session, seq: int) -> Play:
+    """What a decision plays that waits."""
+    return session._wheel.pending[seq]
 
 
 def its_time_passed(session: Session, seq: int) -> bool:
