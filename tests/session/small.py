@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from fractions import Fraction
@@ -134,7 +135,10 @@ def loaded(saved: Any, **options: Any) -> Any:
     data: Any = json.loads(text)
     kind: Any = dpb.SegmentedSession if "segments" in data else dpb.Session
     one = json.loads(data["segments"][0][1]) if "segments" in data else data
-    return kind.from_json(text, **{"noise": noise_from_state(one["private"]["noise"]), **options})
+    noise: Any = dpb.SimulatedNoise(1)
+    with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError):  # damaged
+        noise = noise_from_state(one["private"]["noise"])
+    return kind.from_json(text, **{"noise": noise, **options})
 
 
 def resealed(data: dict[str, Any], key: bytes | None = None) -> str:

@@ -12,6 +12,7 @@ __all__ = [
     "DataError",
     "DecisionError",
     "Diverged",
+    "EditedRowsError",
     "EnvironmentExhausted",
     "Error",
     "HorizonError",
@@ -80,6 +81,17 @@ class StoreError(Error, RuntimeError):
     """A store that cannot be used: no such database, of a newer version, gone for the moment, or
     one that would forget what it committed. Whatever was under way can be done again.
     """
+
+
+class EditedRowsError(StoreError):
+    """Rows of a campaign are not those that were written: they were edited, deleted or put back one
+    by one. Nothing was done, and nothing is released from them.
+
+    fenced: whether the campaign goes on by itself, once all that was open is given up; else a copy
+        of the whole database has to be put back.
+    """
+
+    fenced: bool = False
 
 
 class NameTakenError(Error, ValueError):

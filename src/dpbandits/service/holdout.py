@@ -95,7 +95,7 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
         asked = self._op(op, side)
 
         def look(work: Working, rows: CampaignRows) -> list[CampaignDecision] | None:
-            said = rows.response(op.principal, str(op.key))
+            said = rows.response(work.seal.call_place(op.principal, str(op.key)))
             return None if said is None else asked_before(said, asked, work, rows)
 
         return self[side]._turning.look(look)

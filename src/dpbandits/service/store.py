@@ -22,7 +22,7 @@ from dpbandits.service.rows.backend import Backend, Part
 from dpbandits.service.rows.memory import no_scope
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
 from dpbandits.service.scope import Scope, joined, scope_of
-from dpbandits.service.sealing import StoreSeal, private_place
+from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.beginning import (
     LONGEST_NAME,
@@ -82,7 +82,7 @@ class CampaignStore(Campaigns[Campaign]):
         clock: Clock = time.time,
     ) -> None:
         super().__init__(backend, witness, clock)
-        self._seal, self._noise = StoreSeal(key), noise
+        self._seal, self._noise = StoreSeal(key, witness.path), noise
         self._require_key()
 
     def _require_key(self) -> None:
@@ -93,8 +93,7 @@ class CampaignStore(Campaigns[Campaign]):
         """
         found = self._backend.some_private()
         if found is not None:
-            uid, body = found
-            self._seal.opened(body, private_place(uid))
+            self._seal.require_same_key(found)
 
     def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Campaign:
         setting = CampaignSetting(self._seal, self._clock, self._noise, policy)
@@ -169,7 +168,7 @@ class CampaignStore(Campaigns[Campaign]):
         if budget is not None and not is_line(budget, LONGEST_NAME):
             raise no_scope(budget)
         known = {**options, "unsealed": True} if self._lies_in_clear(options, unsealed) else options
-        place = None if key is None else (by or "", call_key(key))
+        key = None if key is None else call_key(key)
         uid, rule = secrets.token_hex(16), asked_rule(policy, options)
         sessions = self._sessions(name, uid, policy, noise, options, rule)
         guarantee = next(iter(sessions.values())).guarantee
@@ -177,12 +176,12 @@ class CampaignStore(Campaigns[Campaign]):
         self._require_key()
         row, parts = beginning(uid, name, sessions, self._seal, known, now, rule)
         said = creation_mark(policy, row, budget)
-        if place is not None:
-            parts = kept_under(parts, place, said)
+        if key is not None:
+            parts = kept_under(parts, self._seal.call_place(uid, by or "", key), said)
         try:
             self._begin(row, parts, budget, guarantee, options.get("window"))
         except NameTakenError:
-            if place is None or self._said_of(name, place) != said:
+            if key is None or self._said_of(name, by or "", key) != said:
                 raise
         return self.open(name, policy=type(policy))
 
@@ -221,12 +220,14 @@ class CampaignStore(Campaigns[Campaign]):
             self._witness.add(part.uid, mark_of(change.head), None)
         self._backend.create(row, parts, None if budget is None else (budget, join))
 
-    def _said_of(self, name: str, place: tuple[str, str]) -> str | None:
-        """What is kept of a call that made this campaign. place: whose call it was, and its key."""
+    def _said_of(self, name: str, by: str, key: str) -> str | None:
+        """What is kept of a call that made this campaign. by, key: whose call it was, and its
+        key.
+        """
         row = self._row(name)
         first = next(iter(self._part_rows(row).values()), row)
         with self._backend.reading(first.uid) as rows:
-            return rows.response(*place)
+            return rows.response(self._seal.call_place(row.uid, by, key))
 
     def _sessions(
         self,

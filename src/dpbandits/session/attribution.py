@@ -33,15 +33,19 @@ class AttributionWindow:
         """Whether a decision's time has passed. Nothing is changed: whoever answers asks this."""
         return id in self.due and self.due[id] <= self.time()
 
-    def passed(self) -> list[int]:
-        """Return the decisions whose time has passed, oldest first."""
-        self.latest = now = self.time()
-        found = list[int]()
+    def due_now(self) -> list[int]:
+        """Return the decisions whose time has passed, oldest first. Nothing is changed."""
+        now, found = self.time(), list[int]()
         for id, due in self.due.items():
             if due > now:
                 break
             found.append(id)
         return found
+
+    def passed(self) -> list[int]:
+        """Return the same, and look at the time: a clock that goes back is not believed."""
+        self.latest = self.time()
+        return self.due_now()
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""

@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from itertools import pairwise
@@ -489,7 +489,7 @@ def session_of(
     state = state_of(session, public, private, pending)
     session._tables = tables_of(public, state, clock, user_key)
     if private is not None:
-        session._tables.held = held_of(session, private, state)
+        session._tables.held = held_of(session, private.held, state.pending)
     try:
         session._log, _ = opened(session.seed, state, [], first=False)
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
@@ -767,22 +767,29 @@ def runs_in(data: object, what: str, asked: int) -> list[range]:
     return runs
 
 
-def held_of(session: Session, private: PrivatePart, state: State) -> dict[int, Any]:
-    """Return answers that are held for pending decisions."""
-    vault, held = session._vault, dict[int, Any]()
-    if private.held and session._tables.window is None:
+def held_of(
+    session: Session, held: list[tuple[int, list[int]]], pending: Mapping[int, Play]
+) -> dict[int, Any]:
+    """Return answers that are held for pending decisions.
+
+    Raises:
+        DamagedSessionError: they are none. No number is shown.
+    """
+    vault, found = session._vault, dict[int, Any]()
+    if held and session._tables.window is None:
         raise damaged("answers are held, and no public.attribution says until when")
-    for id, steps in private.held:
-        play = state.pending.get(id)
+    for id, steps in held:
+        play = pending.get(id)
         length = vault.arms if vault.full else vault.numbers
         if play is not None and play.observe is not None:
             length = len(play.observe)
-        bounded = vault.randomizer is None
-        fits = not bounded or all(0 <= step <= vault.grid.steps for step in steps)
-        if play is None or len(steps) != length or not fits:
+        fits = isinstance(steps, list) and all(type(step) is int for step in steps)
+        if fits and vault.randomizer is None:
+            fits = all(0 <= step <= vault.grid.steps for step in steps)
+        if play is None or not fits or len(steps) != length:
             raise damaged("private.held has what no decision waits for (not shown)")
-        held[id] = tuple(steps)
-    return held
+        found[id] = tuple(steps)
+    return found
 
 
 # Noise

@@ -29,7 +29,9 @@ from dpbandits.session.saving import (
     PublicPart,
     as_plain,
     converted,
+    held_of,
     noise_to_continue,
+    plain,
     policy_from_data,
     policy_to_data,
     private_part,
@@ -89,7 +91,6 @@ class SessionChanges(NamedTuple):
         resolved: decisions that are no longer pending, and why.
         unlearned: pending decisions whose rewards will not be read.
         used: by pseudonym, the window and the places taken in it.
-        held: answers that count only later, in grid steps. Private.
         noticed: arms whose first batch was found to wait for overdue requests, and when.
     """
 
@@ -98,7 +99,6 @@ class SessionChanges(NamedTuple):
     unlearned: list[int]
     releases: list[HeardRelease]
     used: dict[str, tuple[int, int]]
-    held: dict[int, Any]
     noticed: list[tuple[str, int]]
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class Watch:
         self.session, tables = session, session._tables
         self._journal = tables.journal = list[Any]()
         tables.follows = True
-        self._left, self._held = dict(session._state.books.ledger.left), set(tables.held)
+        self._left = dict(session._state.books.ledger.left)
         self._resolved, self._noticed = dict[int, str](), len(session._seen.overdue.noticed)
 
     @property
@@ -140,7 +140,7 @@ class Watch:
     def changes(self) -> SessionChanges:
         """Return everything since the last time."""
         tables, journal, resolved = self.session._tables, self._journal, dict(self.resolved)
-        found = SessionChanges([], resolved, [], [], {}, {}, [])
+        found = SessionChanges([], resolved, [], [], {}, [])
         for event in journal:
             if type(event) is Asked:
                 place = None if event.place is None else event.place[:2]
@@ -152,12 +152,11 @@ class Watch:
                 found.releases.append(self._heard(event))
         if tables.people is not None:
             found.used.update(tables.people.used)
-        found.held.update({id: s for id, s in tables.held.items() if id not in self._held})
         noticed = self.session._seen.overdue.noticed
         for arm, at in noticed[self._noticed :]:
             found.noticed.append((str(self.session._name(arm)), at))
         self._noticed = len(noticed)
-        self._held, self._resolved = set(tables.held), {}
+        self._resolved = {}
         journal.clear()
         tables.owners.clear()
         return found
@@ -185,13 +184,11 @@ class SessionRows:
         waiting: pending decisions, oldest first.
         due: when the time of each has passed.
         lines: of the ledger: [coordinate, start, stop, cost, releases].
-        held: answers that count only later, by decision. Private.
     """
 
     waiting: dict[int, Play] = field(default_factory=dict)
     due: OrderedDict[int, float] = field(default_factory=OrderedDict)
     lines: list[list[Any]] = field(default_factory=list)
-    held: dict[int, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"SessionRows(waiting={len(self.waiting)})"
@@ -218,7 +215,7 @@ def rows_in(session: Session) -> SessionRows:
         for coordinate, line in session._state.books.ledger.lines()
     ]
     due = OrderedDict[int, float]() if window is None else window.due
-    return SessionRows(session._seen.pending, due, lines, session._tables.held)
+    return SessionRows(session._seen.pending, due, lines)
 
 
 def lines_of(
@@ -269,7 +266,6 @@ def session_from_parts(
     pending = with_kept(rows.waiting, said)
     session = session_of(known, said, secret, source, clock, user_key, pending)
     kept_apart(session, rows)
-    session._tables.held = rows.held
     return session
 
 
@@ -308,6 +304,61 @@ def kept_apart(session: Session, rows: SessionRows) -> None:
         tables.people.complete = False
     if tables.window is not None:
         tables.window.due = rows.due
+
+
+def put_in_order(session: Session) -> bool:
+    """Make current what an error left half done. Returns whether nothing is due."""
+    return session._made_current(releases=False).due is None
+
+
+def left_half_done(session: Session) -> bool:
+    """Return whether the release that was tried last was not made: its noise failed, say."""
+    return session._seen.due is not None and session._state.answer is None
+
+
+def play_of(session: Session, seq: int) -> Play:
+    """Return what a pending decision plays."""
+    return session._seen.pending[seq]
+
+
+# Answers that are held: the rows keep them, and a session knows only those that a call needs
+
+
+def are_held(session: Session) -> bool:
+    """Return whether answers are held until their time has passed."""
+    return session._tables.window is not None
+
+
+def due_now(session: Session) -> list[int]:
+    """Return the pending decisions whose time has passed, oldest first."""
+    window, pending = session._tables.window, session._seen.pending
+    return [] if window is None else [id for id in window.due_now() if id in pending]
+
+
+def put_in(session: Session, answers: Mapping[int, list[int]]) -> None:
+    """Let the session know answers that are kept, in grid steps.
+
+    Raises:
+        DamagedSessionError: they are no answers to these decisions. None is shown.
+    """
+    session._tables.held = held_of(session, list(answers.items()), session._seen.pending)
+
+
+def known_answers(session: Session) -> dict[int, list[int]]:
+    """Return all answers that the session knows, in grid steps."""
+    return {id: plain(steps) for id, steps in session._tables.held.items()}
+
+
+def take_out(session: Session) -> None:
+    """From now on the session knows none of them."""
+    session._tables.held = {}
+
+
+def blank_of(session: Session, observe: Sequence[int] | None) -> list[int]:
+    """Return zeros, as many as the answer to a decision has numbers."""
+    vault = session._vault
+    many = vault.arms if vault.full else vault.numbers
+    return [0] * (many if observe is None else len(observe))
 
 
 def price_of(session: Session) -> str | None:

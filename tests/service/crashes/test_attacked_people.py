@@ -63,7 +63,7 @@ def test_no_file_keeps_the_open_sums_of_before(tmp_path: Path, monkeypatch: Any)
         campaign = create(store, dpb.DPKLUCB(arms=1, epsilon=1, first=4, grid=1))
         for decision in campaign.ask(30):
             campaign.tell(decision, 1)
-        sums = rb'p[{]"sums":[^\]]*'
+        sums = rb'[{]"sums":[^\]]*'
         assert len(written(tmp_path, sums)) > 1
         keep_house(store)
         assert len(written(tmp_path, sums)) == 1

@@ -7,7 +7,7 @@ import pytest
 import dpbandits as dpb
 from tests.service.conftest import Open
 from tests.service.timelines import create
-from tests.session.interruption.interrupted import Interrupted, interrupt
+from tests.session.test_interruption import Interrupted, interrupt
 
 EVERY = 23
 """Of the lines of a call, this many are between two that are tried."""

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from dpbandits.service.http.app import make_app
-from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.sealing import CampaignSeal
 from tests.service.http.web import ask, served
 from tests.session.test_frames_forget import DIGITS, said, steps_of
 
@@ -25,7 +25,7 @@ def test_a_fault_keeps_nothing_of_a_request(monkeypatch: pytest.MonkeyPatch) -> 
         made = httpx.Request("POST", request.url, headers=request.headers, content=request.content)
         del body
         application = httpx.ASGITransport(app=make_app(store, open=True))
-        monkeypatch.setattr(StoreSeal, "sealed", fails)
+        monkeypatch.setattr(CampaignSeal, "private", fails)
         with pytest.raises(KeyError, match="disk is gone") as error:
             anyio.run(application.handle_async_request, made)
     for one in (error.value, error.value.__context__):

@@ -15,14 +15,14 @@ import dpbandits as dpb
 from dpbandits.service.remote import RemoteStore
 from dpbandits.service.remote.campaign import RemoteCampaign
 from dpbandits.service.rows.sql_rows import SqlRows
-from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.sealing import CampaignSeal
 from dpbandits.service.turns.tells import TellOp, id_of
 from dpbandits.service.turns.tickets import Ticket
 from dpbandits.vault import SavedVault
 from tests.service.conftest import Open
 from tests.service.http.web import remote, served
 from tests.service.timelines import create
-from tests.session.interruption.interrupted import PACKAGE
+from tests.session.test_interruption import PACKAGE
 from tests.session.test_frames_refused import require_nothing_of_it
 
 GRID = 2**20
@@ -54,7 +54,7 @@ MANY = SqlRows._many
 BROKEN: list[tuple[Any, str, Any]] = [
     (SqlRows, "_many", fails_at_private_rows),
     (SavedVault, "_restored_sums", fails),
-    (StoreSeal, "sealed", fails),
+    (CampaignSeal, "private", fails),
 ]
 
 
@@ -120,7 +120,7 @@ def test_a_call_that_a_broken_disk_cuts_off_keeps_nothing_of_what_came(
 ) -> None:
     campaign = create(make())
     asked = campaign.ask(2)
-    monkeypatch.setattr(StoreSeal, "sealed", fails)
+    monkeypatch.setattr(CampaignSeal, "private", fails)
     for call in (
         lambda: campaign.tell(asked[0], 0.7314),
         lambda: campaign.tell_many((each, 0.7314) for each in asked),
@@ -188,7 +188,7 @@ def test_calls_that_are_done_together_know_nothing_of_each_other(
         campaign.ask()
         others.pop()
     else:
-        monkeypatch.setattr(StoreSeal, "sealed", fails)
+        monkeypatch.setattr(CampaignSeal, "private", fails)
         with pytest.raises(fault, match="disk is gone") as led:
             campaign.ask()
         found.append(led.value)
@@ -206,7 +206,7 @@ def test_calls_that_are_done_together_know_nothing_of_each_other(
 def test_a_fence_that_fails_keeps_no_session(make: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign = create(make())
     campaign.tell(campaign.ask(), 0.7314)
-    monkeypatch.setattr(StoreSeal, "sealed", fails)
+    monkeypatch.setattr(CampaignSeal, "private", fails)
     with pytest.raises(RuntimeError, match="disk is gone") as error:
         campaign.fence()
     assert not [known for known in known_in_frames(error.value) if "work" in known]

@@ -67,9 +67,9 @@ class MemoryBackend(Backend):
     def campaign(self, name: str) -> CampaignRow | None:
         return self._campaigns.get(name)
 
-    def some_private(self) -> tuple[str, bytes] | None:
+    def some_private(self) -> bytes | None:
         with self._alone():
-            return next(((uid, self._rows(uid).private()) for uid in self._tables), None)
+            return next((self._rows(uid).private() for uid in self._tables), None)
 
     @contextmanager
     def transaction(self, uid: str) -> Iterator[CampaignRows]:

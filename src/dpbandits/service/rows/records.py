@@ -112,6 +112,8 @@ class MovedRow(NamedTuple):
     due_at: float | None
     status: Status
     nonce: int
+    pseudonym: str | None
+    window: int | None
     plan: int | None
 
 
@@ -168,10 +170,11 @@ class RowChange:
 
     private: the private part, sealed; None: as it was. resolved: decisions that wait no more, and
         their status. unlearned: those whose rewards will not be read. used: by pseudonym, a window
-        and the places taken in it. held: answers that count only later, sealed; they are deleted
-        when their decision is resolved. held_at: the number under which they are kept. drop_held:
-        delete all. responses: replies to be given again to whoever repeats a call, by principal and
-        key.
+        and the places taken in it. held: where answers are waited for, a sealed row for every
+        decision, which has or has not been answered; it is written over, and deleted when the
+        decision is resolved. give_up: all decisions that wait are lost, and what is held is
+        deleted. responses: replies to be given again to whoever repeats a call, by its place (see
+        `StoreSeal.call_place`).
     """
 
     head: HeadRow
@@ -183,10 +186,9 @@ class RowChange:
     readings: Sequence[ReadingRow] = ()
     used: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     held: Mapping[int, bytes] = field(default_factory=dict)
-    held_at: int = 0
-    drop_held: bool = False
+    give_up: bool = False
     events: Sequence[EventRow] = ()
-    responses: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    responses: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Change(version={self.head.version})"

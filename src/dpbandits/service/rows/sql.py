@@ -53,6 +53,7 @@ class SqlBackend(Backend):
     """
 
     durable = True
+    failures = (SQLAlchemyError, DBAPIError, OSError)
 
     def __init__(self, url: str | URL, *, looking: bool = False) -> None:
         self.url = known_url(url)
@@ -135,11 +136,10 @@ class SqlBackend(Backend):
             row = connection.execute(query).one_or_none()
         return None if row is None else CampaignRow(*row)
 
-    def some_private(self) -> tuple[str, bytes] | None:
-        c = tables.private_state.c
+    def some_private(self) -> bytes | None:
         with self._begun(write=False) as connection:
-            row = connection.execute(select(c.campaign, c.body).limit(1)).one_or_none()
-        return None if row is None else (row.campaign, bytes(row.body))
+            body = connection.execute(select(tables.private_state.c.body).limit(1)).scalar()
+        return None if body is None else bytes(body)
 
     @contextmanager
     def transaction(self, uid: str) -> Iterator[CampaignRows]:

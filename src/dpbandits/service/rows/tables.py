@@ -96,7 +96,6 @@ held = Table(
     Column("campaign", String(32), nullable=False),
     Column("seq", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
-    Column("moved", BigInteger, nullable=False),
     PrimaryKeyConstraint("campaign", "seq"),
 )
 
@@ -158,10 +157,9 @@ request = Table(
     "request",
     metadata,
     Column("campaign", String(32), nullable=False),
-    Column("principal", String(64), nullable=False),
-    Column("key", String(200), nullable=False),
+    Column("place", String(64), nullable=False),
     Column("response", Text, nullable=False),
-    PrimaryKeyConstraint("campaign", "principal", "key"),
+    PrimaryKeyConstraint("campaign", "place"),
 )
 
 scope = Table(

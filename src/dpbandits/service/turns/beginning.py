@@ -17,7 +17,8 @@ from dpbandits.service.rows.backend import Part
 from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
-from dpbandits.service.turns.writing import compact, head_public, next_chain, sealed_private
+from dpbandits.service.turns.waiting_rows import WaitingRows
+from dpbandits.service.turns.writing import compact, head_public, next_chain
 from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.options import checked_segments
 from dpbandits.session.saving import policy_to_data
@@ -165,13 +166,14 @@ def first_rows(
     row = row._replace(options=compact({"shown": said}))
     chain = next_chain("", row.uid, row.name)
     head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
-    body = sealed_private(private, DecisionIds.fresh(), seal, row.uid)
-    return row, RowChange(head, private=body)
+    own, ids = seal.of(row), DecisionIds.fresh().key.hex()
+    none = {"ids": ids, "waiting": WaitingRows(own.waiting_key()).said(), "lines": ""}
+    return row, RowChange(head, private=own.private({**private, **none}, head))
 
 
-def kept_under(parts: Sequence[Part], place: tuple[str, str], said: str) -> list[Part]:
-    """The first rows, and beside them what was said by the call that made them. place: whose call
-    it was, and its key.
+def kept_under(parts: Sequence[Part], place: str, said: str) -> list[Part]:
+    """The first rows, and beside them what was said by the call that made them. place: under what
+    it is kept.
     """
     (row, change), *others = parts
     return [(row, replace(change, responses={place: said})), *others]

@@ -125,14 +125,14 @@ def fence(
         notes["fresh_since"] = generation
     change = change_in(
         work,
-        setting.seal,
         now,
         notes=notes,
         events=[EventRow(now, "fence", f"generation {generation}", work.head.asked, None)],
+        lost=[lost],
     )
     # where the witness stands now: should what follows be cut off, it is taken up from there
     head = change.head._replace(before=seen.step, chain_before=seen.chain)
-    rows.write(replace(change, head=head, readings=[lost, *change.readings], drop_held=True))
+    rows.write(work.sealed(replace(change, head=head, give_up=True)))
     return head
 
 

@@ -7,7 +7,14 @@ from typing import Any, Literal, final
 from dpbandits.core.inputs import is_line, shown
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow
-from dpbandits.service.turns.asks import LONGEST_KEY, Scratch, catch_up, marked, other_call
+from dpbandits.service.turns.asks import (
+    LONGEST_KEY,
+    Scratch,
+    catch_up,
+    marked,
+    other_call,
+    reply_in,
+)
 from dpbandits.service.turns.beginning import MOST_ARMS
 from dpbandits.service.turns.working import Working
 from dpbandits.service.turns.writing import compact
@@ -29,6 +36,9 @@ class ArmOp:
     verb: ArmVerb
     arm: str | int | None
     by: str | None = None
+
+    def settles(self, work: Working) -> bool:
+        return True
 
     def run(self, work: Working, scratch: Scratch) -> int | None:
         session = work.session
@@ -57,8 +67,11 @@ class ArmOp:
 class SettleOp:
     """Record the answers whose time has passed, and make what is due."""
 
+    def settles(self, work: Working) -> bool:
+        return True
+
     def run(self, work: Working, scratch: Scratch) -> None:
-        work.session.settle()
+        """All of it is done before."""
 
 
 @final
@@ -67,6 +80,9 @@ class FinishOp:
     """A stopping rule gives its answer now."""
 
     by: str | None = None
+
+    def settles(self, work: Working) -> bool:
+        return True
 
     def run(self, work: Working, scratch: Scratch) -> None:
         work.session.finish()
@@ -81,6 +97,9 @@ class CloseOp:
     why: str
     by: str | None = None
 
+    def settles(self, work: Working) -> bool:
+        return False
+
     def run(self, work: Working, scratch: Scratch) -> None:
         if work.head.closed is None and scratch.closed is None:
             scratch.closed = self.why
@@ -93,6 +112,9 @@ class DropOp:
     """Throw away, unread, what came since the last releases."""
 
     by: str | None = None
+
+    def settles(self, work: Working) -> bool:
+        return True
 
     def run(self, work: Working, scratch: Scratch) -> None:
         work.session.drop_open()
@@ -111,6 +133,9 @@ class EraseOp:
     user: str | int
     by: str | None = None
 
+    def settles(self, work: Working) -> bool:
+        return True  # what has passed counts, and waits no more
+
     def run(self, work: Working, scratch: Scratch) -> int:
         who = pseudonym_in(work.session, self.user)
         if who is None:
@@ -118,7 +143,6 @@ class EraseOp:
                 "This campaign does not know its people (privacy_unit='round'): there is nothing "
                 "to erase."
             )
-        work.session.settle()  # what has passed counts, and waits no more
         # with what an earlier call of this transaction asked for, which is not stored yet
         waiting = waiting_for(work.session, who, scratch.rows.waiting_of(who))
         for seq in waiting:
@@ -145,11 +169,14 @@ class KeyedOp:
     op: ChangeOp
     key: str
 
+    def settles(self, work: Working) -> bool:
+        return self.op.settles(work)
+
     def run(self, work: Working, scratch: Scratch) -> Any:
-        place = self._place()
+        place = self._place(work)
         if place in scratch.keyed:
             raise other_call()
-        said = scratch.responses.get(place) or scratch.rows.response(*place)
+        said = scratch.responses.get(place) or scratch.rows.response(place)
         if said is not None:
             return self._answered(said, work)
         done = self.op.run(work, scratch)
@@ -162,16 +189,16 @@ class KeyedOp:
         Raises:
             ValueError: another call was made with this key.
         """
-        said = rows.response(*self._place())
+        said = rows.response(self._place(work))
         if said is not None:
             self._answered(said, work)
         return said is not None
 
-    def _place(self) -> tuple[str, str]:
-        return self.op.by or "", self.key
+    def _place(self, work: Working) -> str:
+        return work.seal.call_place(self.op.by or "", self.key)
 
     def _answered(self, said: str, work: Working) -> Any:
-        first, done = json.loads(said)
+        first, done = reply_in(said)
         if first != self._mark(work):
             raise other_call()
         return done
