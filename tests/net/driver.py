@@ -421,6 +421,7 @@ class Player:
             "moments": self.moments,
             "noise": self.noise,
             "quarters": self.quarters,
+            "spent": str(self.host.at.spent),
             "end": self.host.end(),
         }
         found: dict[str, Any] = json.loads(json.dumps(whole))
@@ -451,7 +452,10 @@ def estimated(rule: Any, values: int, *, saved: bool = False) -> dict[str, Any]:
     for at in range(values):
         if saved and at in (5, 12, 40):
             estimator = dpb.Estimator.from_json(estimator.to_json(key=KEY), key=KEY)
-        estimator.add(low + (high - low) * round(coins.random() ** 0.5, 3))
+        value = low + (high - low) * round(coins.random() ** 0.5, 3)
+        estimator.add(value)
+        if at % 7 == 3:
+            estimator.add(value, at=at)  # offered again, taken once
         if estimator.result is not None:
             break
     found = estimator.finish()

@@ -44,7 +44,8 @@ def bring_up(engine: Engine) -> None:
         if current is not None and current not in known:
             raise StoreError(
                 f"This database is of version {current}, which this version of dpbandits does not "
-                f"know (its newest is {script.get_current_head()}). Use the dpbandits that wrote it."
+                f"know (its newest is {script.get_current_head()}). "
+                "Use the dpbandits that wrote it."
             )
         if current is None and inspect(connection).has_table("decision"):
             raise StoreError(
