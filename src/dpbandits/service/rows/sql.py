@@ -218,8 +218,10 @@ class SqlBackend(Backend):
         try:
             run("PRAGMA busy_timeout = 0")  # nobody waits for this
             busy, *_ = run("PRAGMA wal_checkpoint(TRUNCATE)").one()
-        finally:
             run(f"PRAGMA busy_timeout = {1_000 * PATIENCE}")
+        except BaseException:  # an interruption, too: nobody is to have a connection that waits not
+            connection.invalidate()
+            raise
         if not busy:
             self._emptied = time.monotonic()
 

@@ -23,6 +23,7 @@ MORE: dict[str, Any] = {
     "max_contributions_per_release": 1,
     "window": 5.0,
     "attribution_window": 5.0,
+    "unsealed": True,
     "assignment": "planned",
     "min_share": 0.1,
     "seed": 1,
