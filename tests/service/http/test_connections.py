@@ -128,6 +128,10 @@ PARTS = {
 
 def test_half_requests_are_refused_and_others_are_served_meanwhile(server: Server) -> None:
     waiting = {name: server.connection(part) for name, part in PARTS.items()}
+    for name in "half a head", "half a body":
+        both = server.connection(LOOK, b"\r\n", PARTS[name])
+        assert reply(both)[0] == 200
+        waiting[f"{name} after a whole request"] = both
     assert server.is_served()
     for name, connection in waiting.items():
         assert "the whole request within 2 s" in refused(connection, 408), name
@@ -169,6 +173,7 @@ HEADS: dict[str, tuple[bytes, int]] = {
     "headers without an end": (LOOK + b"x: a\r\n" * 100_000, 431),
     "the most headers": (LOOK + b"x: a\r\n" * 98 + CLOSE, 200),
     "the longest header": (LOOK + b"x: " + b"a" * 32_000 + b"\r\n" + CLOSE, 200),
+    "no address": (b"CONNECT localhost:1 HTTP/1.1\r\nhost: localhost\r\n\r\n", 400),
     "words": (b"no request at all\r\n\r\n", 400),
     "a length of words": (HEAD + b"content-length: many\r\n\r\n", 400),
     "a chunk of words": (HEAD + b"transfer-encoding: chunked\r\n\r\nno number\r\n", 400),

@@ -119,14 +119,16 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._stage, self._received = "head", 0
+        if self._request_timer is None:  # it came in one piece with the request before
+            self._expect_request()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._stage == "head":  # and not after the body, where nothing reads them
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        self._stage = "body"
         super().on_headers_complete()
+        self._stage = "body"  # it has a reply of its own from now on
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
@@ -160,8 +162,8 @@ class LimitedProtocol(HttpToolsProtocol):
         if answering:
             self.cycle.disconnected = True  # whoever reads its body is told
             self.cycle.message_event.set()
-        if answering is not own or (own and self.cycle.response_started):
-            self.transport.abort()  # a second reply would be taken for another request's
+        if self.pipeline or answering is not own or (own and self.cycle.response_started):
+            self.transport.abort()  # the reply would be taken for another request's
             return
         headers, body = refusal(status, detail)
         lines = [b"HTTP/1.1 %d %s" % (status, HTTPStatus(status).phrase.encode())]
