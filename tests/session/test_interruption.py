@@ -497,7 +497,7 @@ def test_segments_are_each_told_as_a_whole_or_not_at_all(first: int) -> None:
         parts = [s[name] for name in names]
         assert sum(map(recorded, parts)) <= 2 * len(learned), at
         assert s.unread + sum(map(recorded, parts)) == s.resolved
-        at += 23
+        at += 61
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -218,7 +218,7 @@ def test_a_guess_of_the_horizon_may_be_larger_than_what_was_asked(preset: str) -
         s.tell(s.ask(), 0.5)
     assert loaded(s).state == s.state
     place = document(s)["public"]["learned"].index(s.state.guess)
-    for guess in (0, -1, 2**62 + 1):
+    for guess in (0, -1):
         with pytest.raises(dpb.DamagedSessionError, match="DPSE"):
             loaded(changed(document(s), f"public.learned.{place}", guess))
 
