@@ -39,7 +39,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 Attack = list[tuple[Any, ...]]
 """Statements, each with its values."""
 
-REFUSALS = {"EditedRowsError", "StoreError", "DecisionError", "unknown"}
+REFUSALS = {"EditedRowsError", "StoreError", "DecisionError", "UnknownCampaignError"}
 """How calls are refused. DecisionError: an ask that is made again with its key, once a fence gave
 up what it got.
 """
@@ -195,13 +195,18 @@ class Base:
         self.prices = noise.prices
         assert self.prices == {(Fraction(1), GRID)}
 
-    def attacked(self, attack: Attack) -> tuple[list[str], Watching]:
-        """Which calls failed after an attack on the rows, and what the noise saw."""
+    def attacked(self, attack: Attack, under_way: bool = False) -> tuple[list[str], Watching]:
+        """Which calls failed after an attack on the rows, and what the noise saw. under_way: a
+        process that knows the campaign goes on first.
+        """
         made = Store(self.folder / "attacked", self.made.setting)
         shutil.copyfile(self.made.file, made.file)
         shutil.copyfile(self.made.witness, made.witness)
         made.now, made.people = self.made.now, self.made.people
         made.noise.sums = [*self.made.noise.sums]
+        client = Client(made, self.told)
+        if under_way:
+            client(made.opened()["trial"].settle)
         with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
             triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
             for (name,) in database.execute(triggers).fetchall():
@@ -209,23 +214,24 @@ class Base:
             for sql, *given in attack:
                 with suppress(sqlite3.IntegrityError):
                     database.execute(sql, given)
-        client = Client(made, self.told)
         for waits in (0, WINDOW + 1, WINDOW + 1):
-            if store := client(made.opened):
-                try:
-                    client.go_on(store["trial"], waits)
-                except dpb.UnknownCampaignError:
-                    client.failed.append("unknown")
+            store = made.store if under_way and not waits else client(made.opened)
+            campaign = client(store.__getitem__, "trial") if store else None
+            if campaign:
+                client.go_on(campaign, waits)
         made.close()
         shutil.rmtree(made.folder)
         return client.failed, made.noise
 
     def holds(self, what: str, attack: Attack) -> list[str]:
         """Nothing is read twice, or with less noise, whichever calls are refused."""
-        failed, noise = self.attacked(attack)
-        assert max(times_read(noise.sums)) <= 1, what
-        assert noise.prices <= self.prices, what
-        return failed
+        found = list[str]()
+        for under_way in (False, True):
+            failed, noise = self.attacked(attack, under_way)
+            assert max(times_read(noise.sums)) <= 1, (what, under_way)
+            assert noise.prices <= self.prices, (what, under_way)
+            found += failed
+        return found
 
 
 @pytest.fixture(scope="module", params=SETTINGS)
@@ -359,3 +365,103 @@ def test_tables_that_are_put_back(base: Base, many: int | None) -> None:
         refused.update(base.holds(what, attack))
     assert "EditedRowsError" in refused
     assert refused <= REFUSALS
+
+
+def alone(folder: Path, policy: Any = None) -> tuple[Store, Any]:
+    """A campaign of one arm, whose first block has two answers."""
+    made = Store(folder, "plain")
+    policy = policy or dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
+    return made, made.opened().create("trial", policy, seed=3)
+
+
+def written(made: Store, sql: str, *given: Any) -> list[Any]:
+    made.close()
+    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+        return database.execute(sql, given).fetchall()
+
+
+@pytest.mark.parametrize("table", ["head.public", "campaign.options"])
+def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path, table: str) -> None:
+    """Nor where a fence begins the policy anew, from how the campaign was made."""
+    made, campaign = alone(tmp_path / "trial")
+    asked = campaign.ask(6)
+    name, column = table.split(".")
+    edit = f'UPDATE {name} SET {column} = replace({column}, \'"epsilon":"1"\', ?)'
+    written(made, edit, '"epsilon":"1000000"')
+    campaign = made.opened()["trial"]
+    calls: list[Callable[[], Any]] = [
+        lambda: campaign.tell_many([(each, 1) for each in asked]),
+        lambda: campaign.ask(),
+        lambda: campaign.settle(),
+        lambda: campaign.fence(),
+        lambda: campaign.summary(),
+    ]
+    for call in calls:
+        with pytest.raises(dpb.EditedRowsError, match="edited, deleted or put back"):
+            call()
+    written(made, f"UPDATE {name} SET {column} = replace({column}, '1000000', '1')")
+    campaign = made.opened()["trial"]  # as it was: nothing was lost, and nothing was released
+    assert made.noise.drawn == 0
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["recorded"] * 6
+    assert made.noise.prices == {(Fraction(1), GRID)}
+    made.close()
+
+
+def test_a_sum_that_was_read_is_not_read_again(tmp_path: Path) -> None:
+    """It is put back as the next block has as many answers. Blocks are of 1, 1, 2, 4, …, and the
+    mechanism remembers nothing else.
+    """
+    made, campaign = alone(tmp_path / "trial", dpb.AdaPUCB(arms=1, epsilon=1, grid=GRID))
+    asked, refused = campaign.ask(8), 0
+    campaign.tell_many([(asked[0], 0), (asked[1], 0), (asked[2], reward_of(0))])
+    ((before,),) = written(made, "SELECT body FROM private_state")
+    campaign = made.opened()["trial"]
+    campaign.tell(asked[3], reward_of(1))
+    assert times_read(made.noise.sums)[:3] == [1, 1, 0]
+    campaign.tell(asked[4], reward_of(2))
+    written(made, "UPDATE private_state SET body = ?", before)
+    campaign = made.opened()["trial"]
+    for each in asked[5:]:
+        try:
+            campaign.tell(each, 0)
+        except dpb.EditedRowsError:
+            refused += 1
+    assert times_read(made.noise.sums)[:3] == [1, 1, 0]
+    assert refused == 3
+    made.close()
+
+
+def test_decisions_that_were_edited_are_given_up(tmp_path: Path) -> None:
+    """The call that finds it out is refused, the next one fences: late answers are gone."""
+    made, campaign = alone(tmp_path / "trial")
+    asked = campaign.ask(7)
+    campaign.tell(asked[0], 1)
+    written(made, "UPDATE decision SET status = 'waiting' WHERE seq = 1")
+    campaign = made.opened()["trial"]
+    with pytest.raises(dpb.EditedRowsError, match="The next call gives up all that is open"):
+        campaign.tell(asked[0], 1)
+    assert {campaign.tell(each, 1) for each in asked} == {"gone"}
+    assert campaign.generation == 2
+    assert campaign.summary().waiting == 0
+    assert made.noise.drawn == 0
+    assert [line.kind for line in campaign.ledger] == ["lost"]
+    assert campaign.tell(campaign.ask(), 1) == "recorded"
+    made.close()
+
+
+def test_a_campaign_has_a_key_of_its_own(tmp_path: Path) -> None:
+    """The private row of one campaign is none of another's, though both rows are alike."""
+    made, campaign = alone(tmp_path / "trial")
+    made.store.create("other", campaign.policy, seed=3)
+    written(
+        made,
+        "UPDATE private_state SET body = (SELECT max(body) FROM private_state)",
+    )
+    store, refused = made.opened(), 0
+    for name in ("trial", "other"):
+        try:
+            store[name].ask()
+        except dpb.EditedRowsError:
+            refused += 1
+    assert refused == 1
+    made.close()

@@ -27,15 +27,21 @@ class Played:
     """A campaign on a clock of its own, whose answers become due as `due` is called."""
 
     def __init__(
-        self, where: str, folder: Path, options: dict[str, Any], epsilon: float = 1
+        self,
+        where: str,
+        folder: Path,
+        options: dict[str, Any],
+        *,
+        policy: Any = None,
+        noise: Any = None,
     ) -> None:
-        self.now, self.noise, self.options = 1e6, Counted(), options
+        self.now, self.noise, self.options = 1e6, noise or Counted(), options
         url = "memory:" if where == "memory" else f"sqlite:///{folder}/trial.db"
         elsewhere = {} if where == "memory" else {"witness": folder / "elsewhere.witness"}
         self.store = dpb.open_store(
             url, key=bytes(range(32)), noise=self.noise, clock=lambda: self.now, **elsewhere
         )
-        policy = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=epsilon, first=2)
+        policy = policy or dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=2)
         self.campaign: Any = self.store.create("trial", policy, max_pending=MOST, **options)
         self.people, self.late = 0, None
 
@@ -233,10 +239,10 @@ def test_what_is_released_does_not_depend_on_the_calls_that_came(tmp_path: Path)
     def look(campaign: Any) -> None:
         campaign.summary()
 
-    found = []
+    found, policy = [], dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=8, first=2)
     for at, between in enumerate((settle, refuse, look)):
         (folder := tmp_path / str(at)).mkdir()
-        played = Played("sqlite", folder, {**WINDOWED, **RAIL, "seed": 3}, epsilon=8)
+        played = Played("sqlite", folder, {**WINDOWED, **RAIL, "seed": 3}, policy=policy)
         with played.store:
             for _ in range(12):
                 asked = played.campaign.ask(MOST)
@@ -280,6 +286,71 @@ def test_refused_and_told_together(where: str, tmp_path: Path) -> None:
         assert len(refused) == 10
         assert played.campaign.summary().waiting == 0
         assert played.noise.drawn == played.readings() > 0
+
+
+class Failing(Counted):
+    """Noise that fails so many times, from the so-manieth draw on."""
+
+    def __init__(self, after: int, times: int) -> None:
+        super().__init__()
+        self.after, self.times = after, times
+
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        if self.drawn == self.after and self.times:
+            self.times -= 1
+            raise ArithmeticError("no noise")
+        return super().ask(verb, *exact, **price)
+
+
+@pytest.mark.parametrize("after", [0, 1, 5])
+@pytest.mark.parametrize("options", [{}, WINDOWED], ids=["", "window"])
+def test_noise_that_fails_undoes_no_release(
+    where: str, tmp_path: Path, after: int, options: dict[str, Any]
+) -> None:
+    """What was released before it in the same call stands; what failed is released later."""
+    played = Played(where, tmp_path, options, noise=Failing(after, 4))
+    asked, failed = played.campaign.ask(MOST), 0
+    played.campaign.close("no more asks")
+    calls = [
+        lambda: played.campaign.tell_many([(each, 1) for each in asked]),
+        *[lambda: played.campaign.settle()] * 8,
+    ]
+    with played.store:
+        for call in calls:
+            try:
+                call()
+            except (ArithmeticError, RuntimeError):
+                failed += 1
+            assert played.noise.drawn == played.readings()
+            played.now += WINDOW + 1
+        replies = played.campaign.tell_many([(each, 1) for each in asked])
+        assert "unknown" not in replies
+        played.campaign.settle()
+        assert played.noise.drawn == played.readings() > 6
+        assert failed == 4
+        assert played.campaign.generation == 1
+
+
+def test_a_policy_at_its_end_undoes_no_release(where: str, tmp_path: Path) -> None:
+    """It says so with every call, and what was released until then is released once."""
+    policy = dpb.DPUCB(arms=["a", "b", "c"], epsilon=1, horizon=8)
+    played = Played(where, tmp_path, WINDOWED, policy=policy)
+    with played.store:
+        asked = played.campaign.ask(MOST)
+        played.campaign.tell_many([(each, 1) for each in asked])
+        played.now += WINDOW + 1
+        drawn = set[int]()
+        for _ in range(3):
+            for call in (
+                lambda: played.campaign.ask(),
+                lambda: played.campaign.settle(),
+                lambda: played.campaign.pause_arm("a"),
+            ):
+                with pytest.raises(dpb.HorizonError):
+                    call()
+                drawn.add(played.noise.drawn)
+        assert drawn == {played.readings()}
+        assert drawn != {0}
 
 
 class Stubborn(dpb.DPKLUCB):

@@ -254,6 +254,8 @@ class Session:
         if self.guardrail is not None:
             names = policy.labels or tuple(map(str, range(policy.arms)))
             harm = Harm.of(self.guardrail, of_harm(self._vault.mechanism), names)
+        by_unit = policy.about.feedback == "bandit" or policy.reader.together
+        may_wait = by_unit and self._tables.window is None
         return State(
             policy,
             policy.init(),
@@ -262,7 +264,7 @@ class Session:
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
             harm,
-            late=None if self._tables.window is not None else (),
+            late=() if may_wait else None,
         )
 
     def _open(self, view: View) -> None:

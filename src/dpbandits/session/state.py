@@ -42,6 +42,7 @@ from dpbandits.session.overdue import (
     delayed_blocks,
     looked_through,
     outstanding_in,
+    overtaken_before,
 )
 from dpbandits.session.people import Place, Register
 from dpbandits.session.traffic import Traffic
@@ -147,7 +148,8 @@ class State:
         plans: open joint plans by number.
         answer: a release that the policy has to learn from.
         late: answers that came after further decisions were made, by how late (see
-            `overdue.bucket_of`). None if each answer has its time, so that none is overdue.
+            `overdue.bucket_of`). None if no request is ever overdue: each answer has its time, or
+            blocks are neither an arm's nor a plan's.
         overdue: requests that have waited for too long.
         pending: decisions that wait for their rewards, by id. It is shared with the view and
             follows the events, for copying it at every release would take too long.
@@ -458,6 +460,7 @@ class View:
         "log",
         "offer",
         "overdue",
+        "overtaken",
         "pending",
         "plans",
         "play",
@@ -504,7 +507,7 @@ class View:
         self.due: tuple[int, ...] | None = None
         self.batch: list[Asked] = []
         self.late = None if state.late is None else dict(state.late)
-        self.overdue = state.overdue
+        self.overdue, self.overtaken = state.overdue, (-1, 0)
         # pending decisions that are not overdue, by unit; None until it is needed
         kept = None if before is None or not self.pending else before.waiting
         self.waiting: Waiting | None = kept
@@ -703,11 +706,13 @@ class View:
             return self._asked(self._arm(arm, propensity), NO_OFFER, overdue=overdue)
         offer, plans, overdue = self.offer, self.plans, self.overdue
         if id > min(offer.last, overdue.check - 1):
-            offer, overdue = self._look_through(id, is_fully_asked=0 < offer.last < id)
-            if id > offer.last and self.policy.reader.together:
-                offer, plans = self._look_ahead_jointly(id)
-            elif id > offer.last:
-                offer = self._look_ahead(id, overdue)
+            offer, overdue = self._look_through(id)
+            if id > offer.last:
+                if self.policy.reader.together:
+                    offer, plans = self._look_ahead_jointly(id)
+                else:
+                    offer = self._look_ahead(id, overdue)
+                overdue = self._checked_after(offer, overdue)
         play = offer.play
         if play is None:
             plan = offer.law or self.log.plan
@@ -738,21 +743,24 @@ class View:
 
     # Requests that have waited for too long
 
-    def _look_through(self, id: int, *, is_fully_asked: bool = False) -> tuple[Offer, Overdue]:
+    def _checked_after(self, offer: Offer, overdue: Overdue) -> Overdue:
+        """Requests are looked through no later than when an offer was asked for in full."""
+        if self.late is None:
+            return overdue
+        return overdue._replace(check=min(overdue.check, offer.last + 1))
+
+    def _look_through(self, id: int) -> tuple[Offer, Overdue]:
         """Return what to ask for from decision `id` on, and which requests are overdue. If requests
         turn out to be, others are asked for in their place.
-
-        Args:
-            is_fully_asked: whether the offer was asked for in full, so that it is time to look.
         """
         before, offer = self.overdue, self.offer
-        is_time = is_fully_asked or id >= before.check or before.check == FOREVER
-        if self.late is None or not is_time:
+        if self.late is None or id < before.check < FOREVER:
             return offer, before
         delays, waiting = (self.late, self.records), self._outstanding()
-        found = looked_through(before, waiting, self.pending, delays, id - 1, self._asked_block)
+        places = self._asked_block, self._overtaken_before
+        found = looked_through(before, waiting, self.pending, delays, id - 1, *places)
         if found.total == before.total:
-            return offer, found
+            return offer, self._checked_after(offer, found) if offer.last >= id else found
         known = dict(before.noticed)
         new = [each.arm for each in self.delayed(found) if each.arm not in known]
         found = found._replace(noticed=(*before.noticed, *((arm, id - 1) for arm in new)))
@@ -760,7 +768,15 @@ class View:
         play = offer.play
         single = play is not None and not self.policy.reader.together and keys == [play.unit]
         last = min(FOREVER, offer.last + found.total - before.total) if single and offer.last else 0
-        return offer._replace(last=last), found
+        offer = offer._replace(last=last)
+        return offer, self._checked_after(offer, found) if last >= id else found
+
+    def _overtaken_before(self, asked: int) -> int:
+        """Return `overtaken_before`; looked for anew only if a decision was resolved since."""
+        resolved = asked - len(self.pending)
+        if self.overtaken[0] != resolved:
+            self.overtaken = resolved, overtaken_before(self.pending, asked)
+        return self.overtaken[1]
 
     def delayed(self, overdue: Overdue | None = None) -> list[DelayedBlock]:
         """Return first blocks that wait for overdue requests."""

@@ -162,10 +162,6 @@ FAULTS: dict[str, tuple[str, Break, str]] = {
         answers(MemoryRows, "used", lambda used: {}),
         "learned from in two segments",
     ),
-    "forgets decisions of people": (
-        answers(MemoryRows, "newest", lambda newest: {}),
-        "may hold two rewards of a person",
-    ),
     "logs answers": (
         "held_answers_are_unseen",
         logs_answers,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Generic, Self, TypeVar, final
 
-from dpbandits.core.errors import UnknownCampaignError
+from dpbandits.core.errors import EditedRowsError, UnknownCampaignError
 from dpbandits.core.inputs import is_line, shown
 from dpbandits.policies.contract import Policy
 from dpbandits.service.looks.campaign import ShownCampaign
@@ -15,7 +15,7 @@ from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
 from dpbandits.service.scope import Scope, scope_of
-from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.sealing import EDITED, StoreSeal
 from dpbandits.service.turns.beginning import (
     LONGEST_NAME,
     holdout_in,
@@ -119,7 +119,10 @@ class Campaigns(ABC, Generic[Opened]):
         if not names:
             return {}
         rows = {each.name: each for each in self._backend.campaigns() if each.group == row.uid}
-        return {name: rows[segment_name(row.name, name)] for name in names}
+        parts = {name: rows.get(segment_name(row.name, name)) for name in names}
+        if None in parts.values():
+            raise EditedRowsError(EDITED)
+        return {name: part for name, part in parts.items() if part is not None}
 
     def _seen(self, row: ScopeRow) -> ScopeRow:
         """A scope as it stands. What a witness saw spent is spent, and what it saw fixed is fixed,

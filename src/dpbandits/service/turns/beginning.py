@@ -3,10 +3,12 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
+from dpbandits.core.errors import EditedRowsError
 from dpbandits.core.inputs import shown
 from dpbandits.core.signatures import options_of, require_options
 from dpbandits.core.values import checked_name
@@ -15,7 +17,7 @@ from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import Part
 from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange
-from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.sealing import EDITED, StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
 from dpbandits.service.turns.waiting_rows import WaitingRows
 from dpbandits.service.turns.writing import compact, head_public, next_chain
@@ -119,14 +121,28 @@ def segment_name(name: str, segment: str) -> str:
     return both
 
 
+def options_in(row: CampaignRow) -> dict[str, Any]:
+    """How a campaign was made.
+
+    Raises:
+        EditedRowsError: its row does not say so.
+    """
+    found: Any = None
+    with suppress(ValueError, TypeError, RecursionError):
+        found = json.loads(row.options)
+    if not isinstance(found, dict):
+        raise EditedRowsError(EDITED)
+    return found
+
+
 def segments_of(row: CampaignRow) -> tuple[str, ...]:
     """The segments of a campaign, or its sides; none, where it has none."""
-    return tuple(json.loads(row.options).get("segments", ()))
+    return tuple(map(str, options_in(row).get("segments", ())))
 
 
 def holdout_in(row: CampaignRow) -> HoldoutRule | None:
     """Who is on which side of a campaign; None where it has no sides."""
-    found = json.loads(row.options).get("holdout")
+    found = options_in(row).get("holdout")
     return None if found is None else HoldoutRule.restored(found)
 
 

@@ -7,17 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dpbandits.core.errors import (
-    DamagedSessionError,
-    HorizonError,
-    LedgerError,
-    StoreError,
-    WitnessError,
-)
+from dpbandits.core.errors import DamagedSessionError, StoreError, WitnessError
 from dpbandits.service.sealing import edited_decisions
 from dpbandits.service.turns.asks import Scratch
 from dpbandits.service.turns.working import Working
-from dpbandits.session.storing import are_held, due_now, left_half_done, put_in, take_out
+from dpbandits.session.storing import are_held, due_now, put_in, take_out
 
 
 class UnlearnedError(StoreError):
@@ -49,8 +43,8 @@ def releases_kept(work: Working, failures: tuple[type[Exception], ...]) -> Itera
     try:
         yield
     except Exception as error:
-        away = isinstance(error, (StoreError, WitnessError, HorizonError, LedgerError, *failures))
-        if away or work.session.releases == before or left_half_done(work.session):
+        away = isinstance(error, (StoreError, WitnessError, *failures))
+        if away or work.session.releases == before:
             raise
         failed = error
     if failed is not None:

@@ -35,7 +35,7 @@ from dpbandits.service.turns.tickets import (
 from dpbandits.service.turns.working import CampaignSetting, Working, working_at
 from dpbandits.service.witness import WitnessFile
 from dpbandits.session.people import seconds_of
-from dpbandits.session.storing import forget_places, put_in_order
+from dpbandits.session.storing import forget_places, left_half_done, put_in_order
 
 TOGETHER = 256
 """Calls that one transaction does."""
@@ -202,18 +202,22 @@ class Turning:
 
     def _run(self, batch: Sequence[Ticket], work: Working, scratch: Scratch) -> list[Any]:
         """What every call answers. A call that is refused changes nothing, and fails alone; what
-        was due before it stands.
+        was due before it stands. Where a release fails that is due, what it would read stands, and
+        the next call makes it.
         """
         answers = list[Any]()
         for ticket in batch:
-            if ticket.op.settles(work):
-                settle(work, scratch)
-            before = standing(work)
+            before: object = None
             try:
+                if ticket.op.settles(work):
+                    settle(work, scratch)
+                before = standing(work)
                 answers.append(ticket.op.run(work, scratch))
             except Exception as error:
-                away = isinstance(error, (StoreError, *self.backend.failures))
-                if away or not put_in_order(work.session) or standing(work) != before:
+                if isinstance(error, (StoreError, *self.backend.failures)):
+                    raise
+                idle = put_in_order(work.session)
+                if not left_half_done(work.session) and not (idle and standing(work) == before):
                     raise
                 ticket.refuse_later(error)
                 answers.append(None)
