@@ -101,6 +101,9 @@ KEPT = {
     "::test_with_all_options_at_once_a_loaded_session_goes_on_as_it_would_have": (
         "DPKLUCB-refunds-segments|LazyDPTS--None"
     ),
+    "simulation/kernels/test_rounds.py::test_the_player_plays_what_all_scores_say": (
+        "KLUCB, c = 3-4|DPUCB-4"
+    ),
     "simulation/kernels/test_batches.py::test_same_decisions_on_one_tape": (
         r"^DPKLUCB\(arms=60, epsilon=Fraction\(1, 1\).*-near 1$"
     ),

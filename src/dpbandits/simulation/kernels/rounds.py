@@ -1,7 +1,12 @@
-"""Policies that release after every round: UCB1, KL-UCB, DP-UCB-Bound, Hybrid-UCB, LDP-UCB,
-LDP-KLUCB.
+"""Index policies that release after every round, in one compiled loop over rounds. Scores are the
+policy's own (`policies/formulas/rules.py`), compiled. Memory is independent of the rounds.
 
-One compiled loop over rounds, memory independent of their number.
+Where scores are dear, an arm is played on without computing them as long as it cannot be
+overtaken. A score grows with t alone as long as its arm is not played. So the others' scores at a
+later round, the bar, lie above theirs until then, and the played arm has the largest score as long
+as its own, at an earlier round, is above the bar. Where that cannot be told, all scores are
+computed. The decisions are those of all scores, bit for bit: SLACK and ROUNDING are larger than
+rounding errors.
 """
 
 from __future__ import annotations
@@ -12,42 +17,46 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.kernels.streaks import ARM, SIZE, SPAN, is_still_best, watch
+from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule, kl_ucb_score
 from dpbandits.simulation.parts.borrowed import borrowed
-from dpbandits.simulation.parts.counters import hybrid_leaf
+from dpbandits.simulation.parts.counters import hybrid_leaf, popcount, tree_leaf
 from dpbandits.simulation.parts.jit import (
-    dp_ucb_bound,
+    FORMULAS,
+    clip01,
     forced_rounds,
-    hybrid_ucb,
     inline,
+    kl,
     kl_level,
-    kl_ucb,
-    ldp_ucb,
     specialised,
-    ucb1,
 )
 from dpbandits.simulation.parts.primitives import argmax, copy_to, laplace, reward
 
-UCB1, KL_UCB, BOUND, HYBRID, LDP_UCB = range(5)
 PLAIN, LOCAL_LAPLACE, RESPONSE = range(3)
-EXACT, POWERS, DOUBLING, PRINTED = range(4)
+EXACT, POWERS, DOUBLING, PRINTED, TREE = range(5)
+
+ARM, BAR, SINCE, UNTIL, SPAN = range(5)
+"""Of a streak: the arm that was played; the bar, from what ln t on (of KL-UCB: from which level on)
+and until which round it serves; for how many rounds the next one is to serve.
+"""
+
+SLACK, ROUNDING = 1e-11, 1e-14
+"""Of scores, and of divergences."""
 
 
 class Numbers(NamedTuple):
-    """scale: noise of the reports or of the counter's nodes, in grid steps. keep: chance that a
-    randomised bit is the true one.
+    """rule: the policy's constants. noise: scale of that of reports or of a counter's nodes, in
+    grid steps. keep: chance that a randomised bit is the true one.
     """
 
-    eps: float
-    constant: float
-    scale: float
+    rule: IndexNumbers
+    noise: float
     keep: float
 
 
 class Tracked(NamedTuple):
-    """Of each arm: rounds, sum in grid steps, mean, index; the nodes of its counter; and its
-    segment's number, leaves and exact sum while open, noised sum of the closed ones. streak: how
-    long KL-UCB's arm stays the same.
+    """Of each arm: rounds, sum in grid steps, mean, score; the nodes of its counter; and its
+    segment's number, leaves and exact sum while open, noised sum of the closed ones. streak: see
+    above.
     """
 
     n: Any
@@ -60,80 +69,126 @@ class Tracked(NamedTuple):
     streak: Any
 
 
-@inline
-def fill_scores(rule: int, t: int, p: Any, s: Any) -> None:
-    """Every arm's index at round t. One branch on the rule a round, not one an arm: this is the
-    loop that costs.
+SCORE: Any = None
+KINDS: Any = None
+"""A policy's formula, and its `Kinds`. Set for each."""
+
+
+class Kinds(NamedTuple):
+    """feedback, counter: what the server gets of a reward, and how it adds up. kl: whether scores
+    are KL-UCB's, which one divergence compares with a bar. streaks: whether scores are dear.
+    forced: whether the arm with the fewest rounds is played first where these are too few.
     """
-    means, n, scores, arms, log_t = s.means, s.n, s.scores, len(s.n), math.log(t)
-    if rule == UCB1:
-        for arm in range(arms):
-            scores[arm] = ucb1(means[arm], n[arm], log_t)
-    elif rule == KL_UCB:
-        level = kl_level(log_t, p.constant)
-        for arm in range(arms):
-            scores[arm] = kl_ucb(means[arm], n[arm], level)
-    elif rule == BOUND:
-        for arm in range(arms):
-            scores[arm] = dp_ucb_bound(means[arm], n[arm], log_t, p.eps)
-    elif rule == HYBRID:
-        for arm in range(arms):
-            scores[arm] = hybrid_ucb(means[arm], n[arm], log_t, p.eps)
-    else:
-        local_scores(t, log_t, p, s)
+
+    feedback: int
+    counter: int
+    kl: bool
+    streaks: bool
+    forced: bool
 
 
-@inline
-def local_scores(t: int, log_t: float, p: Any, s: Any) -> None:
-    """LDP-UCB's indices; while some arm has too few rounds, those with fewest go first."""
-    means, n, scores, fewest = s.means, s.n, s.scores, s.n[0]
-    for arm in range(len(n)):
-        fewest = min(fewest, n[arm])
-        scores[arm] = ldp_ucb(means[arm], n[arm], log_t, p.eps)
-    if fewest <= forced_rounds(t):
-        for arm in range(len(n)):
-            scores[arm] = -n[arm]
+def score_at(p: Any, s: Any, arm: int, log_t: float) -> float:
+    draws = popcount(s.n[arm]) if KINDS.counter == TREE else 0
+    return SCORE(p.rule, s.means[arm], s.n[arm], draws, log_t, 0.0)
 
 
-@inline
-def arm_to_play(rule: int, t: int, p: Any, s: Any) -> int:
-    """The arm of the largest index at round t, the lowest on a tie."""
-    if rule == KL_UCB and is_still_best(t, s.streak, s.means, s.n):
+score: Any = None
+
+
+def still_best(t: int, p: Any, s: Any) -> bool:
+    """Whether the arm played before has the largest score at round t for sure."""
+    streak = s.streak
+    if t > streak[UNTIL]:
+        return False
+    arm, bar = int(streak[ARM]), streak[BAR]
+    if not KINDS.kl:
+        return score(p, s, arm, streak[SINCE]) > bar + SLACK * abs(bar)
+    mean = clip01(s.means[arm])
+    if mean >= bar:
+        return True
+    return bar < 1.0 and kl(mean, bar) + ROUNDING < streak[SINCE] / s.n[arm]
+
+
+def set_bar(t: int, arm: int, p: Any, s: Any) -> None:
+    """All scores were computed for round t, and `arm` had the largest. Where it had so before, too,
+    a bar is made.
+    """
+    streak = s.streak
+    again = arm == streak[ARM]
+    # a bar that ran out was too near in time, one that was met too far
+    if again and t > streak[UNTIL]:
+        streak[SPAN] = min(2.0 * streak[SPAN], 1e15)
+    elif streak[UNTIL] > 0.0:
+        streak[SPAN] = max(1.0, 0.5 * streak[SPAN])
+    streak[ARM], streak[UNTIL] = arm, 0.0
+    if again:
+        until, bar = t + int(streak[SPAN]), -math.inf
+        for other in range(len(s.n)):
+            if other != arm:
+                bar = max(bar, score(p, s, other, math.log(until)))
+        since = kl_level(math.log(t), p.rule.constant) if KINDS.kl else math.log(t)
+        streak[BAR], streak[SINCE], streak[UNTIL] = bar + SLACK, since, until
+
+
+is_still_best: Any = None
+watch: Any = None
+
+
+def set_scores(t: int, p: Any, s: Any) -> None:
+    """Every arm's score at round t; apart, for the compiler then takes several at once."""
+    log_t, fewest = math.log(t), s.n[0]
+    for arm in range(len(s.n)):
+        fewest = min(fewest, s.n[arm])
+        s.scores[arm] = score(p, s, arm, log_t)
+    if KINDS.forced and fewest <= forced_rounds(t):
+        for arm in range(len(s.n)):
+            s.scores[arm] = -s.n[arm]
+
+
+fill_scores: Any = None
+
+
+def arm_to_play(t: int, p: Any, s: Any) -> int:
+    """The arm with the largest score at round t, the lowest on a tie."""
+    if KINDS.streaks and is_still_best(t, p, s):
         return int(s.streak[ARM])
-    fill_scores(rule, t, p, s)
+    fill_scores(t, p, s)
     arm: int = argmax(s.scores)
-    if rule == KL_UCB:
-        watch(t, arm, s.streak, s.means, s.n, p.constant)
+    if KINDS.streaks:
+        watch(t, arm, p, s)
     return arm
 
 
-@inline
-def received(feedback: int, x: int, steps: int, scale: float, keep: float, rng: Any) -> int:
+choose: Any = None
+
+
+def received(x: int, steps: int, p: Any, rng: Any) -> int:
     """What the server gets of a reward of x grid steps."""
-    if feedback == LOCAL_LAPLACE:
-        return x + laplace(rng, scale)
-    if feedback == RESPONSE:
+    if KINDS.feedback == LOCAL_LAPLACE:
+        return x + laplace(rng, p.noise)
+    if KINDS.feedback == RESPONSE:
         bit = rng.random() * steps < x
-        return steps if bit == (rng.random() < keep) else 0
+        return steps if bit == (rng.random() < p.keep) else 0
     return x
 
 
-@inline
-def take_in(counter: int, p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
+receive: Any = None
+
+
+def taken_in(p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
     """Take x grid steps of an arm into its sum, exact or through the counter."""
     s.n[arm] += 1
-    if counter == EXACT:
+    exact, noised = s.exact[arm], s.noised[arm]
+    if KINDS.counter == EXACT:
         s.sums[arm] += x
+    elif KINDS.counter == TREE:
+        s.sums[arm] = tree_leaf(exact, noised, s.n[arm], x, p.noise, rng, s.sums[arm])
     else:
-        first, root = 0 if counter == POWERS else 1, counter == PRINTED
-        segment, exact, noised = s.segments[arm], s.exact[arm], s.noised[arm]
-        s.sums[arm] = hybrid_leaf(segment, exact, noised, x, p.scale, first, root, rng)
+        first, root = 0 if KINDS.counter == POWERS else 1, KINDS.counter == PRINTED
+        s.sums[arm] = hybrid_leaf(s.segments[arm], exact, noised, x, p.noise, first, root, rng)
 
 
-RULE: Any = None
-FEEDBACK: Any = None
-COUNTER: Any = None
-"""Set for each combination."""
+take_in: Any = None
 
 
 def drive_rounds(
@@ -152,12 +207,13 @@ def drive_rounds(
     n, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
     segments = np.zeros((arms, 4), np.int64)
-    streak = np.zeros(SIZE)
+    streak = np.zeros(5)
     streak[ARM], streak[SPAN] = -1.0, 16.0
     s = Tracked(n, sums, np.zeros(arms), np.zeros(arms), exact, noised, segments, streak)
+    p = Numbers(IndexNumbers(*numbers[0]), numbers[1], numbers[2])
     chances = probabilities[:, probabilities.shape[1] - 1].copy()
     law = (values, probabilities, chances)
-    run_rounds(Numbers(*numbers), s, steps, law, (checkpoints, out), rng)
+    run_rounds(p, s, steps, law, (checkpoints, out), rng)
     return rounds, rounds
 
 
@@ -171,24 +227,41 @@ def run_rounds(p: Any, s: Any, steps: int, law: Any, kept: Any, rng: Any) -> Non
     for at in range(len(checkpoints)):
         for t in range(start, checkpoints[at]):
             arm = t
-            if t >= arms:  # every arm once, then the largest index, the lowest arm on a tie
-                arm = arm_to_play(RULE, t + 1, p, s)
+            if t >= arms:  # every arm once, then the largest score
+                arm = choose(t + 1, p, s)
             if levels == 2:
                 x = values[1] if rng.random() < chances[arm] else values[0]
             else:
                 x = reward(rng, arm, values, probabilities)
-            x = received(FEEDBACK, x, steps, p.scale, p.keep, rng)
-            take_in(COUNTER, p, s, arm, x, rng)
+            take_in(p, s, arm, receive(x, steps, p, rng), rng)
             s.means[arm] = s.sums[arm] / (steps * s.n[arm])
         start = checkpoints[at]
         copy_to(out[at], s.n)
 
 
 @cache
-def round_player(rule: int, feedback: int, counter: int) -> Any:
-    """The loop over rounds for one combination. The three numbers are constants to the compiler,
+def round_player(score: str, kinds: Kinds) -> Any:
+    """The loop over rounds for a formula, by its name. The kinds are constants to the compiler,
     which drops every other branch.
     """
-    name = f"{rule}_{feedback}_{counter}"
-    run = specialised(run_rounds, name, RULE=rule, FEEDBACK=feedback, COUNTER=counter)
+    name = "_".join(map(str, (score, *map(int, kinds))))
+    parts: dict[str, Any] = {"SCORE": FORMULAS[score], "KINDS": kinds}
+    for part, template in (
+        ("score", score_at),
+        ("is_still_best", still_best),
+        ("watch", set_bar),
+        ("fill_scores", set_scores),
+        ("choose", arm_to_play),
+        ("receive", received),
+        ("take_in", taken_in),
+    ):
+        parts[part] = specialised(template, name, compiler=inline, **parts)
+    run = specialised(run_rounds, name, **parts)
     return specialised(drive_rounds, name, run_rounds=run)
+
+
+def player_of(rule: IndexRule, feedback: int, counter: int, forced: bool = False) -> Any:
+    """The loop for this rule; streaks pay where a score takes long."""
+    by_kl = rule.score is kl_ucb_score
+    kinds = Kinds(feedback, counter, by_kl, by_kl or counter == TREE, forced)
+    return round_player(rule.score.__name__, kinds)

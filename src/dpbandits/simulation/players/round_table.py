@@ -6,10 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dpbandits.mechanisms import RandomizedResponse
-from dpbandits.policies import DPUCB, LDPKLUCB, DPUCBBound, HybridUCB
-from dpbandits.simulation.kernels import rounds, trees
-from dpbandits.simulation.kernels.rounds import round_player
+from dpbandits.policies import DPUCB, LDPKLUCB, LDPUCB, DPUCBBound, HybridUCB
+from dpbandits.simulation.kernels import rounds
 
 Kernel = Callable[..., Any]
 """Called as kernel(values, probabilities, rounds, checkpoints, rng, out); returns (releases,
@@ -19,40 +17,20 @@ A kernel that identifies the best arm appends (arm, rounds it took), arm −1 if
 """
 
 
-def every_round(
-    rule: int,
-    steps: int,
-    *,
-    feedback: int = rounds.PLAIN,
-    counter: int = rounds.EXACT,
-    eps: float = 1.0,
-    constant: float = 0.0,
-    scale: float = 0.0,
-    keep: float = 0.0,
-) -> Kernel:
-    numbers = rounds.Numbers(eps, constant, scale, keep)
-    return partial(round_player(rule, feedback, counter), tuple(numbers), steps)
-
-
-def tree_ucb(policy: DPUCB, steps: int) -> Kernel:
-    node = policy.horizon.bit_length() / float(policy.tree_epsilon)
-    numbers = trees.Numbers(float(policy.epsilon), policy.gamma, policy.horizon, steps * node, node)
-    return partial(trees.tree_player(policy.preset == "published"), tuple(numbers), steps)
-
-
-def hybrid_ucb_kernel(policy: HybridUCB, steps: int) -> Kernel:
-    eps, counter = (
-        float(policy.epsilon),
-        rounds.PRINTED if policy.preset == "published" else rounds.DOUBLING,
-    )
-    return every_round(rounds.HYBRID, steps, counter=counter, eps=eps, scale=2 * steps / eps)
-
-
-def bound_ucb(policy: DPUCBBound, steps: int) -> Kernel:
-    eps = float(policy.epsilon)
-    return every_round(rounds.BOUND, steps, counter=rounds.POWERS, eps=eps, scale=2 * steps / eps)
-
-
-def response_ucb(policy: LDPKLUCB, steps: int) -> Kernel:
-    keep = RandomizedResponse(epsilon=policy.budget).keep
-    return every_round(rounds.KL_UCB, steps, feedback=rounds.RESPONSE, constant=policy.c, keep=keep)
+def by_rounds(policy: Any, steps: int) -> Kernel:
+    """Index policies that release after every round."""
+    feedback, counter, noise, keep = rounds.PLAIN, rounds.EXACT, 0.0, 0.0
+    if isinstance(policy, LDPKLUCB):
+        feedback, keep = rounds.RESPONSE, policy.randomizer().keep
+    elif isinstance(policy, LDPUCB):
+        feedback, noise = rounds.LOCAL_LAPLACE, steps / float(policy.epsilon)
+    elif isinstance(policy, DPUCB):
+        counter, noise = rounds.TREE, steps * policy.rule.numbers.scale
+    elif isinstance(policy, DPUCBBound):
+        counter, noise = rounds.POWERS, 2 * steps / float(policy.epsilon)
+    elif isinstance(policy, HybridUCB):
+        counter = rounds.PRINTED if policy.preset == "published" else rounds.DOUBLING
+        noise = 2 * steps / float(policy.epsilon)
+    numbers = rounds.Numbers(policy.rule.numbers, noise, keep)
+    loop = rounds.player_of(policy.rule, feedback, counter, isinstance(policy, LDPUCB))
+    return partial(loop, (tuple(numbers.rule), numbers.noise, numbers.keep), steps)

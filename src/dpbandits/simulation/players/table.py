@@ -47,7 +47,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.identification.top_two import LAZY
-from dpbandits.simulation.kernels import elimination, identification, rounds
+from dpbandits.simulation.kernels import elimination, identification
 from dpbandits.simulation.kernels.batches import player_of
 from dpbandits.simulation.kernels.lazy_thompson import play_lazy_ts
 from dpbandits.simulation.kernels.several import experts
@@ -60,14 +60,7 @@ from dpbandits.simulation.players.matroid_table import (
     optimistic,
 )
 from dpbandits.simulation.players.record_table import every_record, hedging_numbers, independent
-from dpbandits.simulation.players.round_table import (
-    Kernel,
-    bound_ucb,
-    every_round,
-    hybrid_ucb_kernel,
-    response_ucb,
-    tree_ucb,
-)
+from dpbandits.simulation.players.round_table import Kernel, by_rounds
 from dpbandits.simulation.players.stopping import watched
 
 
@@ -161,19 +154,7 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
     CTBTT: bits,
     LazyDPTS: lazy_samples,
     ThompsonBeta: thompson,
-    UCB1: lambda p, g: every_round(rounds.UCB1, g),
-    KLUCB: lambda p, g: every_round(rounds.KL_UCB, g, constant=float(p.c)),
-    DPUCB: tree_ucb,
-    DPUCBBound: bound_ucb,
-    HybridUCB: hybrid_ucb_kernel,
-    LDPUCB: lambda p, g: every_round(
-        rounds.LDP_UCB,
-        g,
-        feedback=rounds.LOCAL_LAPLACE,
-        eps=float(p.epsilon),
-        scale=g / float(p.epsilon),
-    ),
-    LDPKLUCB: response_ucb,
+    **dict.fromkeys((UCB1, KLUCB, DPUCB, DPUCBBound, HybridUCB, LDPUCB, LDPKLUCB), by_rounds),
     RNMFTNL: leaders,
     NaiveFTNL: leaders,
     PrefixExponential: leaders,
