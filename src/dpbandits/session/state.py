@@ -566,9 +566,10 @@ class View:
                 blocks = self.blocks
                 for key, steps in parts:
                     block = blocks.get(key)
+                    single = type(steps) is tuple and len(steps) == 1
                     if block is None:
-                        blocks[key] = [1, steps[0] if len(steps) == 1 else steps]
-                    elif len(steps) == 1:
+                        blocks[key] = [1, steps[0] if single else steps]
+                    elif single:
                         block[0] += 1
                         block[1] += steps[0]
                     else:
@@ -973,7 +974,8 @@ class View:
 
 def counted(block: OpenBlock) -> list[Any]:
     count, sums = block
-    return [count, sums[0] if len(sums) == 1 else sums]
+    single = type(sums) is tuple and len(sums) == 1
+    return [count, sums[0] if single else sums]
 
 
 def open_block(counted: list[Any]) -> OpenBlock:
