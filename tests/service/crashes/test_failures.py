@@ -161,7 +161,7 @@ def test_eight_processes_at_once(make: Open, many: int) -> None:
     assert counted == {"recorded": many * 8, "already": many * 3 // 10 * 8}
     summary = campaign.summary()
     assert (summary.waiting, summary.told, summary.generation) == (0, many * 8, 1)
-    records = campaign._turning.look(lambda work, _: work.session._vault.records)
+    records = campaign._turning.look(lambda work, _: work.session._seen.records)
     assert records == many * 8
 
 

@@ -20,7 +20,6 @@ MORE: dict[str, Any] = {
     "max_pending": 10,
     "privacy_unit": "user",
     "max_contributions": 2,
-    "max_contributions_per_release": 1,
     "window": 5.0,
     "attribution_window": 5.0,
     "unsealed": True,
