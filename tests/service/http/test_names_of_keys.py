@@ -34,6 +34,8 @@ def test_a_name_is_given_once(make: Open) -> None:
         with pytest.raises(dpb.NameTakenError, match=r"no key of this store has or had.*No key w"):
             keys_of(make()).create(name, ["ask"])
     assert asked(mine).json()["decisions"] == first
+    with pytest.raises(ValueError, match="at most 64 characters"):
+        keys_of(store).create("\u0958" * 64, ["ask"])  # each of which is two, in the end
     assert keys_of(store).revoke("Zoe\u0308") == 1
     with pytest.raises(dpb.NameTakenError):
         keys_of(make()).create("Zoë", ["ask"])

@@ -59,6 +59,7 @@ class Access:
             ValueError: no role, or one that there is not.
             NameTakenError: some key has the name, or had it.
         """
+        name = normalised(name) if isinstance(name, str) else name  # which may make it longer
         if not is_line(name, LONGEST_NAME):
             raise ValueError(
                 f"Expected a name of at most {LONGEST_NAME} characters for a key, which can be "
@@ -70,7 +71,7 @@ class Access:
         if not wanted or not set(wanted) <= set(ROLES):
             raise ValueError(f"Expected roles among {', '.join(ROLES)}; got {shown(wanted)}.")
         key = "dpb_" + secrets.token_urlsafe(32)
-        row = KeyRow(hash_of(key), normalised(name), " ".join(wanted), campaign, time.time())
+        row = KeyRow(hash_of(key), name, " ".join(wanted), campaign, time.time())
         self._backend.add_key(row)
         return key
 
