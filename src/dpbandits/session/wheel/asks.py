@@ -17,6 +17,7 @@ from dpbandits.session.decisions import Decision, Play
 from dpbandits.session.wheel.chosen import HowChosen, KeptChoices
 from dpbandits.session.wheel.offers import (
     AskedTurn,
+    Offer,
     asked_after,
     beyond,
     offer_of,
@@ -31,6 +32,7 @@ from dpbandits.session.wheel.overdue import (
     delayed_blocks,
     looked_through,
     outstanding_in,
+    overtaken_before,
 )
 from dpbandits.vault import Vault
 
@@ -74,6 +76,7 @@ class Asks:
         self.waiting: Waiting | None = None
         self.late: dict[int, int] | None = {}
         self.overdue = Overdue()
+        self._overtaken = -1, 0
         self.newest: Decision | None = None
         believed = Believed.of(policy, policy.labels)
         self.turn = self.asked_about(open_turn(policy, policy.init(), 0, self.public), believed)
@@ -205,7 +208,7 @@ class Asks:
         """What to ask for from this decision on, now that the plan is fully asked for, or part of
         it waits already.
         """
-        self.check_overdue(id, is_asked_for=0 < self.turn.offer.last < id)
+        self.check_overdue(id)
         turn, labels = self.turn, self.roster.labels
         if id <= turn.offer.last:
             self.turn = turn = turn.with_offer(turn.offer, self.overdue.check)
@@ -221,6 +224,7 @@ class Asks:
         else:
             offer = turn.offer._replace(last=FOREVER)
         self.note(id, offer.only)
+        self.check_after(offer)
         self.turn = turn = turn.with_offer(offer, self.overdue.check)
         return turn
 
@@ -240,24 +244,38 @@ class Asks:
                 return Hold(arm, left, ())
         return None
 
-    def check_overdue(self, id: int, *, is_asked_for: bool = False) -> None:
+    def check_after(self, offer: Offer) -> None:
+        """Requests are looked through no later than when an offer was asked for in full."""
+        if self.late is not None:
+            check = min(self.overdue.check, offer.last + 1)
+            self.overdue = self.overdue._replace(check=check)
+
+    def check_overdue(self, id: int) -> None:
         """Look through what waits, if it is time to before decision `id`; where requests turn out
         to be overdue, others are asked for in their place.
-
-        is_asked_for: what is offered was asked for in full, so it is time.
         """
         before = self.overdue
-        if self.late is None or not (is_asked_for or id >= before.check or before.check == FOREVER):
+        if self.late is None or id < before.check < FOREVER:
             return
         busy, self.busy = self.busy, True
         delays = self.late, self.vault.records
         waiting = self.outstanding()
-        found = looked_through(before, waiting, self.pending, delays, id - 1, self.open_block)
+        places = self.open_block, self.overtaken_before
+        found = looked_through(before, waiting, self.pending, delays, id - 1, *places)
         if found.total > before.total:
             found = found._replace(noticed=self.noticed(found, id - 1))
             self.renew_offer(before, found)
         self.overdue = found
+        if self.turn.offer.last >= id:
+            self.check_after(self.turn.offer)
         self.busy = busy
+
+    def overtaken_before(self, asked: int) -> int:
+        """See there; looked for anew only if a decision was resolved since."""
+        resolved = asked - len(self.pending)
+        if self._overtaken[0] != resolved:
+            self._overtaken = resolved, overtaken_before(self.pending, asked)
+        return self._overtaken[1]
 
     def renew_offer(self, before: Overdue, found: Overdue) -> None:
         """Go on with an arm that is being asked for, where its own requests alone turned out to be
@@ -268,7 +286,7 @@ class Asks:
         only = offer.only
         if offer.last and only is not None and not only.block and keys == [only.action]:
             last = min(FOREVER, offer.last + found.total - before.total)
-            self.turn = turn.with_offer(offer._replace(last=last), found.check)
+            self.turn = turn.with_offer(offer._replace(last=last))
         else:
             self.look_again()
 

@@ -13,7 +13,7 @@ of decisions, and which of them were told, expired or void, after how many decis
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 from dpbandits.core.plan import FOREVER
@@ -228,11 +228,13 @@ def looked_through(
     delays: tuple[Mapping[int, int], int],
     asked: int,
     block_of: Callable[[Any], OpenBlock | None],
+    overtaken_before: Callable[[int], int],
 ) -> Overdue:
     """What is overdue after so many decisions. Overdue requests are taken out of `waiting`.
 
     delays: answers that came late, by bucket, and the number of all answers. block_of: the open
         block that requests of a key are for; None: nothing waits for their answers alone.
+        overtaken_before: see there.
     """
     usual, answers = usual_delay(*delays), delays[1]
     often, soonest, overtaken = len(pending) // SPREAD, FOREVER, None
@@ -251,7 +253,7 @@ def looked_through(
                 soonest = min(soonest, last + 2)  # it is overdue when that decision is made
                 break
             if overtaken is None:
-                overtaken = overtaken_before(pending, asked)
+                overtaken = overtaken_before(asked)
             if oldest >= overtaken:
                 break
             of.drop_oldest()
@@ -269,26 +271,28 @@ def delayed_blocks(
     overdue: Overdue,
     pending: Mapping[int, Play],
     block_of: Callable[[Any], OpenBlock | None],
-    released: Container[int],
+    released: Set[int],
 ) -> list[DelayedBlock]:
     """First blocks that would be complete had their overdue requests been answered.
 
     released: arms of which anything was read.
     """
-    begun = {key: of for key, of in overdue.blocks.items() if of.many}
-    still: dict[Any, list[int]] = {key: [] for key in begun}
-    for id, play in pending.items() if begun else ():
+    full = dict[Any, OpenBlock]()
+    for key, of in overdue.blocks.items():
+        block = block_of(key) if of.many else None
+        if block is not None and block.told + of.many >= block.size and set(block.arms) - released:
+            full[key] = block
+    still: dict[Any, list[int]] = {key: [] for key in full}
+    for id, play in pending.items() if full else ():
         key = play.block or play.observe or play.action
-        if play.learn and key in begun and begun[key].since <= id < begun[key].edge:
+        if play.learn and key in full and overdue.of(key).since <= id < overdue.of(key).edge:
             still[key].append(id)
     found = dict[int, DelayedBlock]()
     for key, ids in still.items():
-        block = block_of(key) if ids else None
-        if block is not None and block.told + len(ids) >= block.size:
-            for arm in block.arms:
-                if arm not in released:
-                    found[arm] = DelayedBlock(arm, block.size - block.told, ids[0])
-    return [found[arm] for arm in sorted(found)]
+        size, told, arms, _ = full[key]
+        if ids and told + len(ids) >= size:
+            found |= {arm: DelayedBlock(arm, size - told, ids[0]) for arm in arms}
+    return [found[arm] for arm in sorted(found.keys() - released)]
 
 
 def overdue_words(arm: str | int, missing: int, when: str) -> str:

@@ -82,7 +82,7 @@ class JointWheel(Wheel):
         """The plan to ask for from this decision on: one of this turn that is not fully asked for;
         else the policy's next, which may be an older one that was left.
         """
-        self.check_overdue(id, is_asked_for=0 < self.turn.offer.last < id)
+        self.check_overdue(id)
         turn = self.turn
         if id <= turn.offer.last:
             self.turn = turn = turn.with_offer(turn.offer, self.overdue.check)
@@ -126,6 +126,7 @@ class JointWheel(Wheel):
         self.note(since, offer.only)
         progress = BlockProgress.at(turn.plan, turn.progress.told, plans)
         turn = replace(turn, plans=plans, progress=progress)
+        self.check_after(offer)
         self.turn = turn = turn.with_offer(offer, self.overdue.check)
         return turn
 
