@@ -204,7 +204,7 @@ def wheel_at(wheel: Wheel, at: Position, public: Mapping[str, Any]) -> Wheel:
     turn = replace(wheel.asked_about(opened, believed), first=at.first)
     if at.overdue is None:
         wheel.late = None
-    else:
+    elif wheel.late is not None:
         wheel.late, wheel.overdue = at.overdue
     turn = offer_at(wheel, turn, at.offer, at.plans, dict(at.told))
     rng = rng_from_data(at.seed, at.step, public["rng"])

@@ -57,8 +57,8 @@ class Asks:
     roster: the arms, and which of them may be played. waiting: what waits and is not overdue, by
         action; kept up from when asks run ahead of tells, None before.
     late: answers by how late they came (see `overdue.bucket_of`), but for those that came before
-        the next decision; None where each answer has its time, so that none is overdue. overdue:
-        which requests are.
+        the next decision; None where no request is ever overdue: each answer has its time, or
+        blocks are neither an arm's nor a plan's. overdue: which requests are.
     busy: a call is under way, was interrupted or left something due; `go_on` first. A tell leaves
         its claim here.
     newest: the decision that `ask` made last, whether it was handed out or not. Most often it is
@@ -74,7 +74,8 @@ class Asks:
         self.busy: bool | TellClaim = False
         self.chosen = KeptChoices()
         self.waiting: Waiting | None = None
-        self.late: dict[int, int] | None = {}
+        by_arm = policy.about.feedback == "bandit"
+        self.late: dict[int, int] | None = {} if by_arm or vault.together else None
         self.overdue = Overdue()
         self._overtaken = -1, 0
         self.newest: Decision | None = None

@@ -310,7 +310,7 @@ def overdue_words(arm: str | int, missing: int, when: str) -> str:
 
 
 def overdue_to_data(late: Mapping[int, int] | None, overdue: Overdue) -> dict[str, Any] | None:
-    """Plain data, for JSON; None where each answer has its time."""
+    """Plain data, for JSON; None where no request is ever overdue."""
     if late is None:
         return None
     return {
