@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from opcode import opmap
 from pathlib import Path
 from types import FrameType
@@ -124,9 +124,11 @@ def interrupt(
 # Sessions at work
 
 
-LABELS = ["a", "b", "c"]
-KL: dict[str, Any] = {"arms": LABELS, "epsilon": 16, "first": 2}
-PEOPLE = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
+KL: dict[str, Any] = {"arms": ["a", "b", "c"], "epsilon": 16, "first": 2}
+SURE: dict[str, Any] = KL | {"epsilon": 10**4, "grid": 2**16}
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
+LATE: dict[str, Any] = {"attribution_window": timedelta(seconds=10)}
+RAIL: dict[str, Any] = {"guardrail": dpb.Guardrail("refunds", limit=0.01)}
 TOP = dpb.UniformMatroid(arms=4, rank=2)
 SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "batches": (dpb.DPKLUCB(**KL), {}),
@@ -141,20 +143,9 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "stopping": (dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=16, low=-1, high=1), {}),
     "by chance": (dpb.DPKLUCB(**KL), {"min_share": 0.2, "assignment": "shuffled"}),
     "people": (dpb.DPKLUCB(**KL), {**PEOPLE, "rewards": dpb.Range(0, 2)}),
-    "window": (dpb.DPKLUCB(**KL), {"attribution_window": timedelta(seconds=10)}),
-    "guardrail": (
-        dpb.DPKLUCB(**KL | {"epsilon": 10**4, "grid": 2**16}),
-        {"guardrail": dpb.Guardrail("refunds", limit=0.01)},
-    ),
-    "all": (
-        dpb.DPKLUCB(**KL | {"epsilon": 10**4, "grid": 2**16}),
-        {
-            **PEOPLE,
-            "min_share": 0.1,
-            "attribution_window": timedelta(seconds=10),
-            "guardrail": dpb.Guardrail("refunds", limit=0.01),
-        },
-    ),
+    "window": (dpb.DPKLUCB(**KL), LATE),
+    "guardrail": (dpb.DPKLUCB(**SURE), RAIL),
+    "all": (dpb.DPKLUCB(**SURE), {**PEOPLE, **LATE, **RAIL, "min_share": 0.1}),
 }
 
 
@@ -165,22 +156,23 @@ class Game:
         self.setup, self.now, self.noise = setup, 1000.0, Exact(1)
         policy, options = SETUPS[setup]
         self.people = "privacy_unit" in options
-        self.window = "attribution_window" in options
-        clock: Any = {"clock": lambda: self.now} if self.window else {}
+        clock: Any = {"clock": lambda: self.now} if "attribution_window" in options else {}
         self.session = dpb.Session(policy, noise=self.noise, seed=7, **options, **clock)
 
     def ask(self, user: str = "") -> dpb.Decision:
         name = user or f"user {self.session._seen.asked}"
         return self.session.ask(user=name) if self.people else self.session.ask()
 
-    def reward(self, decision: dpb.Decision) -> Any:
+    def pair(self, decision: dpb.Decision) -> tuple[dpb.Decision, Any]:
         value = reward_of(self.session, decision, decision.id * 7 % 16 / 16)
-        return value if self.session.guardrail is None else (value, 1.0)
+        return decision, value if self.session.guardrail is None else (value, 1.0)
+
+    def tell(self, decision: dpb.Decision) -> None:
+        self.session.tell(*self.pair(decision))
 
     def play(self, rounds: int) -> None:
         for _ in range(rounds):
-            decision = self.ask()
-            self.session.tell(decision, self.reward(decision))
+            self.tell(self.ask())
             self.now += 1
 
     def facts(self) -> Any:
@@ -192,13 +184,28 @@ class Game:
     def ended(self) -> Any:
         """What comes of it: all decisions are answered, and ten more are made."""
         for decision in self.session.pending:
-            self.session.tell(decision, self.reward(decision))
+            self.tell(decision)
         self.play(10)
         self.now += 20
         return self.facts()
 
 
-Call = Callable[[], Any]
+# What is done before the call that is cut off. It returns what the call is about.
+
+
+def waiting(game: Game) -> dpb.Decision:
+    """Two decisions wait, and some rounds are played."""
+    first, _ = game.ask(), game.ask()
+    game.play(7)
+    return first
+
+
+def ahead(game: Game) -> dpb.Decision:
+    """The plan is fully requested, so the next ask plans ahead."""
+    first = waiting(game)
+    for _ in range(5):
+        game.ask()
+    return first
 
 
 @cache
@@ -213,160 +220,122 @@ def rounds_before(setup: str, what: str, after: int) -> int:
         rounds += 1
 
 
-def changing(game: Game, what: str = "releases", after: int = 6) -> dpb.Decision:
-    """Play until the next tell changes something, and ask for its decision."""
+def ending(game: Game, what: str = "releases", after: int = 6) -> dpb.Decision:
+    """The next tell makes a release."""
     game.play(rounds_before(game.setup, what, after))
     return game.ask()
 
 
-def waiting(game: Game, count: int = 2) -> dpb.Decision:
-    """Some decisions wait, some rounds are played. Returns the first one that waits."""
-    decisions = [game.ask() for _ in range(count)]
-    game.play(7)
-    return decisions[0]
+def suspending(game: Game) -> dpb.Decision:
+    return ending(game, "events", 0)
 
 
-def tells(decision_of: Callable[[Game], dpb.Decision]) -> Callable[[Game], Call]:
-    def begin(game: Game) -> Call:
-        decision = decision_of(game)
-        return lambda: game.session.tell(decision, game.reward(decision))
-
-    return begin
-
-
-def resolves(verb: str, decision_of: Callable[[Game], Any] = waiting) -> Callable[[Game], Call]:
-    def begin(game: Game) -> Call:
-        decision = decision_of(game)
-        return lambda: getattr(game.session, verb)(decision)
-
-    return begin
-
-
-def calls(verb: str, *given: Any, **named: Any) -> Callable[[Game], Call]:
-    def begin(game: Game) -> Call:
-        waiting(game)
-        return lambda: getattr(game.session, verb)(*given, **named)
-
-    return begin
-
-
-def asks_ahead(game: Game) -> Call:
-    """The plan is fully requested, so the next ask plans ahead."""
+def twelve(game: Game) -> Any:
+    """Rewards over several releases, in another order than they were requested."""
     waiting(game)
-    for _ in range(5):
-        game.ask()
-    return game.ask
+    return [game.pair(decision) for decision in [game.ask() for _ in range(12)][::-1]]
 
 
-def asks_ahead_many(game: Game) -> Call:
+def failed(game: Game) -> dpb.Decision:
+    """A release failed, which the next call makes."""
+    late = game.ask()
+    decision = ending(game)
+    game.noise.failing = True
+    with contextlib.suppress(OSError):
+        game.tell(decision)
+    game.noise.failing = False
+    return late
+
+
+def paused(game: Game) -> None:
     waiting(game)
-    return lambda: game.session.ask(9)
+    game.session.pause_arm("b")
+    game.play(3)
 
 
-def tells_many(game: Game) -> Call:
-    """Over several releases, in another order than they were requested."""
-    waiting(game)
-    decisions = [game.ask() for _ in range(12)]
-    pairs = [(decision, game.reward(decision)) for decision in decisions[::-1]]
-    return lambda: game.session.tell_many(pairs)
+def twice(game: Game) -> None:
+    """Somebody is at the cap."""
+    game.ask("ann"), game.ask("ann")
 
 
-def failed(verb: str) -> Callable[[Game], Call]:
-    """The next call makes a release that failed before."""
-
-    def begin(game: Game) -> Call:
-        late = game.ask()
-        decision = changing(game)
-        game.noise.failing = True
-        with contextlib.suppress(OSError):
-            game.session.tell(decision, game.reward(decision))
-        game.noise.failing = False
-        given = (late,) if verb in ("expire", "void") else ()
-        return lambda: getattr(game.session, verb)(*given)
-
-    return begin
-
-
-def joined(verb: str) -> Callable[[Game], Call]:
-    """An arm is added, or one that was paused comes back."""
-
-    def begin(game: Game) -> Call:
-        waiting(game)
-        if verb == "resume_arm":
-            game.session.pause_arm("b")
-        game.play(3)
-        name = "b" if verb == "resume_arm" else "new"
-        if name == "b":
-            return lambda: game.session.resume_arm(name)
-        return lambda: None if len(game.session.arms) > 3 else game.session.add_arm(name)
-
-    return begin
-
-
-def beyond_cap(game: Game) -> Call:
-    for _ in range(2):
-        game.ask("ann")
-    return lambda: game.ask("ann")
-
-
-def counts_held(game: Game) -> Call:
+def held(game: Game) -> None:
     """The time of seven decisions has passed; five of them were answered."""
     for decision in [game.ask() for _ in range(7)][2:]:
-        game.session.tell(decision, game.reward(decision))
+        game.tell(decision)
     game.now += 11
-    return game.ask
 
 
-def finishes(game: Game) -> Call:
-    game.play(3)
-    return game.session.finish
-
-
-COMMON: dict[str, Callable[[Game], Call]] = {
-    "ask": lambda game: waiting(game) and game.ask,
-    "ask ahead": asks_ahead,
-    "tell": tells(waiting),
-    "tell, ends a plan": tells(changing),
-    "tell_many": tells_many,
-    "expire": resolves("expire"),
-    "expire, ends a plan": resolves("expire", changing),
-    "void": resolves("void"),
-    "drop_open": calls("drop_open"),
-    "settle": failed("settle"),
-    "to_json": failed("to_json"),
+Before = Callable[[Game], Any]
+Call = Callable[[Game, Any], Any]
+COMMON: dict[str, tuple[Before, Call]] = {
+    "ask": (waiting, lambda game, _: game.ask()),
+    "ask ahead": (ahead, lambda game, _: game.ask()),
+    "tell": (waiting, Game.tell),
+    "tell, ends a plan": (ending, Game.tell),
+    "tell_many": (twelve, lambda game, pairs: game.session.tell_many(pairs)),
+    "expire": (waiting, lambda game, decision: game.session.expire(decision)),
+    "expire, ends a plan": (ending, lambda game, decision: game.session.expire(decision)),
+    "void": (waiting, lambda game, decision: game.session.void(decision)),
+    "drop_open": (waiting, lambda game, _: game.session.drop_open()),
+    "settle": (failed, lambda game, _: game.session.settle()),
+    "to_json": (failed, lambda game, _: game.session.to_json()),
 }
-CASES: dict[tuple[str, str], Callable[[Game], Call]] = {
-    **{(setup, name): case for setup in list(SETUPS)[:10] for name, case in COMMON.items()},
-    ("batches", "ask(count)"): asks_ahead_many,
-    ("joint", "ask(count)"): asks_ahead_many,
-    ("drawn", "ask(count)"): asks_ahead_many,
-    ("batches", "ask(eligible)"): calls("ask", 2, eligible=["c", "a"]),
-    ("drawn", "ask(eligible)"): calls("ask", eligible=[1]),
-    ("batches", "ask after a failure"): failed("ask"),
-    ("batches", "void after a failure"): failed("void"),
-    ("joint", "expire after a failure"): failed("expire"),
-    ("batches", "add_arm"): joined("add_arm"),
-    ("drawn", "pause_arm"): calls("pause_arm", 1),
-    ("batches", "pause_arm"): calls("pause_arm", "a"),
-    ("batches", "resume_arm"): joined("resume_arm"),
-    ("batches", "retire_arm"): calls("retire_arm", "a"),
-    ("stopping", "finish"): finishes,
-    ("by chance", "ask"): COMMON["ask"],
-    ("by chance", "ask(count)"): asks_ahead_many,
-    ("by chance", "tell, ends a plan"): COMMON["tell, ends a plan"],
-    ("by chance", "add_arm"): joined("add_arm"),
-    ("people", "ask"): COMMON["ask"],
-    ("people", "ask, beyond the cap"): beyond_cap,
-    ("people", "tell_many"): COMMON["tell_many"],
-    ("people", "void"): COMMON["void"],
-    ("window", "ask, counts what was held"): counts_held,
-    ("window", "tell"): COMMON["tell"],
-    ("window", "tell_many"): COMMON["tell_many"],
-    ("window", "void"): COMMON["void"],
-    ("window", "drop_open"): COMMON["drop_open"],
-    ("guardrail", "tell, suspends an arm"): tells(lambda game: changing(game, "events", 0)),
-    ("guardrail", "tell_many"): COMMON["tell_many"],
-    ("all", "ask, counts what was held"): counts_held,
+
+
+def asks(*given: Any, **named: Any) -> tuple[Before, Call]:
+    return waiting, lambda game, _: game.session.ask(*given, **named)
+
+
+def moves(verb: str, arm: Any, before: Before = waiting) -> tuple[Before, Call]:
+    return before, lambda game, _: getattr(game.session, verb)(arm)
+
+
+def adds(game: Game, _: Any) -> None:
+    if len(game.session.arms) == 3:
+        game.session.add_arm("new")
+
+
+OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
+    "batches": {
+        "ask(count)": asks(9),
+        "ask(eligible)": asks(2, eligible=["c", "a"]),
+        "ask after a failure": (failed, lambda game, _: game.ask()),
+        "void after a failure": (failed, lambda game, decision: game.session.void(decision)),
+        "add_arm": (waiting, adds),
+        "pause_arm": moves("pause_arm", "a"),
+        "resume_arm": moves("resume_arm", "b", paused),
+        "retire_arm": moves("retire_arm", "a"),
+    },
+    "joint": {
+        "ask(count)": asks(9),
+        "expire after a failure": (failed, lambda game, decision: game.session.expire(decision)),
+    },
+    "drawn": {
+        "ask(count)": asks(9),
+        "ask(eligible)": asks(eligible=[1]),
+        "pause_arm": moves("pause_arm", 1),
+    },
+    "stopping": {"finish": (lambda game: game.play(3), lambda game, _: game.session.finish())},
+    "by chance": {
+        "ask(count)": asks(9),
+        "add_arm": (waiting, adds),
+        **{name: COMMON[name] for name in ("ask", "tell, ends a plan")},
+    },
+    "people": {
+        "ask beyond the cap": (twice, lambda game, _: game.ask("ann")),
+        **{name: COMMON[name] for name in ("ask", "tell_many", "void")},
+    },
+    "window": {
+        "ask, counts what was held": (held, lambda game, _: game.ask()),
+        **{name: COMMON[name] for name in ("tell", "tell_many", "void", "drop_open")},
+    },
+    "guardrail": {"tell, suspends": (suspending, Game.tell), "tell_many": COMMON["tell_many"]},
+    "all": {"ask, counts what was held": (held, lambda game, _: game.ask())},
+}
+CASES = {
+    (setup, name): case
+    for number, setup in enumerate(SETUPS)
+    for name, case in ((COMMON if number < 10 else {}) | OTHER.get(setup, {})).items()
 }
 
 
@@ -376,24 +345,26 @@ def short_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "FOLD", 9)
 
 
-def begun(setup: str, name: str) -> tuple[Game, Call]:
+def begun(setup: str, name: str) -> tuple[Game, Callable[[], Any]]:
+    before, call = CASES[setup, name]
     game = Game(setup)
-    return game, CASES[setup, name](game)
+    return game, partial(call, game, before(game))
 
 
 class Uncut:
     """What a session is before and after a call, and what comes of it in the end."""
 
     def __init__(self, setup: str, name: str) -> None:
-        game, _ = begun(setup, name)
-        self.before = game.facts()
+        self.before = begun(setup, name)[0].facts()
         game, call = begun(setup, name)
         call()
         self.after, self.end = game.facts(), game.ended()
         loaded(game.session, **{"user_key": bytes(16)} if game.people else {})
 
 
-def require_whole(game: Game, call: Call, uncut: Uncut, pool: ThreadPoolExecutor) -> None:
+def require_whole(
+    game: Game, call: Callable[[], Any], uncut: Uncut, pool: ThreadPoolExecutor
+) -> None:
     """After a cut: the call happened or did not, and the session goes on as if it was never cut."""
     now = pool.submit(game.facts).result(LONG)
     if now != uncut.after:
