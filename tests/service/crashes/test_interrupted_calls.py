@@ -31,7 +31,7 @@ def test_open_sums_hold_every_reward_once(make: Open) -> None:
         except Interrupted:
             assert {*campaign.tell_many(answers)} <= {"recorded", "already"}
         blocks = campaign._turning._work.session._seen.folded().books.blocks
-        return lines, [(key, block.count, int(block.sums)) for key, block in blocks.items()]
+        return lines, [(key, block.count, tuple(block.sums)) for key, block in blocks.items()]
 
     lines, whole = told("whole", 0)
     for at in range(1, lines, EVERY):
