@@ -303,6 +303,7 @@ class Tables:
         "follows",
         "held",
         "journal",
+        "noted",
         "owners",
         "people",
         "placed",
@@ -319,6 +320,7 @@ class Tables:
         self.placed = 0  # the number of the last event that counted a place
         self.held: dict[int, Any] = {}
         self.journal: list[Any] | None = None
+        self.noted = 0  # the number of the last event in the journal
         self.follows = people is not None or window is not None
 
     def __repr__(self) -> str:
@@ -336,14 +338,19 @@ class Tables:
             self.people.used[place[0]] = place[1:]
             self.placed = number
 
+    def note(self, event: Asked | Told | Unread, number: int) -> None:
+        """Note an event in the journal, once."""
+        if self.journal is not None and number > self.noted:
+            self.journal.append(event)
+            self.noted = number
+
     def follow_resolved(self, event: Told | Unread, number: int) -> None:
         id, place = event.id, None
         if isinstance(event, Told):
             why = "told" if event.answered else "expired"
         else:
             why, place = event.why, event.place
-        if self.journal is not None:
-            self.journal.append(event)
+        self.note(event, number)
         if why == "expired" and self.expired is not None:
             self.expired.add(id)
         if why == "void" and self.void is not None:
@@ -624,8 +631,7 @@ class View:
         id, play, look, place, due = event
         self.pending[id] = play
         tables = self.tables
-        if tables.journal is not None:
-            tables.journal.append(event)
+        tables.note(event, number)
         # a decision without a look was chosen as the one before it, but for the first of a turn
         if tables.chosen is not None and (look is not None or id == self.log.state.offer.since):
             tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
