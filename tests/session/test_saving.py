@@ -161,7 +161,9 @@ def test_outcomes_of_single_people_are_not_saved_in_clear() -> None:
 # Going on
 
 
-@pytest.mark.parametrize("options", [{}, {"segments": ["DE", "FR"]}, LATE], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"segments": ["DE", "FR"]}, LATE], ids=["at once", "segments", "late"]
+)
 @pytest.mark.parametrize("noise", [dpb.SecureNoise(), SNAPSHOTS, SimulatedNoise(3)], ids=repr)
 def test_with_its_key_a_session_goes_on_as_it_was(noise: Any, options: Any) -> None:
     s = secure(noise, **options)
