@@ -299,9 +299,12 @@ class Asks:
 
     def delayed(self, overdue: Overdue | None = None) -> list[DelayedBlock]:
         """First blocks that wait for overdue requests."""
+        overdue = overdue or self.overdue
+        if not any(of.many for of in overdue.blocks.values()):
+            return []
         left = self.vault.left().items()
         released = {arm for arm, (clock, dropped) in left if clock > dropped}
-        return delayed_blocks(overdue or self.overdue, self.pending, self.open_block, released)
+        return delayed_blocks(overdue, self.pending, self.open_block, released)
 
     def open_block(self, key: Any) -> OpenBlock | None:
         """The open block that an arm's answers fill; None where nothing but a plan closes one, and
