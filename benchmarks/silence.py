@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dpbandits as dpb
-from dpbandits.session.wheel.overdue import RARE, TIMES
+from dpbandits.session.overdue import RARE, TIMES
 
 SILENT = (0.0, 0.001, 0.01, 0.05, 0.3)
 ALLOWED = (0.0, 0.03, 0.03, 0.03, 0.06)

@@ -787,9 +787,11 @@ class View:
 
     def delayed(self, overdue: Overdue | None = None) -> list[DelayedBlock]:
         """Return first blocks that wait for overdue requests."""
+        found = self.overdue if overdue is None else overdue
+        if not any(each.many for each in found.blocks.values()):
+            return []
         left = self.log.state.books.ledger.left.items()
         released = {arm for arm, (count, dropped) in left if count > dropped}
-        found = self.overdue if overdue is None else overdue
         return delayed_blocks(found, self.pending, self._asked_block, released)
 
     def _asked_block(self, key: Any) -> AskedBlock | None:
