@@ -163,19 +163,12 @@ def test_errors_from_within_a_constructor_pass_through() -> None:
         (lambda: dpb.Estimator(RULE), r"Estimator needs noise, too"),
         (lambda: dpb.SimulatedNoise(), r"SimulatedNoise needs seed\. .*SimulatedNoise\(seed=1\)"),
         (lambda: dpb.SecureNoise(1), r"SecureNoise takes its arguments by name, got 1 without"),
-        (lambda: dpb.SegmentedSession(segments=["a"]), r"needs policy and noise, too"),
-        (lambda: dpb.SegmentedSession(PLAYED, segments=["a"], seed=1), r"needs noise, too"),
         (
             lambda: dpb.lower_bound(),
             r"lower_bound needs policy.*Bernoulli\(\[0\.5, 0\.4\]\), 10_000\)",
         ),
         (lambda: Client(), r"Client needs description and most\. .*description=session\."),
         (lambda: Client("{}"), r"Client needs most, too"),
-        (lambda: dpb.Session(), r"Expected one policy, and all else by its name: Session\("),
-        (lambda: dpb.Session(PLAYED, NOISE), r"Expected one policy, and all else by its name"),
-        (lambda: dpb.Session(segments=["a"], noise=NOISE), r"Expected one policy"),
-        (lambda: dpb.Session(policy=PLAYED), r"Expected noise=dpbandits\.SecureNoise\(\)"),
-        (lambda: dpb.Session(PLAYED, segments=["a"]), r"Expected noise=dpbandits\.SecureNoise"),
     ],
 )
 def test_what_is_called_first_explains_itself_too(call: Any, said: str) -> None:

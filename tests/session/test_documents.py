@@ -59,7 +59,7 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-def saved(setup: str = "DPKLUCB", rounds: int = 14) -> dict[str, Any]:
+def saved(setup: str = "DPKLUCB", rounds: int = 13) -> dict[str, Any]:
     policy, options = SETUPS[setup]
     s = dpb.Session(policy, noise=SimulatedNoise(1), seed=1, **options)
 
