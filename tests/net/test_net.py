@@ -61,7 +61,8 @@ def differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
             yield f"The noise source gave {given(old)}, gives {given(new)}."
             break
     yield from places(before["quarters"], now["quarters"], "quarters")
-    yield from places(before["spent"], now["spent"], "spent by all")
+    if "spent" in before:  # campaigns say it at their quarters
+        yield from places(before["spent"], now["spent"], "spent by all")
     yield from places(before["end"], now["end"], "end")
 
 
